@@ -1,0 +1,17 @@
+"""Forward mode, from the reverse pass alone: the VJP is linear in its seed, and its own VJP is the JVP."""
+
+from collections.abc import Mapping
+
+from ..graph import OPS, Node
+from .reverse import backward
+
+
+def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
+    """The Jacobian of `out` times the tangents, each in its node's shape; None where nothing depends on them."""
+    seed = OPS["input"](name="g", shape=out.shape, dtype="float")
+    total = None
+    for x, grad in backward(out, seed, list(tangents)).of.items():
+        if grad is not None:
+            part = backward(grad, tangents[x], [seed]).of[seed]
+            total = part if total is None or part is None else total + part
+    return total

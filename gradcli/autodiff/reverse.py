@@ -1,0 +1,93 @@
+"""The reverse pass. It builds graph and computes nothing.
+
+This is the only place that knows about broadcasting: what a rule answers is brought to the shape of the input
+it is for by visible nodes, `expand` and `sum_to_size`.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ..graph import Node, shapes, walk
+
+
+class Contribution(NamedTuple):
+    """What one operation sends to one of its inputs."""
+
+    slot: int  # which of the node's inputs
+    to: Node
+    local: Node  # what the rule answers
+    sent: Node  # the same, in the shape of the input
+
+
+class Step(NamedTuple):
+    """One operation on the way back: what it receives and what it sends."""
+
+    node: Node
+    received: Node
+    contributions: list[Contribution]
+
+
+class Gradients(NamedTuple):
+    """The gradient of every `wrt` (None where the output does not depend on it), and how it came about."""
+
+    of: dict[Node, Node | None]
+    steps: list[Step]
+
+
+def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
+    """The gradient of <seed, out> with respect to every node of `wrt`, in the shape of that node.
+
+    Operations are met in the order in which PyTorch goes back, the latest first, and what arrives at a node from
+    several sides is added in that order.
+    """
+    targets = set(wrt)
+    active = _active(walk([out]), targets)
+    grads: dict[Node, Node] = {out: seed}
+    steps = []
+    for node in reversed(active):
+        received = grads.get(node)
+        if received is None or node in targets:
+            continue
+        step = Step(node, received, list(_contributions(node, received, active)))
+        for c in step.contributions:
+            grads[c.to] = grads[c.to] + c.sent if c.to in grads else c.sent
+        steps.append(step)
+    return Gradients({w: grads.get(w) if w in active else None for w in wrt}, steps)
+
+
+def _active(order: Sequence[Node], wrt: set[Node]) -> dict[Node, None]:
+    """The nodes through which a gradient flows to `wrt`, in order; `wrt` themselves count as leaves."""
+    active: dict[Node, None] = {}
+    for node in order:
+        if node in wrt or (_conducts(node) and any(i in active for i in node.inputs)):
+            active[node] = None
+    return active
+
+
+def _conducts(node: Node) -> bool:
+    return node.dtype == "float" and node.op.family != "barrier"
+
+
+def _contributions(node: Node, received: Node, active: Collection[Node]):
+    for slot, (to, local) in enumerate(zip(node.inputs, _answer(node, received, active), strict=True)):
+        if local is not None and to in active:
+            yield Contribution(slot, to, local, fit(local, to.shape, node))
+
+
+def _answer(node: Node, received: Node, active: Collection[Node]) -> Sequence[Node | None]:
+    """What the rule of `node`, or else its meaning, gives for every input."""
+    if node.op.rule is None:
+        inputs = dict.fromkeys(i for i in node.inputs if i in active)
+        of = backward(node.op.expanded(node), received, inputs).of
+        return [of.pop(i, None) for i in node.inputs]
+    answer = node.op.rule(received, node, *node.inputs, **node.attrs)
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
+    """`local`, the answer of the rule of `node`, in the shape of an input: the transpose of broadcasting."""
+    if node.op.family == "elementwise" and local.shape != node.shape:
+        local = local.expand(shape=node.shape)
+    if local.shape == shape:
+        return local
+    return local.expand(shape=shape) if shapes.fits(local.shape, shape) else local.sum_to_size(shape=shape)

@@ -1,0 +1,1 @@
+"""Values of graphs: with NumPy, and over SymPy elements."""

@@ -1,0 +1,93 @@
+"""PyTorch's CPU random numbers from a seed, without PyTorch.
+
+Knows how torch.manual_seed, torch.rand and torch.randn make float64 numbers from MT19937, whose
+stream NumPy shares. Knows nothing of other dtypes, other distributions or the GPU's generator.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import GradcliError
+from ..graph.shapes import numel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BLOCK = 16  # from this many elements on, torch.randn works in blocks of this size
+
+
+class Generator:
+    """The stream of numbers after torch.manual_seed(seed); each call goes on where the last ended.
+
+    `seed` is an integer, 0 <= seed < 2**63; GradcliError "option" otherwise.
+    """
+
+    def __init__(self, seed: int):
+        import numpy as np
+
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+            raise GradcliError(
+                "option",
+                f"{seed!r} is not a random seed",
+                hint="a whole number from 0 to 2**63 - 1",
+            )
+        self._words = np.random.RandomState(seed % 2**32)  # PyTorch keeps the low 32 bits too
+        self._spare: float | None = None  # the second number of a pair, kept for the next call
+
+    def rand(self, shape: Sequence[int]) -> "np.ndarray":
+        """torch.rand(shape, dtype=torch.float64), bit for bit."""
+        return self._uniforms(numel(shape)).reshape(tuple(shape))
+
+    def randn(self, shape: Sequence[int]) -> "np.ndarray":
+        """torch.randn(shape, dtype=torch.float64), bit for bit where the C library is the same."""
+        import numpy as np
+
+        count = numel(shape)
+        numbers = self._blocks(count) if count >= BLOCK else np.array(self._pairs(count), float)
+        return numbers.reshape(tuple(shape))
+
+    def _uniforms(self, count: int) -> "np.ndarray":
+        """`count` multiples of 2**-53 in [0, 1), each from two words of the stream."""
+        import numpy as np
+
+        if not count:  # RandomState.bytes(0) would take a word
+            return np.zeros(0)
+        high, low = np.frombuffer(self._words.bytes(8 * count), "<u4").reshape(-1, 2).T
+        return ((high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)) / 2**53
+
+    def _pairs(self, count: int) -> list[float]:
+        """Fewer than 16 normal numbers: two from two uniforms, an odd one kept for later."""
+        found = [] if self._spare is None or not count else [self._spare]
+        if found:
+            self._spare = None
+        while len(found) < count:
+            angle, u = self._uniforms(2).tolist()
+            found += polar(math.sqrt(-2 * math.log1p(-u)), angle)
+        if len(found) > count:
+            self._spare = found.pop()
+        return found
+
+    def _blocks(self, count: int) -> "np.ndarray":
+        """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
+        numbers = self._uniforms(count)
+        whole = count - count % BLOCK
+        numbers[:whole] = transform(numbers[:whole])
+        if whole < count:
+            numbers[-BLOCK:] = transform(self._uniforms(BLOCK))
+        return numbers
+
+
+def polar(radius: float, turns: float) -> tuple[float, float]:
+    """Both Cartesian coordinates; `math` and not NumPy, whose cos may differ in the last bit."""
+    angle = 2 * math.pi * turns
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def transform(uniforms: "np.ndarray") -> "np.ndarray":
+    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8."""
+    import numpy as np
+
+    u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1).tolist()
+    points = [polar(math.sqrt(-2 * math.log(1 - r)), t) for r, t in zip(u, turns, strict=True)]
+    return np.array(points).T.reshape(2, -1, BLOCK // 2).swapaxes(0, 1).reshape(-1)

@@ -1,0 +1,62 @@
+"""What can go wrong, as data: a code, a message, a place in the text, a cure.
+
+Knows nothing about where an error is shown; cli and the JSON of `batch` each show it their way.
+"""
+
+from typing import NamedTuple
+
+CODES = {
+    "syntax": "the text is not an expression of the language",
+    "unknown-function": "no function, method or attribute has this name",
+    "unknown-name": "no input, statement or constant has this name",
+    "arguments": "an operation was given the wrong arguments",
+    "shape": "the shapes of the operands do not fit together",
+    "index": "an index or a dimension is out of range",
+    "seed-shape": "the seed does not have the output's shape",
+    "implicit-seed": "a seed is needed, for the output is not a single number",
+    "shape-option": "the text after --shape cannot be read",
+    "value": "a value cannot be read as an array of numbers",
+    "file": "a file cannot be read or written",
+    "needs-value": "the answer depends on numbers that were not given",
+    "unused-option": "an option names something that the expression does not have",
+    "not-differentiable": "no gradient flows from the output to an input",
+    "singular": "a matrix has no inverse",
+    "limit": "the request is larger than a limit that protects from endless work",
+    "option": "an option or a command cannot be understood",
+    "request": "a line of batch is not a request",
+}
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` of `text`, which the user typed as `origin`."""
+
+    text: str
+    start: int
+    end: int
+    origin: str = "expression"
+
+
+class GradcliError(Exception):
+    """A request that cannot be met.
+
+    `code` is a key of CODES; `message` one sentence; `hint` what would be right, or None;
+    `span` the place in what was typed, or None.
+    """
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None, span: Span | None = None):
+        assert code in CODES, code
+        super().__init__(message)
+        self.code, self.message, self.hint, self.span = code, message, hint, span
+
+    def at(self, span: Span | None) -> "GradcliError":
+        """This error, placed at `span` unless it already has a place."""
+        self.span = self.span or span
+        return self
+
+
+def did_you_mean(word: str, candidates) -> str | None:
+    """`did you mean softmax?`, or None where nothing is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(candidates), n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}?" if near else None

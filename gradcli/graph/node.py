@@ -1,0 +1,162 @@
+"""The graph: immutable nodes, built only by calling an operator.
+
+A node knows its shape and dtype as soon as it exists. Nodes are equal when they are the same object,
+and equal requests give the same object, so that rules share sub-expressions without trying to. A node
+that the user wrote carries the span of its text, which keeps two `exp(x)` of a user apart.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from ..errors import Span
+from .shapes import Shape, numel
+
+if TYPE_CHECKING:
+    from .operator import Operator
+
+OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/ops fills it
+
+_interned: WeakValueDictionary = WeakValueDictionary()
+_serials = count()
+
+
+class Node:
+    """One value: an operator applied to other nodes.
+
+    `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values. `dtype`
+    is "float", "int" or "bool". `serial` grows in order of construction, so sorting by it is a
+    topological order, and its reverse the order in which PyTorch goes backward.
+    """
+
+    __slots__ = ("__weakref__", "attrs", "dtype", "expansion", "inputs", "op", "serial", "shape", "span")
+
+    op: "Operator"
+    inputs: "tuple[Node | None, ...]"
+    attrs: dict[str, Any]
+    shape: Shape
+    dtype: str
+    span: Span | None
+    expansion: "Node | None"
+    serial: int
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return numel(self.shape)
+
+    @property
+    def parents(self) -> "list[Node]":
+        """The inputs that are there."""
+        return [i for i in self.inputs if i is not None]
+
+    @property
+    def mT(self) -> "Node":
+        """The last two dimensions exchanged."""
+        return OPS["transpose"](self, dim0=-2, dim1=-1)
+
+    def __getattr__(self, name: str):
+        """Every operator is a method: `x.sum(dim=1)`."""
+        if name.startswith("_") or name not in OPS:
+            raise AttributeError(name)
+        op = OPS[name]
+        return lambda *args, **attrs: op(self, *args, **attrs)
+
+    def __getitem__(self, index) -> "Node":
+        return OPS["getitem"](self, index=index if isinstance(index, tuple) else (index,))
+
+    def __iter__(self):
+        raise TypeError("a node is not a sequence")
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {list(self.shape)}>"
+
+    def at(self, span: Span) -> "Node":
+        """The same computation as the text at `span`."""
+        return intern(self.op, self.inputs, self.attrs, span)
+
+
+def intern(op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None) -> Node:
+    """The node of `op` over `inputs`; the same one when asked for the same again."""
+    key = (op, inputs, tuple(map(_key, attrs.values())), span)
+    node = _interned.get(key)
+    if node is None:
+        node = Node.__new__(Node)
+        node.op, node.inputs, node.attrs, node.span, node.expansion = op, inputs, attrs, span, None
+        op.infer(node)
+        node.serial = next(_serials)
+        _interned[key] = node
+    return node
+
+
+def _key(value):
+    """1, 1.0, True and -0.0 are different attributes, though Python finds some of them equal."""
+    kind = type(value)
+    return value if kind is str or kind.__hash__ is object.__hash__ else (kind, repr(value))
+
+
+def as_node(value) -> Node:
+    """A node for a Python number; a node stays as it is."""
+    return value if isinstance(value, Node) else OPS["constant"](value=value)
+
+
+def walk(roots: Iterable[Node], sources=lambda node: node.inputs) -> list[Node]:
+    """Every node that `roots` need, inputs first, in order of construction; without recursion."""
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            stack.extend(sources(node))
+    return sorted(seen, key=lambda node: node.serial)
+
+
+class Outputs:
+    """What an operation with several outputs gives: nodes, by place and, where PyTorch has them, by name."""
+
+    __slots__ = ("names", "nodes")
+
+    def __init__(self, nodes: Iterable[Node], names: tuple[str, ...] = ()):
+        self.nodes, self.names = tuple(nodes), names
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def at(self, span: Span) -> "Outputs":
+        """The same outputs as the text at `span`."""
+        return Outputs((node.at(span) for node in self.nodes), self.names)
+
+
+def _arithmetic() -> None:
+    """Python's operators build graph; `==` stays identity, for nodes are keys of dictionaries."""
+
+    def forward(name):
+        return lambda a, b: OPS[name](a, b)
+
+    def swapped(name):
+        return lambda a, b: OPS[name](b, a)
+
+    symbols = {
+        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "matmul": "matmul",
+        "and": "logical_and", "or": "logical_or",
+    }  # fmt: skip
+    for symbol, name in symbols.items():
+        setattr(Node, f"__{symbol}__", forward(name))
+        setattr(Node, f"__r{symbol}__", swapped(name))
+    for name in ("gt", "lt", "ge", "le"):
+        setattr(Node, f"__{name}__", forward(name))
+    Node.__neg__ = lambda a: OPS["neg"](a)  # type: ignore[attr-defined]
+    Node.__invert__ = lambda a: OPS["logical_not"](a)  # type: ignore[attr-defined]
+
+
+_arithmetic()

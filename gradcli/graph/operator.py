@@ -1,0 +1,213 @@
+"""The record of an operator: everything that the program knows about it, in one place.
+
+A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`. Positional
+parameters after `g` (the gradient of the output) and `y` (the output) are the tensors, keyword-only ones
+the attributes with PyTorch's defaults, the docstring is the operator's sentence.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import GradcliError, Span
+from .node import OPS, Node, as_node, intern
+
+REQUIRED = inspect.Parameter.empty
+
+# What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
+FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
+SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
+NUMPY = {"axis": "dim", "axes": "dims", "keepdims": "keepdim", "ddof": "correction", "ord": "p"}
+
+
+
+class Operator:
+    """One operator.
+
+    rule      (g, y, *inputs, **attrs) -> the gradient of every input, as graph; None where there is none
+    expand    (*inputs, **attrs) -> the same value said with other operators
+    shape     (*shapes, **attrs) -> the output's shape
+    dtype     "promote", "float", "bool", "int", "first": that of the first input, or (**attrs) -> dtype
+    value     (*arrays, **attrs) -> array, with NumPy
+    symbolic  (sympy, *elements, **attrs) -> element or array, where `value` cannot work on SymPy elements
+    family    what the backends and the notation may take for granted: elementwise, reduction, movement, ...
+    index     its meaning in index notation (notation/lower.py says in which forms)
+    spelling  how a formula writes it; None: as a call
+    torch     the name to call it by in PyTorch
+    order     the order of its parameters in a call, where tensors and attributes mix
+    collect   the attribute that takes all further numbers of a call: reshape(x, 2, 3)
+    labels    the inputs that hold whole numbers or masks, not numbers to differentiate by
+    kink      (y, *inputs, **attrs) -> mask of the elements where a convention answers; caveat: which
+    examples  pairs (expression, shapes), which the documentation shows and the tests run
+    domain    the open interval that examples draw their values from
+    samples   points that the tests compare with PyTorch
+    """
+
+    __slots__ = (
+        "aliases", "attributes", "caveat", "collect", "domain", "dtype", "examples", "expand", "family", "index", "inputs", "kink",
+        "labels", "method", "name", "optional", "order", "rule", "samples", "sentence", "shape", "spelling", "symbolic",
+        "torch", "value", "variadic",
+    )  # fmt: skip
+
+    def __init__(
+        self, rule: Callable | None, *, family: str, shape=None, dtype="promote", value=None, symbolic=None, expand=None,
+        index=None, spelling=None, method=False, torch=None, aliases=(), order=None, collect=None, labels=(), kink=None,
+        caveat=None, examples=(), domain=(-2.0, 2.0), samples=(), attributes=None, defined_by=None,
+    ):  # fmt: skip
+        source = defined_by or rule or expand
+        self.name = source.__name__.rstrip("_")
+        self.sentence = (source.__doc__ or "").strip()
+        means = expand if rule is None or source is expand else None
+        tensors, self.variadic, named = _parameters(means, skip=0) if means else _parameters(rule, skip=2)
+        self.inputs = tuple(tensors)
+        self.optional = {name for name, default in tensors.items() if default is None}
+        self.attributes = named if attributes is None else attributes
+        self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
+        self.rule, self.expand, self.shape, self.dtype, self.value = rule, expand, shape, dtype, value
+        self.symbolic, self.family, self.index, self.spelling, self.method = symbolic, family, index, spelling, method
+        self.torch, self.aliases, self.collect = torch or f"torch.{self.name}", tuple(aliases), collect
+        self.labels, self.kink, self.caveat = tuple(labels), kink, caveat
+        self.examples, self.domain, self.samples = tuple(examples), domain, tuple(samples)
+        OPS[self.name] = self
+
+    def __call__(self, *args, span: Span | None = None, **named) -> Node:
+        """A node of this operator; arguments as PyTorch takes them."""
+        if not named and len(args) == len(self.inputs) and not self.attributes:
+            return intern(self, tuple(map(as_node, args)), {}, span)
+        inputs, attrs = self.bind(args, named)
+        return intern(self, inputs, attrs, span)
+
+    def bind(self, args: Sequence, named: dict[str, Any]) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
+        """Arguments of a call, sorted into tensors and attributes."""
+        given = self._place(args)
+        for key, value in named.items():
+            name = self._parameter(key)
+            if name in given:
+                raise GradcliError("arguments", f"{self.name}() got two values for {name}", hint=self.signature())
+            given[name] = value
+        attrs = {name: freeze(given.pop(name, default)) for name, default in self.attributes.items()}
+        missing = [name for name, value in attrs.items() if value is REQUIRED]
+        missing += [i for i in self.inputs if i not in given and i not in self.optional]
+        if missing:
+            raise GradcliError("arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.signature())
+        for name, value in attrs.items():
+            if isinstance(value, Node) or (isinstance(value, tuple) and any(isinstance(v, Node) for v in value)):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() must be written as a number, not a tensor", hint=self.signature()
+                )
+        return self._tensors(given), attrs
+
+    def _place(self, args: Sequence) -> dict[str, Any]:
+        """Positional arguments, by the name of their parameter."""
+        given: dict[str, Any] = {}
+        for place, name in enumerate(self.order):
+            if name == self.collect and len(args) > place and not isinstance(args[place], tuple | list):
+                given[name] = tuple(args[place:])
+                return given
+            if self.variadic and name == self.inputs[0] and len(args) > place:
+                rest = args[place:]
+                if isinstance(rest[0], tuple | list):
+                    given[name], args = tuple(rest[0]), [*args[:place], None, *rest[1:]]
+                    continue
+                given[name] = tuple(rest)
+                return given
+            if len(args) > place:
+                given[name] = args[place]
+        if len(args) > len(self.order):
+            raise GradcliError(
+                "arguments", f"{self.name}() takes {len(self.order)} arguments at most, not {len(args)}", hint=self.signature()
+            )
+        return given
+
+    def _parameter(self, key: str) -> str:
+        name = NUMPY.get(key, key)
+        if name in self.attributes or name in self.inputs:
+            return name
+        for place, others in enumerate((FIRST, SECOND)):
+            if name in others and len(self.inputs) > place:
+                return self.inputs[place]
+        raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.signature())
+
+    def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
+        if self.variadic:
+            return tuple(self._tensor(t, self.inputs[0]) for t in given[self.inputs[0]])
+        tensors = (given.get(name) for name in self.inputs)
+        return tuple(
+            None if t is None and name in self.optional else self._tensor(t, name)
+            for t, name in zip(tensors, self.inputs, strict=True)
+        )
+
+    def _tensor(self, value, name: str) -> Node:
+        if isinstance(value, Node | int | float):
+            return as_node(value)
+        raise GradcliError("arguments", f"{name} of {self.name}() must be a tensor or a number, not {value!r}", hint=self.signature())
+
+    def infer(self, node: Node) -> None:
+        """Give a new node its shape and dtype."""
+        for name, i in zip(self.inputs, node.inputs, strict=False) if self.labels else ():
+            if name in self.labels and i is not None and i.dtype == "float":
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() must hold whole numbers or a mask, not floating-point numbers",
+                    hint="give its values with --value, or write it out: tensor([0, 2])",
+                )  # fmt: skip
+        if self.shape is None:
+            node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
+            node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
+            return
+        node.shape = self.shape(*(None if i is None else i.shape for i in node.inputs), **node.attrs)
+        if callable(self.dtype):
+            node.dtype = self.dtype(**node.attrs)
+        else:
+            node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
+
+    def expanded(self, node: Node) -> Node:
+        """What `node` is made of."""
+        if node.expansion is None:
+            node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
+        return node.expansion
+
+    def signature(self) -> str:
+        """`softmax(x, dim)`, as a call is written."""
+        parts = []
+        for name in self.order:
+            default = self.attributes.get(name, None if name in self.optional else REQUIRED)
+            star = "*" if self.variadic and name in self.inputs else ""
+            parts.append(f"{star}{name}" if default is REQUIRED else f"{name}={default!r}")
+        return f"{self.name}({', '.join(parts)})"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _parameters(function: Callable, skip: int) -> tuple[dict, bool, dict]:
+    """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
+
+    Read off the code object, for `inspect.signature` would cost a tenth of the start-up.
+    """
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount][skip:]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = function.__defaults__ or ()
+    tensors = dict.fromkeys(positional, REQUIRED)
+    tensors.update(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    variadic = bool(code.co_flags & inspect.CO_VARARGS)
+    if variadic:
+        tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
+    return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def freeze(value):
+    """Lists as tuples, so that attributes never change."""
+    return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
+
+
+def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
+    """The dtype of an operator's output, by its `dtype` and those of its inputs."""
+    if rule == "first":
+        return dtypes[0]
+    if rule != "promote":
+        return rule
+    for dtype in ("float", "int"):
+        if dtype in dtypes:
+            return dtype
+    return "bool"

@@ -1,0 +1,139 @@
+"""Shape arithmetic: pure functions on tuples of ints.
+
+Conflicts are raised as `Conflict`, which carries the two sizes that differ, so that sizes nobody
+gave can be inferred from it (language/infer.py).
+"""
+
+from collections.abc import Sequence
+
+from ..errors import GradcliError
+
+Shape = tuple[int, ...]
+
+
+class Conflict(GradcliError):
+    """Two sizes that must be equal and are not."""
+
+    def __init__(self, message: str, left: int, right: int, hint: str | None = None):
+        super().__init__("shape", message, hint=hint)
+        self.left, self.right = left, right
+
+
+def text(shape: Sequence[int]) -> str:
+    """(2, 3), as Python and PyTorch print a shape."""
+    return repr(tuple(shape))
+
+
+def numel(shape: Sequence[int]) -> int:
+    """Number of elements."""
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape that NumPy and PyTorch broadcast `shapes` to."""
+    first = shapes[0]
+    if all(s == first for s in shapes):
+        return first
+    ndim = max(map(len, shapes))
+    out = []
+    for axis, sizes in enumerate(zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True)):
+        wide = [n for n in sizes if n != 1]
+        for size in wide:
+            if size != wide[0]:
+                raise Conflict(
+                    f"shapes {' and '.join(map(text, shapes))} do not broadcast: "
+                    f"dimension {axis - ndim} is {wide[0]} in one and {size} in the other",
+                    wide[0], size,
+                    hint="sizes must be equal, or one of them 1, counted from the last dimension",
+                )  # fmt: skip
+        out.append(wide[0] if wide else 1)
+    return tuple(out)
+
+
+def axis(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; a 0-d tensor counts as having one dimension, as in PyTorch."""
+    room = max(ndim, 1)
+    if not isinstance(dim, int) or isinstance(dim, bool):
+        raise GradcliError("arguments", f"dim must be an integer, not {dim!r}")
+    if not -room <= dim < room:
+        raise GradcliError(
+            "index",
+            f"dimension {dim} is out of range for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
+            hint=f"dim goes from {-room} to {room - 1}",
+        )
+    return dim % room
+
+
+def axes(dim, ndim: int) -> tuple[int, ...]:
+    """A PyTorch `dim` argument (None, an int or several) as a sorted tuple from the front."""
+    if dim is None or dim == ():
+        return tuple(range(ndim))
+    found = tuple(axis(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,)))
+    if len(set(found)) != len(found):
+        raise GradcliError("arguments", f"dim {dim} names a dimension twice")
+    return tuple(sorted(found)) if ndim else ()
+
+
+def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
+    """The shape after reducing over the axes `over`."""
+    if keepdim:
+        return tuple(1 if i in over else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in over)
+
+
+def require_equal(have: Shape, want: Shape, message: str) -> None:
+    """Raise a Conflict about the first two sizes that differ, or a plain error for other dimensions."""
+    if have != want:
+        differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
+        if len(have) != len(want):
+            raise GradcliError("shape", message)
+        raise Conflict(message, *differing[0])
+
+
+def matmul(a: Shape, b: Shape) -> Shape:
+    """The shape of a @ b."""
+    if not a or not b:
+        raise GradcliError(
+            "shape",
+            f"@ needs at least one dimension on both sides, not shapes {text(a)} and {text(b)}",
+            hint="multiply by a number with *",
+        )
+    m, k = (a if len(a) > 1 else (1, *a))[-2:]
+    k2, n = (b if len(b) > 1 else (*b, 1))[-2:]
+    if k != k2:
+        raise Conflict(
+            f"shapes {text(a)} and {text(b)} cannot be multiplied: the last dimension of the left is {k}, "
+            f"and dimension {max(-2, -len(b))} of the right is {k2}",
+            k, k2, hint="those two must be equal",
+        )  # fmt: skip
+    head = broadcast(a[:-2], b[:-2])
+    return head + ((m,) if len(a) > 1 else ()) + ((n,) if len(b) > 1 else ())
+
+
+def fits(small: Shape, big: Shape) -> bool:
+    """Whether `small` broadcasts to exactly `big`."""
+    if len(small) > len(big):
+        return False
+    tail = big[len(big) - len(small) :]
+    return all(s in (1, b) for s, b in zip(small, tail, strict=True))
+
+
+def reshape(old: Shape, new: Shape) -> Shape:
+    """`new` with its -1 worked out, if it holds as many elements as `old`."""
+    total, known = numel(old), numel([n for n in new if n != -1])
+    if any(n < -1 for n in new) or new.count(-1) > 1:
+        raise GradcliError("shape", f"{text(new)} is not a shape", hint="at most one size may be -1")
+    if -1 in new:
+        if known == 0 or total % known:
+            raise GradcliError(
+                "shape", f"shape {text(new)} is invalid for input of size {total}: {total} is no multiple of {known}"
+            )
+        return tuple(total // known if n == -1 else n for n in new)
+    if total != known:
+        raise Conflict(
+            f"shape {text(new)} has {known} elements and the input, of shape {text(old)}, has {total}", total, known
+        )
+    return new

@@ -1,0 +1,1 @@
+"""Text in: expressions, shapes, values and seeds become graphs."""

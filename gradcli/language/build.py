@@ -1,0 +1,404 @@
+"""Statements to graph: each piece of syntax becomes a node, a number, or a tuple of them.
+
+Numbers that are written out are computed as Python would before PyTorch sees them; everything that touches a
+tensor becomes a node, which carries the span of its text. Errors of operators get their place here.
+"""
+
+import ast
+import operator as python
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import GradcliError, Span, did_you_mean
+from ..graph import OPS, Node, Operator, Outputs, as_node, walk
+from ..graph.shapes import numel
+from ..lazy import np
+from ..limits import Limits
+from ..ops.families import Shorthand
+from ..ops.leaves import Array
+from .names import BARE_CONSTANTS, library_path
+from .program import Program, Source
+from .vocabulary import CONSTANTS, DTYPES, function, functions
+
+BINARY = {
+    ast.Add: ("add", python.add), ast.Sub: ("sub", python.sub), ast.Mult: ("mul", python.mul), ast.Div: ("div", python.truediv),
+    ast.FloorDiv: ("floor_divide", python.floordiv), ast.Mod: ("remainder", python.mod), ast.Pow: ("pow", python.pow), ast.MatMult: ("matmul", None),
+    ast.BitAnd: ("logical_and", python.and_), ast.BitOr: ("logical_or", python.or_),
+}  # fmt: skip
+COMPARE = {
+    ast.Gt: ("gt", python.gt), ast.GtE: ("ge", python.ge), ast.Lt: ("lt", python.lt), ast.LtE: ("le", python.le),
+    ast.Eq: ("eq", python.eq), ast.NotEq: ("ne", python.ne),
+}  # fmt: skip
+UNARY = {ast.USub: ("neg", python.neg), ast.UAdd: (None, python.pos), ast.Invert: ("logical_not", python.invert), ast.Not: (None, python.not_)}
+# Arguments that say where and how a tensor is kept, not what it is.
+STORAGE = {"requires_grad", "device", "generator", "layout", "pin_memory", "memory_format", "non_blocking", "copy"}
+IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
+ATTRIBUTES = {"T", "mT", "H", "mH"}
+ARRAY_MAKERS = {"tensor", "as_tensor", "array", "asarray", "FloatTensor", "DoubleTensor", "LongTensor", "Tensor", "BoolTensor"}
+
+
+class Builder:
+    """The graph of a program.
+
+    `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and indices are
+    looked up in them), `random` draws for rand and randn, `seed_shape` is what `onehot` fills, in a seed.
+    """
+
+    def __init__(
+        self, program: Program, inputs: dict[str, Node], *, values: dict[Node, Any], limits: Limits, random: Any = None,
+        seed_shape: tuple[int, ...] | None = None,
+    ):  # fmt: skip
+        self.source: Source = program.source
+        self.program, self.values, self.limits, self.random, self.seed_shape = program, values, limits, random, seed_shape
+        self.scope: dict[str, Any] = dict(inputs)
+        self.indices: set[str] = set()  # inputs that decide which elements an index takes
+        self.count = self.depth = 0
+
+    def run(self) -> Any:
+        """The value of the last statement; `scope` then holds all names."""
+        for statement in self.program.statements:
+            value = self.visit(statement.value)
+            if len(statement.names) == 1:
+                self.scope[statement.names[0]] = value
+            else:
+                self._take_apart(statement, value)
+        return self.scope[self.program.statements[-1].names[-1]]
+
+    def _take_apart(self, statement, value) -> None:
+        parts = list(value) if isinstance(value, Outputs | tuple) else None
+        if parts is None or len(parts) != len(statement.names):
+            have = "one value" if parts is None else f"{len(parts)} values"
+            raise GradcliError("arguments", f"{have} cannot be taken apart into {len(statement.names)} names", span=self.source.span(statement.value))
+        self.scope.update(zip(statement.names, parts, strict=True))
+
+    # ---- syntax ----------------------------------------------------------------------------------
+
+    def visit(self, e: ast.expr) -> Any:
+        """What a piece of syntax stands for."""
+        self.depth += 1
+        self.limits.check("nesting", self.depth, "the expression", None if self.depth < 10 else self.source.span(e))
+        method = getattr(self, f"_{type(e).__name__}", None)
+        if method is None:
+            raise self._foreign(e)
+        try:
+            return method(e)
+        except GradcliError as error:
+            raise error.at(self.source.span(e)) from None
+        finally:
+            self.depth -= 1
+
+    def _foreign(self, e: ast.expr) -> GradcliError:
+        hints = {
+            "IfExp": ("a conditional expression", "a choice is written where(condition, a, b)"),
+            "BoolOp": ("and / or", "masks are combined with & and |, each in brackets: (x > 0) & (x < 1)"),
+            "Lambda": ("a lambda", "write its body"),
+            "NamedExpr": ("an assignment inside an expression", "make it a statement of its own, before ;"),
+            "Starred": ("an argument with *", "write the arguments out"),
+        }
+        what, hint = hints.get(type(e).__name__, ("this", "gradcli ops lists the operations"))
+        return GradcliError("syntax", f"{what} is not part of the language", span=self.source.span(e), hint=hint)
+
+    def _Constant(self, e: ast.Constant) -> Any:
+        if isinstance(e.value, complex | bytes):
+            raise GradcliError("syntax", f"{self.source.segment(e)} is not a real number", span=self.source.span(e))
+        return self._bounded(e.value)
+
+    def _bounded(self, value: Any) -> Any:
+        if type(value) is int and value.bit_length() > 63:
+            self.limits.check("digits", value.bit_length() * 3 // 10, "a whole number")
+            return float(value) if value.bit_length() < 1024 else float("inf")
+        return value
+
+    def _Name(self, e: ast.Name) -> Any:
+        if e.id in self.scope:
+            return self.scope[e.id]
+        if e.id in BARE_CONSTANTS:
+            return CONSTANTS[e.id]
+        if e.id in functions():
+            raise GradcliError("unknown-name", f"{e.id} is a function here, and it is not called", span=self.source.span(e), hint=f"write {e.id}(...)")
+        hint = did_you_mean(e.id, self.scope)
+        raise GradcliError("unknown-name", f"there is no {e.id}", span=self.source.span(e), hint=hint)
+
+    def _Tuple(self, e: ast.Tuple) -> tuple:
+        return tuple(map(self.visit, e.elts))
+
+    def _List(self, e: ast.List) -> tuple:
+        return tuple(map(self.visit, e.elts))
+
+    def _Slice(self, e: ast.Slice) -> slice:
+        return slice(*(None if part is None else self._whole(self.visit(part)) for part in (e.lower, e.upper, e.step)))
+
+    def _whole(self, value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise GradcliError("index", f"an index must be a whole number, not {value!r}")
+
+    def _BinOp(self, e: ast.BinOp) -> Any:
+        spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self.visit(spine[-1].left)
+        for part in reversed(spine):
+            try:
+                value = self._binary(part, value, self.visit(part.right))
+            except GradcliError as error:
+                raise error.at(self.source.span(part)) from None
+        return value
+
+    def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
+        if type(e.op) not in BINARY:
+            hint = "a power is written x ** 2" if isinstance(e.op, ast.BitXor) else None
+            raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
+        name, compute = BINARY[type(e.op)]
+        if isinstance(left, Node) or isinstance(right, Node):
+            return self._node(OPS[name], (left, right), e)
+        if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
+            return left + right
+        if not (_number(left) and _number(right)) or compute is None:
+            raise GradcliError("arguments", f"{_kind(left)} and {_kind(right)} cannot be combined in this way")
+        return self._fold(compute, left, right)
+
+    def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
+        if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
+            self.limits.check("digits", int(left.bit_length() * 0.30103 * right), "a power of whole numbers")
+        if compute is python.pow and left < 0 and not float(right).is_integer():
+            return float("nan")
+        try:
+            return self._bounded(compute(left, right))
+        except ZeroDivisionError:
+            raise GradcliError("arguments", "division of a number by zero") from None
+        except OverflowError:
+            return float("inf")
+
+    def _UnaryOp(self, e: ast.UnaryOp) -> Any:
+        name, compute = UNARY[type(e.op)]
+        value = self.visit(e.operand)
+        if isinstance(value, Node):
+            if isinstance(e.op, ast.Not):
+                raise GradcliError("syntax", "not is not part of the language", hint="the opposite of a mask is written ~mask")
+            return value if name is None else self._node(OPS[name], (value,), e)
+        if not _number(value):
+            raise GradcliError("arguments", f"{_kind(value)} has no opposite")
+        return compute(value)
+
+    def _Compare(self, e: ast.Compare) -> Any:
+        if len(e.ops) > 1:
+            raise GradcliError("syntax", "comparisons of tensors cannot be chained", hint="write (a < b) & (b < c)")
+        left, right = self.visit(e.left), self.visit(e.comparators[0])
+        if type(e.ops[0]) not in COMPARE:
+            raise GradcliError("syntax", "this comparison is not part of the language", hint="== != < <= > >= are")
+        name, compute = COMPARE[type(e.ops[0])]
+        if isinstance(left, Node) or isinstance(right, Node):
+            return self._node(OPS[name], (left, right), e)
+        return compute(left, right)
+
+    def _Attribute(self, e: ast.Attribute) -> Any:
+        path = library_path(e, self.scope, called=False)
+        if path is not None:
+            return CONSTANTS.get(path, path)
+        base = self.visit(e.value)
+        if isinstance(base, Outputs):
+            if e.attr in base.names:
+                return base.nodes[base.names.index(e.attr)].at(self.source.span(e))
+            raise self._no_attribute(e, base.names)
+        node = as_node(base) if _number(base) else base
+        if not isinstance(node, Node):
+            raise GradcliError("unknown-function", f"{_kind(base)} has no attribute {e.attr}")
+        if e.attr in ATTRIBUTES:
+            return self._call(function(e.attr, None), [node], {}, e)
+        if e.attr in ("shape", "ndim"):
+            return node.shape if e.attr == "shape" else node.ndim
+        if e.attr == "data":
+            return self._node(OPS["detach"], (node,), e)
+        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
+
+    def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
+        hint = f"it is a method: write .{e.attr}(...)" if e.attr in functions() else did_you_mean(e.attr, known)
+        span = self.source.span(e)
+        return GradcliError("unknown-function", f"there is no attribute {e.attr}", hint=hint, span=span._replace(start=span.end - len(e.attr)))
+
+    def _Subscript(self, e: ast.Subscript) -> Any:
+        base, index = self.visit(e.value), e.slice
+        if isinstance(base, tuple | Outputs):
+            return self._item(base, self.visit(index), e)
+        if not isinstance(base, Node):
+            raise GradcliError("index", f"{_kind(base)} cannot be indexed")
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        return self._node(OPS["getitem"], (base,), e, index=tuple(map(self._index_item, items)))
+
+    def _item(self, base: Any, place: Any, e: ast.Subscript) -> Any:
+        parts = base if isinstance(base, tuple) else base.nodes
+        if not isinstance(place, int | slice):
+            raise GradcliError("index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}")
+        try:
+            item = parts[place]
+        except IndexError:
+            raise GradcliError("index", f"there are only {len(parts)} values, numbered from 0") from None
+        return item.at(self.source.span(e)) if isinstance(base, Outputs) and isinstance(item, Node) else item
+
+    def _index_item(self, item: ast.expr) -> Any:
+        value = self.visit(item)
+        if isinstance(value, Node):
+            return self._index_array(value, item)
+        if isinstance(value, tuple):
+            array = np.asarray(value)
+            if array.dtype.kind not in "bi" and array.size:
+                raise GradcliError("index", "a list index holds whole numbers or True and False", span=self.source.span(item))
+            return Array(array, self.source.segment(item)) if array.dtype.kind == "b" else value
+        if value is None or value is Ellipsis or isinstance(value, slice):
+            return value
+        return self._whole(value)
+
+    def _index_array(self, node: Node, item: ast.expr) -> Any:
+        """A tensor used as an index: its numbers decide the shape of the result, so they are needed now."""
+        text = self.source.segment(item)
+        if node.dtype == "float":
+            raise GradcliError(
+                "needs-value", f"{text} is used as an index, and what it picks depends on its numbers", span=self.source.span(item),
+                hint="give it whole numbers or a mask with --value",
+            )  # fmt: skip
+        value = self.numbers(node, f"what {text} picks depends on its numbers")
+        self.indices |= {n.attrs["name"] for n in walk([node]) if n.op.name == "input" and n.dtype == "int" and node.dtype == "int"}
+        return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)
+
+    def numbers(self, node: Node, why: str) -> Any:
+        """The array of `node`, where all inputs that it depends on have values."""
+        from ..backends.numeric import Evaluator
+
+        try:
+            return Evaluator(self.values, limits=self.limits)(node)[0]
+        except GradcliError as error:
+            if error.code == "needs-value":
+                raise GradcliError("needs-value", f"{error.message}, and {why}", hint="give it with --value", span=node.span) from None
+            raise
+
+    # ---- calls -----------------------------------------------------------------------------------
+
+    def _Call(self, e: ast.Call) -> Any:
+        if any(k.arg is None for k in e.keywords):
+            raise GradcliError("syntax", "an argument with ** is not part of the language")
+        name, operands = self._callee(e)
+        args = [*operands, *map(self.visit, e.args)]
+        named = {k.arg: self.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
+        dtype = named.pop("dtype", None)
+        special = getattr(self, f"_call_{name}", None) or (self._call_tensor if name in ARRAY_MAKERS else None)
+        if operands and name in IDENTITY:
+            dtype = dtype or next((a for a in args[1:] if a in DTYPES), None) if name in ("to", "type") else None
+            value = operands[0]
+        elif special is not None:
+            value = special(e, args, named)
+        else:
+            value = self._call(function(name, self._function_span(e)), args, named, e)
+        return self._as_dtype(value, dtype, e)
+
+    def _callee(self, e: ast.Call) -> tuple[str, list]:
+        """The name of the function, and the tensor before the dot of a method."""
+        if isinstance(e.func, ast.Name):
+            return e.func.id, []
+        path = library_path(e.func, self.scope, called=True)
+        if path is not None:
+            return path, []
+        if not isinstance(e.func, ast.Attribute):
+            raise GradcliError("syntax", "only functions and methods can be called")
+        base = self.visit(e.func.value)
+        if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
+            raise GradcliError("arguments", f"{_kind(base)} have no method {e.func.attr}", hint="choose one of them: [0]")
+        return e.func.attr, [base]
+
+    def _function_span(self, e: ast.Call) -> Span:
+        span = self.source.span(e.func)
+        return span._replace(start=span.end - len(e.func.attr)) if isinstance(e.func, ast.Attribute) else span
+
+    def _call(self, called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
+        if isinstance(called, Operator):
+            return self._node(called, args, e, **named)
+        assert isinstance(called, Shorthand)
+        if called.name == "onehot" and self.seed_shape is not None:
+            named.setdefault("shape", self.seed_shape)
+        value = called(*(as_node(a) if k == 0 and _number(a) else a for k, a in enumerate(args)), **named)
+        fresh = isinstance(value, Outputs) or (isinstance(value, Node) and not any(value is a for a in args))
+        return self._counted(value.at(self.source.span(e)) if fresh else value, e)
+
+    def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:
+        return self._counted(op(*args, span=self.source.span(e), **named), e)
+
+    def _counted(self, value: Any, e: ast.expr) -> Any:
+        self.count += 1
+        self.limits.check("operations", self.count, "the expression")
+        for node in value if isinstance(value, Outputs) else [value]:
+            if isinstance(node, Node):
+                self.limits.check("elements", node.numel, f"a tensor of shape {node.shape}", self.source.span(e))
+        return value
+
+    def _as_dtype(self, value: Any, dtype: Any, e: ast.expr) -> Any:
+        kind = DTYPES.get(dtype) if isinstance(dtype, str) else None
+        if not isinstance(value, Node) or kind is None or value.dtype == kind:
+            return value
+        return self._node(OPS[{"float": "double", "int": "long", "bool": "ne"}[kind]], (value, 0) if kind == "bool" else (value,), e)
+
+    def _call_tensor(self, e: ast.Call, args: list, named: dict) -> Node:
+        if len(args) != 1 or named:
+            raise GradcliError("arguments", "tensor() takes one list of numbers")
+        if isinstance(args[0], Node):
+            return args[0]
+        try:
+            array = np.array(args[0])
+        except ValueError:
+            array = np.array(None)
+        if array.dtype.kind not in "bif":
+            raise GradcliError("value", "tensor() takes numbers, in lists of equal length", hint="tensors are joined by stack([a, b])")
+        return self._counted(OPS["tensor"](data=Array(array, self.source.segment(e)), span=self.source.span(e)), e)
+
+    def _call_arange(self, e: ast.Call, args: list, named: dict) -> Node:
+        start_end = args[:1] if len(args) == 1 else args[:2]
+        names = ("end",) if len(start_end) == 1 else ("start", "end")
+        given = dict(zip(names, start_end, strict=False)) | dict(zip(("step",), args[2:], strict=False)) | named
+        self._check_numbers(given.values(), "arange")
+        return self._node(OPS["arange"], (), e, **given)
+
+    def _check_numbers(self, values, name: str) -> None:
+        if not all(map(_number, values)):
+            raise GradcliError("arguments", f"{name}() takes numbers")
+
+    def _draw(self, e: ast.Call, args: list, how: str) -> Node:
+        shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+        shape = tuple(map(self._whole, shape))
+        self.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
+        drawn = getattr(self.random, how)(shape)
+        return self._counted(OPS["tensor"](data=Array(np.asarray(drawn), self.source.segment(e)), span=self.source.span(e)), e)
+
+    def _call_rand(self, e: ast.Call, args: list, named: dict) -> Node:
+        return self._draw(e, args, "rand")
+
+    def _call_randn(self, e: ast.Call, args: list, named: dict) -> Node:
+        return self._draw(e, args, "randn")
+
+    def _call_size(self, e: ast.Call, args: list, named: dict) -> Any:
+        shape = as_node(args[0]).shape
+        place = args[1] if len(args) > 1 else named.get("dim")
+        return shape if place is None else self._item(shape, place, e)  # type: ignore[arg-type]
+
+    def _call_numel(self, e: ast.Call, args: list, named: dict) -> int:
+        return as_node(args[0]).numel
+
+    _call_nelement = _call_numel
+
+    def _call_dim(self, e: ast.Call, args: list, named: dict) -> int:
+        return as_node(args[0]).ndim
+
+    def _call_len(self, e: ast.Call, args: list, named: dict) -> int:
+        if isinstance(args[0], tuple | Outputs):
+            return len(args[0])
+        return as_node(args[0]).shape[0]
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, Outputs):
+        return f"{len(value)} outputs"
+    kinds = {tuple: "a list", str: "a text", slice: "a slice", type(None): "None", Node: "a tensor"}
+    return kinds.get(type(value), f"the number {value}")

@@ -1,0 +1,70 @@
+"""Which names of a program are its inputs, and which lead to functions and constants."""
+
+import ast
+from collections.abc import Collection
+
+from .program import Program
+from .vocabulary import CONSTANTS, DTYPES, module_of
+
+BARE_CONSTANTS = {"pi", "inf", "nan"}
+
+
+def dotted(node: ast.expr) -> str | None:
+    """`torch.linalg.inv` for the syntax of it; None for anything but names and dots."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:
+    """The name of a function, constant or dtype of a library that `node` spells, without its module.
+
+    `own` are the names that belong to the user: `F.T` is a transpose where F is an input.
+    """
+    path = dotted(node)
+    if path is None or "." not in path or path.split(".")[0] in own:
+        return None
+    module = module_of(path)
+    rest = path[len(module) + 1 :] if module else ""
+    if not rest or "." in rest or not (called or rest in CONSTANTS or rest in DTYPES):
+        return None
+    return rest
+
+
+def free_names(program: Program, given: Collection[str]) -> list[str]:
+    """The names that are used before any statement gives them a value, in order of appearance.
+
+    `given` are the names that have a shape or a value, and so are inputs whatever else they might mean.
+    """
+    found: dict[str, None] = {}
+    bound: set[str] = set()
+    for statement in program.statements:
+        names = _loaded(statement.value, set(given) | bound | set(found))
+        for n in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
+            if n.id not in bound and (n.id not in BARE_CONSTANTS or n.id in given):
+                found[n.id] = None
+        bound.update(statement.names)
+    return list(found)
+
+
+def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
+    """The names in an expression that stand for values."""
+    names, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call):
+            stack.extend([*node.args, *(k.value for k in node.keywords)])
+            if isinstance(node.func, ast.Attribute) and library_path(node.func, own, called=True) is None:
+                stack.append(node.func.value)
+        elif isinstance(node, ast.Attribute):
+            if library_path(node, own, called=False) is None:
+                stack.append(node.value)
+        elif isinstance(node, ast.Name):
+            names.append(node)
+        else:
+            stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
+    return names

@@ -1,0 +1,151 @@
+"""The texts after --shape, --value and --wrt, taken apart into names and what belongs to them.
+
+Knows the spellings of shapes. Does not know what a value is (literals.py) or which names exist.
+"""
+
+import re
+from collections.abc import Sequence
+from keyword import iskeyword
+
+from ..errors import GradcliError, Span
+from ..graph.shapes import Shape
+from ..graph.shapes import text as shape_text
+
+LARGEST_SIZE = 2**31 - 1
+MOST_DIMENSIONS = 64  # NumPy has no more
+
+SHAPE_HINT = "a shape is written x=2x3, x=(2,3) or x=(); several: x=2x3,a=3x4"
+VALUE_HINT = 'a value is written NAME=VALUE: a="[[1,2,3],[4,5,6]]"'
+NAME_HINT = "a name is a letter, then letters, digits and underscores; not a word of Python"
+ENTRY = re.compile(
+    r"""(?P<name>[^=,;]*) =
+    (?P<dims> \s* (?:torch\.Size)? \( \[ [^\[\]()]* \] \) \s*
+            | \s* \( [^()]* \) \s*
+            | \s* \[ [^\[\]]* \] \s*
+            | [^,;()\[\]=]* )
+    (?:[,;]\s*|$)""",
+    re.VERBOSE,
+)
+
+
+def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
+    """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`.
+
+    GradcliError "shape-option" with the place, for anything that is not such a text and for a name
+    with two shapes.
+    """
+    shapes: dict[str, Shape] = {}
+    for given in texts:
+        for name, shape, span in _entries(given):
+            if shapes.setdefault(name, shape) != shape:
+                said = f"{name} has two shapes: {shape_text(shapes[name])} and {shape_text(shape)}"
+                raise GradcliError("shape-option", said, hint="give each name one shape", span=span)
+    return shapes
+
+
+def read_values(texts: Sequence[str]) -> dict[str, str]:
+    """The values by name, as texts, from texts `NAME=VALUE`; VALUE may hold more `=`.
+
+    GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
+    """
+    values: dict[str, str] = {}
+    for given in texts:
+        name, equals, value = given.partition("=")
+        if not equals:
+            whole = Span(given, 0, len(given), "--value")
+            raise GradcliError(
+                "value", f"there is no = in {_short(given)}", hint=VALUE_HINT, span=whole
+            )
+        span = _place(given, name, 0, "--value")
+        name = _name(name.strip(), "value", span, VALUE_HINT)
+        if not value.strip():
+            raise GradcliError("value", f"{name} has no value", hint=VALUE_HINT, span=span)
+        if name in values:
+            said = f"{name} is given two values"
+            raise GradcliError("value", said, hint="give each name one value", span=span)
+        values[name] = value
+    return values
+
+
+def read_names(text: str | None) -> list[str] | None:
+    """The names in `x,a`, each once, in order; None for None. GradcliError "option" for no name."""
+    if text is None:
+        return None
+    names, start = [], 0
+    for part in text.split(","):
+        span = _place(text, part, start, "--wrt")
+        start += len(part) + 1
+        names.append(_name(part.strip(), "option", span, "names are written x,a"))
+    return list(dict.fromkeys(names))
+
+
+def _entries(given: str):
+    """Each (name, shape, span) of one text."""
+    start = 0
+    while start < len(given) or not start:
+        found = ENTRY.match(given, start)
+        if not found:
+            rest = Span(given, start, len(given), "--shape")
+            said = f"{_short(given[start:].strip())} is not NAME=SHAPE"
+            raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=rest)
+        name, dims = found["name"], found["dims"]
+        span = _place(given, name, found.start("name"), "--shape")
+        name = _name(name.strip(), "shape-option", span, SHAPE_HINT)
+        yield name, _shape(name, _place(given, dims, found.start("dims"), "--shape")), span
+        start = found.end()
+
+
+def _shape(name: str, span: Span) -> Shape:
+    """The sizes in `2x3`, `(2,3)`, `[2,3]`, `torch.Size([2, 3])` or `()`, which `span` places."""
+    dims = span.text[span.start : span.end]
+    inner = dims.removeprefix("torch.Size").strip("()[]").strip()
+    if dims[-1:] in (")", "]"):
+        parts = inner.removesuffix(",").split(",") if inner else []
+    else:
+        parts = re.split("[xX×]", inner)
+    sizes = tuple(_size(name, part.strip(), span) for part in parts)
+    if len(sizes) > MOST_DIMENSIONS:
+        said = f"{name} has {len(sizes)} dimensions, and {MOST_DIMENSIONS} are the most"
+        raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=span)
+    return sizes
+
+
+def _size(name: str, part: str, span: Span) -> int:
+    """One size, if it is one."""
+    if re.fullmatch("[0-9]+", part):
+        digits = part.lstrip("0") or "0"
+        if len(digits) < 20 and int(digits) <= LARGEST_SIZE:
+            return int(digits)
+        problem = f"is larger than {LARGEST_SIZE:,}"
+    elif re.fullmatch("-[0-9]+", part):
+        problem = "is negative"
+    else:
+        problem = "is not a whole number"
+    raise GradcliError(
+        "shape-option",
+        f"a size of {name} is missing"
+        if not part
+        else f"the size {_short(part)} of {name} {problem}",
+        hint=SHAPE_HINT,
+        span=span,
+    )
+
+
+def _name(name: str, code: str, span: Span, form: str) -> str:
+    """`name`, if an input may have it; `form` says what to write where there is none."""
+    if not name:
+        raise GradcliError(code, "a name is missing", hint=form, span=span)
+    if not name.isidentifier() or iskeyword(name):
+        raise GradcliError(code, f"{_short(name)} is not a name", hint=NAME_HINT, span=span)
+    return name
+
+
+def _place(text: str, part: str, start: int, origin: str) -> Span:
+    """Where `part`, which starts at `start`, is in `text`, without the blanks around it."""
+    start += len(part) - len(part.lstrip())
+    return Span(text, start, start + len(part.strip()), origin)
+
+
+def _short(text: str) -> str:
+    """`text` in quotes, its end left out where it is long."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -1,0 +1,135 @@
+"""Text to statements: Python's syntax, read with `ast` and never executed.
+
+Knows where everything stands in the text, and nothing about what it means.
+"""
+
+import ast
+import textwrap
+import warnings
+from typing import NamedTuple
+
+from ..errors import GradcliError, Span
+from ..limits import Limits
+
+
+class Statement(NamedTuple):
+    """`names = value`; several names take apart what has several outputs."""
+
+    names: tuple[str, ...]
+    value: ast.expr
+
+
+class Program(NamedTuple):
+    """A text and its statements; the last one is the output."""
+
+    source: "Source"
+    statements: list[Statement]
+
+
+class Source:
+    """A text that was typed, and the way from places in its syntax tree to spans."""
+
+    def __init__(self, text: str, origin: str):
+        self.text, self.origin = text, origin
+        self._lines = [0]
+        for line in text.splitlines(keepends=True):
+            self._lines.append(self._lines[-1] + len(line))
+        self._ascii = text.isascii()
+
+    def span(self, node: ast.AST) -> Span:
+        """The characters that a syntax node was read from."""
+        start = self._offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = self._offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        return Span(self.text, start, end, self.origin)
+
+    def segment(self, node: ast.AST) -> str:
+        """The text that a syntax node was read from."""
+        span = self.span(node)
+        return self.text[span.start : span.end]
+
+    def _offset(self, line: int, column: int) -> int:
+        start = self._lines[line - 1]
+        if not self._ascii:  # ast counts columns in bytes of UTF-8
+            end = self._lines[line] if line < len(self._lines) else len(self.text)
+            column = len(self.text[start:end].encode()[:column].decode(errors="ignore"))
+        return start + column
+
+
+def read_program(text: str, limits: Limits, origin: str = "expression") -> Program:
+    """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
+    limits.check("length", len(text), f"the {origin}")
+    text = textwrap.dedent(text.expandtabs()).strip()
+    source = Source(text, origin)
+    if not text:
+        raise GradcliError("syntax", f"the {origin} is empty", hint='an expression looks like this: "relu(x @ W + b).sum()"')
+    body = _parse(text, source, limits)
+    if not body:
+        raise GradcliError("syntax", f"the {origin} is only a comment", span=Span(text, 0, len(text), origin))
+    limits.check("operations", len(body), f"the {origin}")
+    return Program(source, [_statement(s, source, last=s is body[-1]) for s in body])
+
+
+def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return ast.parse(text).body
+    except SyntaxError as error:
+        if "nested" in str(error.msg) or "too complex" in str(error.msg):
+            limits.check("nesting", 10**9, f"the {source.origin}")
+        raise _syntax_error(error, source) from None
+    except (RecursionError, MemoryError):
+        limits.check("nesting", 10**9, f"the {source.origin}")
+        raise
+    except ValueError as error:  # null bytes, before Python 3.12
+        raise GradcliError("syntax", f"this text cannot be read: {error}") from None
+
+
+def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
+    line, column = error.lineno or 1, (error.offset or 1) - 1
+    start = min(sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0), len(source.text))
+    reason = {"invalid syntax": "this is not an expression"}.get(error.msg, error.msg)
+    reason = reason.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    if "Exceeds the limit" in reason:
+        reason = "this whole number has too many digits"
+    return GradcliError("syntax", reason, span=Span(source.text, start, start + 1, source.origin), hint=_syntax_hint(source.text[start : start + 1]))
+
+
+def _syntax_hint(character: str) -> str | None:
+    return {
+        "": "the text ends too early: is a bracket or an operand missing?",
+        "!": "the opposite of a mask is written ~mask",
+        "=": "a comparison is written ==",
+        "?": "a choice is written where(condition, a, b)",
+    }.get(character)
+
+
+FORMS = {
+    ast.AugAssign: ("an assignment with an operator", "write x = x + y"),
+    ast.FunctionDef: ("a function definition", "write its body as statements, separated by ;"),
+    ast.Import: ("an import", "functions are known by their PyTorch names without any import"),
+    ast.ImportFrom: ("an import", "functions are known by their PyTorch names without any import"),
+    ast.For: ("a loop", "write its steps out, or use operations on whole tensors"),
+    ast.While: ("a loop", "write its steps out, or use operations on whole tensors"),
+    ast.If: ("a branch", "a choice is written where(condition, a, b)"),
+}
+
+
+def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
+    if isinstance(node, ast.Expr):
+        if not last:
+            raise GradcliError("syntax", "only the last statement may go without a name", span=source.span(node), hint="write h = ... before it")
+        return Statement(("out",), node.value)
+    if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
+        return Statement((node.target.id,), node.value)
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Name):
+            return Statement((target.id,), node.value)
+        if isinstance(target, ast.Tuple) and target.elts and all(isinstance(t, ast.Name) for t in target.elts):
+            return Statement(tuple(t.id for t in target.elts), node.value)  # type: ignore[attr-defined]
+        raise GradcliError(
+            "syntax", "values are given to names only", span=source.span(target), hint="in-place changes are not part of the language"
+        )
+    what, hint = FORMS.get(type(node), ("this statement", "statements look like this: h = relu(x @ W)"))
+    raise GradcliError("syntax", f"{what} is not part of the language", span=source.span(node), hint=hint)

@@ -1,0 +1,64 @@
+"""Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
+
+from typing import IO, Any
+
+from ..errors import GradcliError
+from ..graph import Node, as_node
+from ..lazy import np
+from ..limits import Limits
+from .literals import read_array
+from .program import read_program
+
+
+class Reader:
+    """Turns a value in any of its spellings into an array.
+
+    `random_seed` is where rand and randn begin; they go on from value to value, as in one PyTorch session.
+    """
+
+    def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):
+        self.limits, self.random_seed, self.stdin = limits, random_seed, stdin
+        self._random: Any = None
+
+    @property
+    def random(self):
+        """The generator behind rand and randn."""
+        if self._random is None:
+            from ..backends.random import Generator
+
+            self._random = Generator(self.random_seed)
+        return self._random
+
+    def literal(self, value: Any, origin: str) -> Any:
+        """The array that `value` is, or None where it is an expression to be computed."""
+        if isinstance(value, str):
+            return read_array(value, limits=self.limits, stdin=self.stdin, origin=origin)
+        try:
+            array = np.array(value)
+        except ValueError:
+            array = np.array(None)
+        if array.dtype.kind == "O" and array.size and array.shape:  # a ragged list: the text reader says where
+            return read_array(repr(value), limits=self.limits, stdin=None, origin=origin)
+        if array.dtype.kind in "ui":
+            array = array.astype(np.int64)
+        elif array.dtype.kind == "f":
+            array = array.astype(np.float64)
+        elif array.dtype.kind != "b":
+            raise GradcliError("value", f"the value of {origin} is not an array of numbers")
+        self.limits.check("elements", array.size, f"the value of {origin}")
+        return array
+
+    def read(self, value: Any, origin: str) -> Any:
+        """The array of `value`, computed where it is an expression without names."""
+        array = self.literal(value, origin)
+        return array if array is not None else self._compute(value, origin)
+
+    def _compute(self, text: str, origin: str) -> Any:
+        from .build import Builder
+
+        program = read_program(text, self.limits, origin)
+        builder = Builder(program, {}, values={}, limits=self.limits, random=self.random)
+        result = builder.run()
+        if not isinstance(result, Node | int | float):
+            raise GradcliError("value", f"the value of {origin} is not an array of numbers")
+        return builder.numbers(as_node(result), "a value must be a number")

@@ -1,0 +1,46 @@
+"""Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
+
+from collections.abc import Callable
+from functools import cache
+
+from .. import ops
+from ..errors import GradcliError, Span, did_you_mean
+from ..graph import OPS
+
+# Names that lead to functions, longest first where one begins with another.
+MODULES = (
+    "torch.nn.functional", "torch.linalg", "torch.special", "torch.Tensor", "torch.nn", "torch", "nn.functional", "F", "linalg", "special",
+    "numpy.linalg", "np.linalg", "jnp.linalg", "jax.numpy.linalg", "jax.numpy", "jax.nn", "jax.scipy.special", "numpy", "np", "jnp", "math",
+)  # fmt: skip
+NUMPY_NAMES = {"power": "pow", "max": "amax", "min": "amin", "multiply": "mul", "mod": "remainder", "invert": "logical_not", "fabs": "abs"}
+INTERNAL = {"input", "constant", "tensor", "size"}
+CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan"), "e": 2.718281828459045}
+DTYPES = {
+    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "float16": "float", "float32": "float", "float64": "float",
+    "int": "int", "long": "int", "short": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int", "uint8": "int", "bool": "bool",
+}  # fmt: skip
+
+
+@cache
+def functions() -> dict[str, Callable]:
+    """Everything that can be called, by each of its names."""
+    found: dict[str, Callable] = {name: op for name, op in OPS.items() if name not in INTERNAL}
+    for op in OPS.values():
+        found.update(dict.fromkeys(op.aliases, op))
+    return found | ops.SHORTHANDS
+
+
+def function(name: str, span: Span | None) -> Callable:
+    """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
+    known = functions()
+    found = known.get(name) or known.get(NUMPY_NAMES.get(name, ""))
+    if found is None:
+        near = did_you_mean(name, known)
+        hint = f"{near} (gradcli ops {name[:4]} lists what is near)" if near else "gradcli ops lists what there is"
+        raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
+    return found
+
+
+def module_of(path: str) -> str | None:
+    """The longest module that a dotted path begins with, or is."""
+    return next((m for m in MODULES if path == m or path.startswith(m + ".")), None)

@@ -1,0 +1,20 @@
+"""Modules that are imported when first used, so that start-up stays cheap."""
+
+import importlib
+from typing import Any
+
+
+class Lazy:
+    """Stand-in for a module; the first look at an attribute imports it."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        module = importlib.import_module(self._name)
+        self.__dict__ = module.__dict__
+        return getattr(module, attribute)
+
+
+np: Any = Lazy("numpy")
+sp: Any = Lazy("sympy")

@@ -1,0 +1,136 @@
+"""Families of operators: what their members have in common, said once.
+
+Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules receive `g`,
+the gradient of the output, `y`, the output, then the inputs, and give the gradient of every input, written
+with these same operators. They never mention broadcasting: autodiff/reverse.py repairs shapes.
+"""
+
+from collections.abc import Callable
+
+from ..errors import GradcliError
+from ..graph import OPS, Node, Operator, shapes
+from ..lazy import np
+
+SHORTHANDS: dict[str, "Shorthand"] = {}
+
+
+def operator(**fields):
+    """An operator with nothing in common with others."""
+    return lambda rule: Operator(rule, **({"family": "operator"} | fields))
+
+
+def elementwise(value: Callable | None = None, **fields):
+    """Element by element, with broadcasting. `value` defaults to NumPy's function of that name."""
+
+    def declare(rule):
+        name = rule.__name__.rstrip("_")
+        numeric = value or (lambda *xs: getattr(np, name)(*xs))
+        if value is None and "symbolic" not in fields:
+            fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
+        fields.setdefault("dtype", "float" if value is None else "promote")
+        if len(_names(rule)) == 3:
+            fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
+        else:
+            fields.setdefault("examples", ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3")))
+        return Operator(rule, family="elementwise", shape=_broadcast, value=numeric, **fields)
+
+    return declare
+
+
+def _names(rule):
+    return rule.__code__.co_varnames[: rule.__code__.co_argcount]
+
+
+def _broadcast(*given, **_):
+    return shapes.broadcast(*(s for s in given if s is not None))
+
+
+def reduction(value: Callable | None = None, *, whole_only=False, **fields):
+    """Along `dim`: None, one dimension or several.
+
+    `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim` is a
+    tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
+    """
+
+    def declare(rule):
+        name = rule.__name__.rstrip("_")
+        numeric = value or (lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims))
+        code = rule.__code__
+        own = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        extra = {k: (rule.__kwdefaults__ or {})[k] for k in own}
+
+        def shape(s, *, dim, keepdim, **attrs):
+            return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
+
+        def evaluate(x, *, dim, keepdim, **attrs):
+            return numeric(x, shapes.axes(dim, x.ndim), keepdim, **attrs)
+
+        def gradient(g, y, x, *, dim, keepdim, **attrs):
+            over = shapes.axes(dim, x.ndim)
+            if not keepdim:
+                g, y = aligned(g, over), aligned(y, over)
+            return rule(g, y, x, over, **attrs)
+
+        fields.setdefault("examples", ((f"x.{name}()", "x=2x3"), (f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")))
+        fields.setdefault("method", True)
+        return Operator(
+            gradient, family="reduction", shape=shape, value=evaluate, defined_by=rule,
+            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra), **fields,
+        )  # fmt: skip
+
+    return declare
+
+
+def aligned(reduced: Node, over: tuple[int, ...]) -> Node:
+    """`reduced` with dimensions of size 1 where they are needed to line up with what was reduced."""
+    if over == tuple(range(len(over))):
+        return reduced
+    for axis in over:
+        reduced = OPS["unsqueeze"](reduced, dim=axis)
+    return reduced
+
+
+def movement(value: Callable, *, shape: Callable, **fields):
+    """Elements moved, repeated or left out, none changed: a linear map, whose rule is its transpose.
+
+    `index(i, x, **attrs)`, where given, tells which element of x stands at place i of the output.
+    """
+    fields.setdefault("method", True)
+    return lambda rule: Operator(rule, family="movement", dtype="first", shape=shape, value=value, **fields)
+
+
+def composite(**fields):
+    """An operator that is no more than its meaning: the body says it with other operators.
+
+    With `rule` its gradient is said better than its meaning would; a test compares the two.
+    """
+
+    def declare(meaning):
+        rule = fields.pop("rule", None)
+        return Operator(rule, expand=meaning, defined_by=meaning, **({"family": "composite"} | fields))
+
+    return declare
+
+
+class Shorthand:
+    """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape."""
+
+    def __init__(self, function: Callable, names: tuple[str, ...]):
+        self.function, self.name, self.sentence = function, function.__name__.rstrip("_"), (function.__doc__ or "").strip()
+        for name in (self.name, *names):
+            SHORTHANDS[name] = self
+
+    def __call__(self, *args, **named):
+        named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
+        try:
+            return self.function(*args, **named)
+        except TypeError as error:
+            if error.__traceback__ and error.__traceback__.tb_next is None:
+                reason = str(error).replace("positional ", "")
+                raise GradcliError("arguments", f"{reason}") from None
+            raise
+
+
+def shorthand(*names: str):
+    """Another way to call what the table has, under its own name and these."""
+    return lambda function: Shorthand(function, names)

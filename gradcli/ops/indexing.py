@@ -1,0 +1,199 @@
+"""Elements picked and put by place.
+
+An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and IndexArrays. As in
+PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.
+"""
+
+from ..errors import GradcliError
+from ..graph import shapes
+from ..graph.affine import Affine
+from ..lazy import np
+from .families import movement, operator
+from .leaves import Array
+
+
+def full_index(index, ndim):
+    """`index` with `...` spelled out and one item for every dimension."""
+    used = sum(_consumed(item) for item in index)
+    if used > ndim:
+        raise GradcliError("index", f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}")
+    dots = [place for place, item in enumerate(index) if item is Ellipsis]
+    if len(dots) > 1:
+        raise GradcliError("index", "an index can have only one ...")
+    place = dots[0] if dots else len(index)
+    return (*index[:place], *(slice(None),) * (ndim - used), *index[place + 1 :])
+
+
+def _consumed(item):
+    if item is None or item is Ellipsis:
+        return 0
+    return item.value.ndim if isinstance(item, Array) and item.dtype == "bool" else 1
+
+
+def _is_array(item):
+    return isinstance(item, Array | tuple)
+
+
+def _advanced(full):
+    """What remains to be picked by arrays, once whole numbers and slices have been taken."""
+    kept = [item for item in full if not isinstance(item, int)]
+    return tuple(
+        np.asarray(item.value if isinstance(item, Array) else item) if _is_array(item) else slice(None)
+        for item in kept
+    )  # fmt: skip
+
+
+def _basic(full):
+    """The index without its arrays; a mask over several dimensions leaves all of them whole."""
+    return tuple(
+        part for item in full for part in ((slice(None),) * _consumed(item) if _is_array(item) else (item,))
+    )  # fmt: skip
+
+
+def _picked_shape(s, *, index):
+    full = full_index(index, len(s))
+    out, sizes = [], iter(s)
+    for item in _basic(full):
+        if item is None:
+            out.append(1)
+            continue
+        size = next(sizes)
+        if isinstance(item, slice):
+            if (item.step or 1) < 1:
+                raise GradcliError("index", "the step of a slice must be above 0, as in PyTorch", hint="flip(x, (dim,)) reads backward")
+            out.append(len(range(*item.indices(size))))
+        elif not -size <= item < size:
+            raise GradcliError("index", f"index {item} is out of range for a dimension of size {size}")
+    if not any(map(_is_array, full)):
+        return tuple(out)
+    return _pick(np.broadcast_to(np.zeros((), np.int8), tuple(out)), _advanced(full)).shape
+
+
+def _pick(x, index):
+    try:
+        return x[index]
+    except IndexError as error:
+        raise GradcliError("index", str(error)) from None
+
+
+def _getitem(x, *, index):
+    full = full_index(index, np.ndim(x))
+    taken = np.asarray(x)[_basic(full)]
+    return _pick(taken, _advanced(full)) if any(map(_is_array, full)) else taken
+
+
+def _source(i, x, *, index):
+    """The element of x that stands at place i of x[index]; None where arrays pick."""
+    full = full_index(index, x.ndim)
+    if any(map(_is_array, full)):
+        return None
+    places, sizes, out = iter(i), iter(x.shape), []
+    for item in full:
+        if item is None:
+            next(places)
+            continue
+        size = next(sizes)
+        if isinstance(item, int):
+            out.append(item % size)
+        else:
+            start, _, step = item.indices(size)
+            out.append(Affine.of(Affine.of(next(places)).times(step)).plus(start))
+    return tuple(out)
+
+
+def index_text(index) -> str:
+    """An index as Python writes it, between brackets."""
+    return ", ".join(map(_item_text, index))
+
+
+def _item_text(item):
+    if item is Ellipsis:
+        return "..."
+    if isinstance(item, slice):
+        ends = ["" if end is None else str(end) for end in (item.start, item.stop)]
+        return ":".join(ends) + ("" if item.step is None else f":{item.step}")
+    return str(list(item)) if isinstance(item, tuple) else str(item)
+
+
+@movement(
+    _getitem, shape=_picked_shape, index=_source, method=False,
+    examples=(("x[0, 1:]", "x=2x3"), ("x[..., None, 0]", "x=2x3"), ("x[:, ::2]", "x=2x3"), ("x[[0, 0, 2]]", "x=3x2"), ("x[-1]", "x=3")),
+)  # fmt: skip
+def getitem(g, y, x, *, index):
+    """The elements at an index."""
+    return g.index_put(shape=x.shape, index=index)
+
+
+def _index_put(v, *, shape, index):
+    full = full_index(index, len(shape))
+    out = np.zeros(shape, dtype=np.asarray(v).dtype)
+    if any(map(_is_array, full)):
+        np.add.at(out[_basic(full)], _advanced(full), v)
+    else:
+        out[_basic(full)] = v
+    return out
+
+
+@operator(shape=lambda s, *, shape, index: shape, value=_index_put, method=True, dtype="first", index="index_put", examples=(("x.index_put((2, 3), (0,))", "x=3"),))
+def index_put(g, y, v, *, shape, index):
+    """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
+    return g[index]
+
+
+def _gathered(s, index, *, dim):
+    place = shapes.axis(dim, len(s))
+    if len(index) != len(s):
+        raise GradcliError("shape", f"gather() needs an index with {len(s)} dimensions, as the input has, not {len(index)}")
+    for d, (n, k) in enumerate(zip(s, index, strict=True)):
+        if d != place and k > n:
+            raise shapes.Conflict(f"the index of gather() has size {k} along dimension {d}, where the input has only {n}", k, n)
+    return index
+
+
+def _window(x, index, dim):
+    """The part of x that an index, smaller along other dimensions, can reach."""
+    axis = shapes.axis(dim, np.ndim(x))
+    return x[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(index.shape))]
+
+
+def _checked(index, size):
+    index = np.asarray(index)
+    if index.size and (index.min() < 0 or index.max() >= size):
+        bad = index[(index < 0) | (index >= size)].flat[0]
+        raise GradcliError("index", f"index {bad} is out of range for a dimension of size {size}")
+    return index
+
+
+def _gather(x, index, *, dim):
+    if np.ndim(x) == 0:
+        return np.asarray(x)
+    index = _checked(index, x.shape[dim])
+    return np.take_along_axis(_window(x, index, dim), index, axis=dim)
+
+
+@operator(
+    shape=_gathered, value=_gather, dtype="first", order="x dim index", labels=("index",), method=True,
+    examples=(("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"), ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3")),
+)  # fmt: skip
+def gather(g, y, x, index, *, dim):
+    """Along dim, the element that index names."""
+    return g.scatter_to(shape=x.shape, dim=dim, index=index), None
+
+
+def _scatter_to(v, index, *, shape, dim):
+    out = np.zeros(shape, dtype=np.asarray(v).dtype)
+    if not shape:
+        return out + np.sum(v)
+    places = list(np.indices(index.shape, sparse=True))
+    places[dim] = _checked(index, shape[dim])
+    np.add.at(out, tuple(places), v)
+    return out
+
+
+@operator(
+    shape=lambda s, index, *, shape, dim: shape, value=_scatter_to, dtype="first", order="v shape dim index", labels=("index",), method=True,
+    spelling="zeros({shape}).scatter_add({dim}, {1}, {0})", examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
+)  # fmt: skip
+def scatter_to(g, y, v, index, *, shape, dim):
+    """v added into zeros of `shape` at the places that index names along dim: the transpose of gather."""
+    return g.gather(dim=dim, index=index), None

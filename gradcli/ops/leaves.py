@@ -1,0 +1,139 @@
+"""What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
+
+from ..graph import OPS, Node, as_node
+from ..graph.operator import REQUIRED
+from ..graph.shapes import numel
+from ..lazy import np
+from .families import operator, shorthand
+
+
+class Array:
+    """An array as an attribute: compared by identity, shown as `text`."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, value, text: str):
+        self.value, self.text = value, text
+
+    @property
+    def dtype(self) -> str:
+        """ "float", "int" or "bool"."""
+        return {"f": "float", "b": "bool"}.get(self.value.dtype.kind, "int")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def leaf(**fields):
+    """An operator without inputs. What it makes is no function of anything, so it has no gradient."""
+    return operator(family="leaf", **fields)
+
+
+@leaf(shape=lambda *, name, shape, dtype: shape, dtype=lambda *, name, shape, dtype: dtype, spelling="{name}")
+def input_(g, y, *, name, shape, dtype="float"):
+    """A named input."""
+
+
+@leaf(shape=lambda *, value: (), dtype=lambda *, value: {bool: "bool", int: "int"}.get(type(value), "float"), value=lambda *, value: value)
+def constant(g, y, *, value):
+    """A number."""
+
+
+@leaf(shape=lambda *, data: data.value.shape, dtype=lambda *, data: data.dtype, value=lambda *, data: data.value, spelling="{data}")
+def tensor(g, y, *, data):
+    """An array of numbers."""
+
+
+def _filled(name, fill):
+    def make(g, y, *, size):
+        pass
+
+    make.__name__, make.__doc__ = name, f"A tensor of {name}."
+    examples = ((f"x * {name}(2, 3)", "x=2x3"),)
+    return leaf(
+        shape=lambda *, size: size, dtype="float", value=lambda *, size: getattr(np, name)(size), collect="size", examples=examples,
+        symbolic=lambda sp, *, size: np.full(size, sp.Integer(fill), dtype=object),
+    )(make)  # fmt: skip
+
+
+zeros = _filled("zeros", 0)
+ones = _filled("ones", 1)
+
+
+@leaf(
+    shape=lambda *, size, fill_value: size, value=lambda *, size, fill_value: np.full(size, fill_value),
+    dtype=lambda *, size, fill_value: {bool: "bool", int: "int"}.get(type(fill_value), "float"),
+    examples=(("x * full((2, 3), 2.5)", "x=2x3"),),
+)  # fmt: skip
+def full(g, y, *, size, fill_value):
+    """A tensor of one value."""
+
+
+@leaf(
+    shape=lambda *, n, m: (n, n if m is None else m), value=lambda *, n, m: np.eye(n, m), dtype="float",
+    symbolic=lambda sp, *, n, m: np.eye(n, m, dtype=int).astype(object) * sp.Integer(1),
+    index=lambda lower, i, *, n, m: lower.delta(*i), examples=(("x * eye(3)", "x=3x3"),),
+)  # fmt: skip
+def eye(g, y, *, n, m=None):
+    """Ones on the diagonal."""
+
+
+def _arange_size(*, start, end, step):
+    return (max(0, -int((start - end) // step)),) if step else (0,)
+
+
+@leaf(
+    shape=_arange_size, value=lambda *, start, end, step: start + step * np.arange(*_arange_size(start=start, end=end, step=step)),
+    dtype=lambda *, start, end, step: "float" if any(isinstance(v, float) for v in (start, end, step)) else "int",
+    attributes={"start": 0, "end": REQUIRED, "step": 1}, examples=(("x * arange(3)", "x=2x3"),),
+)  # fmt: skip
+def arange(g, y, *, start, end, step):
+    """start, start + step, ... below end."""
+
+
+@leaf(
+    shape=lambda *, start, end, steps: (steps,), value=lambda *, start, end, steps: np.linspace(start, end, steps), dtype="float",
+    examples=(("x * linspace(0, 1, 3)", "x=2x3"),),
+)  # fmt: skip
+def linspace(g, y, *, start, end, steps):
+    """Evenly spaced numbers, both ends included."""
+
+
+@operator(
+    shape=lambda s, *, dim: (), dtype="int", value=lambda x, *, dim: numel([x.shape[d] for d in dim]),
+    symbolic=lambda sp, x, *, dim: np.array(sp.Integer(numel([x.shape[d] for d in dim])), dtype=object),
+)  # fmt: skip
+def size(g, y, x, *, dim):
+    """How many elements there are along the dimensions `dim`; it depends on no element."""
+    return None
+
+
+@operator(family="barrier", shape=lambda s: s, dtype="first", value=lambda x: x, symbolic=lambda sp, x: x, method=True, examples=(("x * x.detach()", "x=2x3"),))
+def detach(g, y, x):
+    """The same values, through which no gradient flows."""
+    return None
+
+
+@shorthand()
+def ones_like(input):
+    """Ones in the shape of input."""
+    return ones(size=as_node(input).shape)
+
+
+@shorthand()
+def zeros_like(input):
+    """Zeros in the shape of input."""
+    return zeros(size=as_node(input).shape)
+
+
+@shorthand()
+def full_like(input, fill_value):
+    """One value in the shape of input."""
+    return full(size=as_node(input).shape, fill_value=fill_value)
+
+
+@shorthand()
+def onehot(*index, shape):
+    """One at `index`, zeros elsewhere; as a seed it has the output's shape."""
+    one: Node = OPS["constant"](value=1.0)
+    return OPS["index_put"](one, shape=tuple(shape), index=tuple(index))

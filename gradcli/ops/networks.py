@@ -1,0 +1,212 @@
+"""Layers of neural networks."""
+
+from ..errors import GradcliError
+from ..graph import shapes
+from ..lazy import np
+from .families import composite, operator
+from .pointwise import F, exp
+
+
+def _along(s, *, dim):
+    shapes.axis(dim, len(s))
+    return s
+
+
+def _softmax(x, *, dim):
+    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)) if np.ndim(x) else np.exp(x - x)
+    return shifted / np.sum(shifted, axis=dim, keepdims=True) if np.ndim(x) else shifted
+
+
+@operator(
+    shape=_along, value=_softmax, dtype="float", expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True), method=True,
+    examples=(("softmax(x, dim=-1)", "x=2x3"), ("x.softmax(0)", "x=3")),
+)  # fmt: skip
+def softmax(g, y, x, *, dim):
+    """exp(x), scaled to sum to 1 along dim."""
+    return y * (g - (g * y).sum(dim=dim, keepdim=True))
+
+
+def _log_softmax(x, *, dim):
+    if not np.ndim(x):
+        return x - x
+    shifted = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
+
+
+@operator(
+    shape=_along, value=_log_softmax, dtype="float", expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True), method=True,
+    examples=(("log_softmax(x, dim=-1)", "x=2x3"), ("x.log_softmax(0)", "x=3")),
+)  # fmt: skip
+def log_softmax(g, y, x, *, dim):
+    """Logarithm of softmax, computed without overflow."""
+    return g - exp(y) * g.sum(dim=dim, keepdim=True)
+
+
+@composite(torch=F + "linear", examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")))
+def linear(input, weight, bias=None):
+    """input @ weight.T + bias."""
+    if weight.ndim not in (1, 2):
+        raise GradcliError("shape", f"linear() needs a weight of shape (out, in), not {shapes.text(weight.shape)}")
+    product = input @ (weight.mT if weight.ndim == 2 else weight)
+    return product if bias is None else product + bias
+
+
+# ---- convolution ---------------------------------------------------------------------------------
+
+
+def _pair(value):
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def _window_count(size, kernel, stride, dilation):
+    count = (size - dilation * (kernel - 1) - 1) // stride + 1
+    if count < 1:
+        raise GradcliError("shape", f"the kernel reaches over {dilation * (kernel - 1) + 1} elements and the padded input has only {size}")
+    return count
+
+
+def _windows_shape(s, *, kernel, stride, dilation):
+    rows, columns = (_window_count(s[d - 2], kernel[d], stride[d], dilation[d]) for d in (0, 1))
+    return (*s[:-2], rows, columns, *kernel)
+
+
+def _kernel_places(shape, kernel, stride, dilation):
+    """For every place in the kernel, the slices of the input that it meets."""
+    *_, rows, columns, _, _ = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
+    for r in range(kernel[0]):
+        for c in range(kernel[1]):
+            first, second = r * dilation[0], c * dilation[1]
+            down = slice(first, first + (rows - 1) * stride[0] + 1, stride[0])
+            across = slice(second, second + (columns - 1) * stride[1] + 1, stride[1])
+            yield r, c, (..., down, across)
+
+
+def _windows(x, *, kernel, stride, dilation):
+    out = np.empty(_windows_shape(x.shape, kernel=kernel, stride=stride, dilation=dilation), x.dtype)
+    for r, c, met in _kernel_places(x.shape, kernel, stride, dilation):
+        out[..., r, c] = x[met]
+    return out
+
+
+def _overlap(w, *, shape, stride, dilation):
+    out = np.zeros(shape, w.dtype)
+    for r, c, met in _kernel_places(shape, w.shape[-2:], stride, dilation):
+        out[met] += w[..., r, c]
+    return out
+
+
+@operator(
+    family="movement", shape=_windows_shape, value=_windows, dtype="first", examples=(("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),), method=True,
+)  # fmt: skip
+def windows(g, y, x, *, kernel, stride, dilation):
+    """The part of the last two dimensions under a kernel, at each of its positions."""
+    return g.overlap(shape=x.shape, stride=stride, dilation=dilation)
+
+
+@operator(
+    shape=lambda s, *, shape, stride, dilation: shape, value=_overlap, dtype="first", method=True,
+    examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
+)  # fmt: skip
+def overlap(g, y, w, *, shape, stride, dilation):
+    """Windows laid back where they came from and added up: the transpose of windows."""
+    return g.windows(kernel=w.shape[-2:], stride=stride, dilation=dilation)
+
+
+@operator(
+    shape=lambda s, *, amount: tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True)), value=lambda x, *, amount: np.pad(x, amount), dtype="first",
+    examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),), method=True,
+)  # fmt: skip
+def zero_pad(g, y, x, *, amount):
+    """Zeros before and after each dimension."""
+    return g[tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, amount, strict=True))]
+
+
+def _same_padding(weight, dilation):
+    """PyTorch's padding="same": what the kernel overhangs, the odd one at the end."""
+    total = [d * (n - 1) for d, n in zip(dilation, weight.shape[-2:], strict=True)]
+    return tuple((n // 2, n - n // 2) for n in total)
+
+
+def _padding(padding, weight, stride, dilation):
+    if padding == "same":
+        if stride != (1, 1):
+            raise GradcliError("arguments", "padding='same' needs a stride of 1")
+        return _same_padding(weight, dilation)
+    if isinstance(padding, str) and padding != "valid":
+        raise GradcliError("arguments", f"padding {padding!r} is not a number, 'same' or 'valid'")
+    return tuple((n, n) for n in _pair(0 if padding == "valid" else padding))
+
+
+@composite(
+    torch=F + "conv2d",
+    examples=(
+        ("conv2d(x, w, b, padding=1)", "x=2x2x3x3,w=3x2x2x2,b=3"), ("conv2d(x, w, stride=2)", "x=2x4x4,w=3x2x2x2"),
+        ("conv2d(x, w, groups=2)", "x=1x4x3x3,w=2x2x2x2"), ("conv2d(x, w, padding='same', dilation=2)", "x=1x1x4x4,w=1x1x2x3"),
+    ),
+)  # fmt: skip
+def conv2d(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
+    """At every position, the sum of products of the kernel and the part of the input under it."""
+    stride, dilation = _pair(stride), _pair(dilation)
+    _check_convolution(input, weight, groups)
+    edges = ((0, 0),) * (input.ndim - 2) + _padding(padding, weight, stride, dilation)
+    padded = input.zero_pad(amount=edges) if any(map(any, edges)) else input
+    parts = padded.windows(kernel=weight.shape[-2:], stride=stride, dilation=dilation)
+    head, (rows, columns, *kernel) = input.shape[:-3], parts.shape[-4:]
+    inside = input.shape[-3] // groups
+    if groups == 1:
+        out = _einsum("...ihwkl,oikl->...ohw", parts, weight)
+    else:
+        grouped = parts.reshape(shape=(*head, groups, inside, rows, columns, *kernel))
+        kernels = weight.reshape(shape=(groups, weight.shape[0] // groups, inside, *kernel))
+        out = _einsum("...gihwkl,goikl->...gohw", grouped, kernels).reshape(shape=(*head, weight.shape[0], rows, columns))
+    return out if bias is None else out + bias.reshape(shape=(bias.numel, 1, 1))
+
+
+def _einsum(equation, *operands):
+    from .matrix import einsum
+
+    return einsum(equation, *operands)
+
+
+def _check_convolution(input, weight, groups):
+    if input.ndim not in (3, 4) or weight.ndim != 4:
+        raise GradcliError(
+            "shape", f"conv2d() needs an input of shape (batch, channels, rows, columns) and a weight of shape (out, in, rows, columns), "
+            f"not {shapes.text(input.shape)} and {shapes.text(weight.shape)}",
+        )  # fmt: skip
+    have, want = input.shape[-3], weight.shape[1] * groups
+    if have != want:
+        raise shapes.Conflict(f"conv2d() needs {want} channels for this weight, and the input has {have}", have, want)
+    if weight.shape[0] % groups:
+        raise GradcliError("shape", f"{weight.shape[0]} output channels do not divide into {groups} groups")
+
+
+# ---- normalisation -------------------------------------------------------------------------------
+
+
+@composite(torch=F + "layer_norm", examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")), order="input normalized_shape weight bias eps")
+def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
+    """input moved and scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
+    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+    if input.shape[input.ndim - len(sizes) :] != sizes:
+        raise GradcliError("shape", f"layer_norm() over {shapes.text(sizes)} needs an input that ends in these sizes, not {shapes.text(input.shape)}")
+    dim = tuple(range(input.ndim - len(sizes), input.ndim))
+    out = standardize(input, dim=dim, eps=eps)
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
+def _standardize(x, *, dim, eps):
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return centred / np.sqrt(np.mean(centred * centred, axis=dim, keepdims=True) + eps)
+
+
+@operator(
+    shape=lambda s, *, dim, eps: s, value=_standardize, dtype="float", method=True,
+    expand=lambda x, *, dim, eps: (x - x.mean(dim=dim, keepdim=True)) / (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt(),
+    examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
+)  # fmt: skip
+def standardize(g, y, x, *, dim, eps):
+    """x moved and scaled to mean 0 and variance 1 along dim."""
+    scale = (x.var(dim=dim, correction=0, keepdim=True) + eps).rsqrt()
+    return scale * (g - g.mean(dim=dim, keepdim=True) - y * (g * y).mean(dim=dim, keepdim=True))

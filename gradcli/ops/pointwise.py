@@ -1,0 +1,201 @@
+"""Functions of one number: exponentials, logarithms, trigonometry, activations."""
+
+import math
+
+from ..lazy import np
+from .arithmetic import where
+from .families import elementwise
+
+BOTH = (-2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, math.inf, -math.inf, math.nan)
+POSITIVE = (0.0, 0.1, 1.0, 3.0, math.inf, math.nan)
+UNIT = (-1.0, -0.5, 0.0, 0.5, 1.0, math.nan)
+
+
+@elementwise(samples=BOTH)
+def exp(g, y, x):
+    """e to the power of x."""
+    return g * y
+
+
+@elementwise(samples=POSITIVE, domain=(0.2, 3.0))
+def log(g, y, x):
+    """Natural logarithm."""
+    return g / x
+
+
+@elementwise(symbolic=lambda sp, x: sp.log(1 + x), samples=POSITIVE, domain=(-0.8, 3.0))
+def log1p(g, y, x):
+    """log(1 + x), exact for small x."""
+    return g / (x + 1)
+
+
+@elementwise(symbolic=lambda sp, x: sp.exp(x) - 1, samples=BOTH)
+def expm1(g, y, x):
+    """exp(x) - 1, exact for small x."""
+    return g * (y + 1)
+
+
+@elementwise(samples=POSITIVE, domain=(0.2, 3.0))
+def sqrt(g, y, x):
+    """Square root."""
+    return g / (2 * y)
+
+
+@elementwise(lambda x: 1 / np.sqrt(x), symbolic=lambda sp, x: 1 / sp.sqrt(x), dtype="float", samples=POSITIVE, domain=(0.2, 3.0))
+def rsqrt(g, y, x):
+    """1 / sqrt(x)."""
+    return -0.5 * g * y**3
+
+
+@elementwise(samples=BOTH)
+def sin(g, y, x):
+    """Sine."""
+    return g * cos(x)
+
+
+@elementwise(samples=BOTH)
+def cos(g, y, x):
+    """Cosine."""
+    return g * -sin(x)
+
+
+@elementwise(samples=BOTH, domain=(-1.2, 1.2))
+def tan(g, y, x):
+    """Tangent."""
+    return g * (1 + y**2)
+
+
+@elementwise(lambda x: np.arcsin(x), symbolic=lambda sp, x: sp.asin(x), dtype="float", aliases=("arcsin",), samples=UNIT, domain=(-0.9, 0.9))
+def asin(g, y, x):
+    """Inverse of sine."""
+    return g * rsqrt(1 - x * x)
+
+
+@elementwise(lambda x: np.arccos(x), symbolic=lambda sp, x: sp.acos(x), dtype="float", aliases=("arccos",), samples=UNIT, domain=(-0.9, 0.9))
+def acos(g, y, x):
+    """Inverse of cosine."""
+    return g * -rsqrt(1 - x * x)
+
+
+@elementwise(lambda x: np.arctan(x), symbolic=lambda sp, x: sp.atan(x), dtype="float", aliases=("arctan",), samples=BOTH)
+def atan(g, y, x):
+    """Inverse of tangent."""
+    return g / (x * x + 1)
+
+
+@elementwise(samples=BOTH)
+def sinh(g, y, x):
+    """Hyperbolic sine."""
+    return g * cosh(x)
+
+
+@elementwise(samples=BOTH)
+def cosh(g, y, x):
+    """Hyperbolic cosine."""
+    return g * sinh(x)
+
+
+@elementwise(samples=BOTH)
+def tanh(g, y, x):
+    """Hyperbolic tangent."""
+    return g * (1 - y * y)
+
+
+def _sigmoid(x):
+    small = np.exp(-np.abs(x))
+    return np.where(np.asarray(x) < 0, small, 1) / (1 + small)
+
+
+@elementwise(_sigmoid, symbolic=lambda sp, x: 1 / (1 + sp.exp(-x)), dtype="float", aliases=("expit",), samples=BOTH)
+def sigmoid(g, y, x):
+    """1 / (1 + exp(-x))."""
+    return g * (1 - y) * y
+
+
+F = "torch.nn.functional."
+
+
+@elementwise(
+    lambda x: np.maximum(x, 0), symbolic=lambda sp, x: sp.Max(x, 0), samples=BOTH, kink=lambda y, x: x.eq(0),
+    caveat="no derivative at 0: PyTorch takes 0",
+)  # fmt: skip
+def relu(g, y, x):
+    """max(x, 0)."""
+    return where(y <= 0, 0, g)
+
+
+@elementwise(
+    lambda x, *, negative_slope: np.where(np.asarray(x) > 0, x, np.multiply(x, negative_slope)), torch=F + "leaky_relu", dtype="float",
+    symbolic=lambda sp, x, *, negative_slope: sp.Piecewise((x, x > 0), (x * negative_slope, True)),
+    samples=BOTH, kink=lambda y, x, *, negative_slope: x.eq(0), caveat="no derivative at 0: PyTorch takes negative_slope",
+)  # fmt: skip
+def leaky_relu(g, y, x, *, negative_slope=0.01):
+    """x where it is above 0, otherwise negative_slope * x."""
+    return where(x > 0, g, g * negative_slope)
+
+
+@elementwise(
+    lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))), torch=F + "elu", dtype="float",
+    symbolic=lambda sp, x, *, alpha: sp.Piecewise((x, x > 0), (alpha * (sp.exp(x) - 1), True)), samples=BOTH,
+)  # fmt: skip
+def elu(g, y, x, *, alpha=1.0):
+    """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
+    return where(x <= 0, g * (y + alpha), g)
+
+
+def _softplus(x, *, beta, threshold):
+    scaled = np.multiply(x, beta)
+    return np.where(scaled > threshold, x, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+@elementwise(
+    _softplus, symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta, torch=F + "softplus", dtype="float", samples=(*BOTH, 25.0),
+)  # fmt: skip
+def softplus(g, y, x, *, beta=1.0, threshold=20.0):
+    """log(1 + exp(beta * x)) / beta: relu without its corner."""
+    z = exp(x * beta)
+    return where(x * beta > threshold, g, g * z / (z + 1))
+
+
+def _erf(x):
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), float)
+
+
+@elementwise(_erf, symbolic=lambda sp, x: sp.erf(x), dtype="float", samples=BOTH)
+def erf(g, y, x):
+    """Error function."""
+    return g * (2 / math.sqrt(math.pi) * exp(-(x * x)))
+
+
+@elementwise(
+    lambda x, *, approximate: _gelu(x, approximate), torch=F + "gelu", dtype="float", samples=BOTH[:-3],
+    expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
+)  # fmt: skip
+def gelu(g, y, x, *, approximate="none"):
+    """x times the probability that a standard normal variable is below x."""
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        t = tanh(inner)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+    below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
+    return g * (below + x * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))))
+
+
+def _gelu(x, approximate):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * np.power(x, 3))))
+    return x * 0.5 * (1 + _erf(np.multiply(x, math.sqrt(0.5))))
+
+
+def _gelu_meaning(x, approximate):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
+
+
+@elementwise(lambda x: x * _sigmoid(x), torch=F + "silu", dtype="float", aliases=("swish",), samples=BOTH[:-3], expand=lambda x: x * sigmoid(x))
+def silu(g, y, x):
+    """x * sigmoid(x)."""
+    s = sigmoid(x)
+    return g * (s * (1 + x * (1 - s)))

@@ -1,0 +1,256 @@
+"""Reductions along dimensions, and running sums."""
+
+import math
+
+from ..errors import GradcliError
+from ..graph import Node, Outputs, as_node, shapes
+from ..lazy import np
+from .arithmetic import abs, maximum, minimum, sign, where
+from .families import composite, operator, reduction, shorthand
+from .leaves import eye, size, zeros
+from .pointwise import exp
+
+TIE = "ties share the gradient equally"
+
+
+@reduction(lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims), dtype="promote")
+def sum(g, y, x, dim):
+    """Sum along dim."""
+    return g
+
+
+@reduction(dtype="float")
+def mean(g, y, x, dim):
+    """Average along dim."""
+    return g / size(x, dim=dim)
+
+
+@reduction()
+def prod(g, y, x, dim):
+    """Product along dim; exact where factors are 0."""
+    return g * prod_others(x, dim=dim)
+
+
+def _exclusive_products(x, *, dim):
+    """Products of all before times products of all after, so that no division meets a 0."""
+    last = tuple(range(-len(dim), 0))
+    moved = np.moveaxis(x, dim, last)
+    flat = moved.reshape(*moved.shape[: x.ndim - len(dim)], -1)
+    before, after = np.ones_like(flat), np.ones_like(flat)
+    before[..., 1:] = np.cumprod(flat[..., :-1], axis=-1)
+    after[..., :-1] = np.cumprod(flat[..., :0:-1], axis=-1)[..., ::-1]
+    return np.moveaxis((before * after).reshape(moved.shape), last, dim)
+
+
+@composite(shape=lambda s, *, dim: s, value=_exclusive_products, examples=(("prod_others(x, dim=(1,))", "x=2x3"),))
+def prod_others(x, *, dim):
+    """For each element, the product of all others along dim."""
+    kept = tuple(d for d in range(x.ndim) if d not in dim)
+    order = (*kept, *dim)
+    n = shapes.numel([x.shape[d] for d in dim])
+    rows = x.permute(dims=order).reshape(shape=(*(x.shape[d] for d in kept), 1, n))
+    left_out = where(eye(n=n) > 0, 1, rows).prod(dim=-1).reshape(shape=tuple(x.shape[d] for d in order))
+    return left_out.permute(dims=tuple(order.index(d) for d in range(x.ndim)))
+
+
+def _variance(x, axis, keepdims, *, correction):
+    freedom = shapes.numel([x.shape[d] for d in axis]) - correction
+    spread = np.sum(np.square(x - np.mean(x, axis=axis, keepdims=True)), axis=axis, keepdims=keepdims)
+    return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
+
+
+def _freedom(x, dim, correction):
+    """By how much squared deviations are divided."""
+    return size(x, dim=dim) - correction if correction else size(x, dim=dim)
+
+
+@reduction(_variance, dtype="float", examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")))
+def var(g, y, x, dim, *, correction=1):
+    """Mean squared distance from the mean; divided by n - correction."""
+    return g * (2 / _freedom(x, dim, correction) * (x - x.mean(dim=dim, keepdim=True)))
+
+
+@reduction(
+    lambda x, axis, keepdims, *, correction: np.sqrt(_variance(x, axis, keepdims, correction=correction)), dtype="float",
+    kink=lambda y, x, *, dim, keepdim, correction: y.eq(0), caveat="no derivative where all are equal: PyTorch takes 0",
+    examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
+)  # fmt: skip
+def std(g, y, x, dim, *, correction=1):
+    """Square root of the variance."""
+    to_variance = where(y.eq(0), 0, g / (y * 2))
+    return to_variance * (2 / _freedom(x, dim, correction) * (x - x.mean(dim=dim, keepdim=True)))
+
+
+def _shared(g, y, x, dim):
+    hit = x.eq(y)
+    return g * hit / hit.sum(dim=dim, keepdim=True)
+
+
+def _tied(y, x, *, dim, keepdim):
+    """Whether more than one element along dim is the extreme one."""
+    over = shapes.axes(dim, x.ndim)
+    kept = tuple(1 if d in over else n for d, n in enumerate(x.shape))
+    return (x.eq(y.reshape(shape=kept)).sum(dim=dim, keepdim=keepdim)) > 1
+
+
+@reduction(lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims), symbolic=lambda sp, *xs: sp.Max(*xs), kink=_tied, caveat=TIE)
+def amax(g, y, x, dim):
+    """Largest element along dim."""
+    return _shared(g, y, x, dim)
+
+
+@reduction(lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims), symbolic=lambda sp, *xs: sp.Min(*xs), kink=_tied, caveat=TIE)
+def amin(g, y, x, dim):
+    """Smallest element along dim."""
+    return _shared(g, y, x, dim)
+
+
+def _index_of(ufunc):
+    def find(x, *, dim, keepdim):
+        return np.asarray(getattr(np, ufunc)(x, axis=dim, keepdims=keepdim))
+
+    return find
+
+
+def _one_dimension(s, *, dim, keepdim):
+    return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
+
+
+@operator(shape=_one_dimension, value=_index_of("argmax"), dtype="int", examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),), method=True)
+def argmax(g, y, x, *, dim=None, keepdim=False):
+    """Where the largest element along dim stands; no gradient."""
+    return None
+
+
+@operator(shape=_one_dimension, value=_index_of("argmin"), dtype="int", examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),), method=True)
+def argmin(g, y, x, *, dim=None, keepdim=False):
+    """Where the smallest element along dim stands; no gradient."""
+    return None
+
+
+def _picked(x, where_it_is, dim, keepdim):
+    if x.ndim == 0:
+        return x * 1.0
+    taken = x.gather(dim=dim, index=where_it_is(x, dim=dim, keepdim=True))
+    return taken if keepdim else taken.squeeze(dim=dim)
+
+
+PICKED = "of equal elements the first takes the whole gradient"
+
+
+@composite(
+    value=lambda x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), shape=_one_dimension, kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
+    symbolic=lambda sp, x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
+    caveat=PICKED, spelling="max({0}, dim={dim}, keepdim={keepdim}).values", examples=(("max(x, dim=1).values", "x=2x3"), ("x.max(0)[0]", "x=2x3")),
+)  # fmt: skip
+def max_values(x, *, dim, keepdim=False):
+    """The values of max(x, dim)."""
+    return _picked(x, argmax, dim, keepdim)
+
+
+@composite(
+    value=lambda x, *, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), shape=_one_dimension, kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
+    caveat=PICKED, spelling="min({0}, dim={dim}, keepdim={keepdim}).values", examples=(("min(x, dim=1).values", "x=2x3"), ("x.min(0)[0]", "x=2x3")),
+)  # fmt: skip
+def min_values(x, *, dim, keepdim=False):
+    """The values of min(x, dim)."""
+    return _picked(x, argmin, dim, keepdim)
+
+
+def _extreme(whole, between, values, place, input, second, keepdim):
+    if second is None:
+        return whole(input)
+    if isinstance(second, Node) or isinstance(second, float):
+        return between(input, second)
+    return Outputs((values(input, dim=second, keepdim=keepdim), place(input, dim=second, keepdim=keepdim)), ("values", "indices"))
+
+
+@shorthand()
+def max(input, dim=None, keepdim=False, *, other=None):
+    """Of all elements; along dim, with values and indices; or the larger of two tensors."""
+    return _extreme(amax, maximum, max_values, argmax, as_node(input), dim if other is None else other, keepdim)
+
+
+@shorthand()
+def min(input, dim=None, keepdim=False, *, other=None):
+    """Of all elements; along dim, with values and indices; or the smaller of two tensors."""
+    return _extreme(amin, minimum, min_values, argmin, as_node(input), dim if other is None else other, keepdim)
+
+
+def _logsumexp(x, axis, keepdims):
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return out if keepdims else np.squeeze(out, axis=axis)
+
+
+@reduction(
+    _logsumexp, dtype="float", expand=lambda x, *, dim, keepdim: exp(x).sum(dim=dim, keepdim=keepdim).log(),
+    examples=(("x.logsumexp(dim=1)", "x=2x3"), ("logsumexp(x, (0, 1))", "x=2x3")),
+)  # fmt: skip
+def logsumexp(g, y, x, dim):
+    """log of the sum of exp(x) along dim, computed without overflow."""
+    return g * exp(x - y)
+
+
+def _norm(x, axis, keepdims, *, p):
+    if math.isinf(p):
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims) if p > 0 else np.min(np.abs(x), axis=axis, keepdims=keepdims)
+    if p == 0:
+        return np.sum(np.not_equal(x, 0).astype(float), axis=axis, keepdims=keepdims)
+    if p == 2:
+        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    return np.power(np.sum(np.power(np.abs(x), p), axis=axis, keepdims=keepdims), 1 / p)
+
+
+def _norm_meaning(x, *, dim, keepdim, p):
+    if p == math.inf:
+        return abs(x).amax(dim=dim, keepdim=keepdim)
+    if p == -math.inf:
+        return abs(x).amin(dim=dim, keepdim=keepdim)
+    if p == 2:
+        return (x * x).sum(dim=dim, keepdim=keepdim).sqrt()
+    return (abs(x) ** p).sum(dim=dim, keepdim=keepdim) ** (1 / p)
+
+
+@reduction(
+    _norm, dtype="float", expand=_norm_meaning, aliases=("vector_norm",), kink=lambda y, x, *, dim, keepdim, p: y.eq(0),
+    caveat="no derivative at the zero vector: PyTorch takes 0", torch="torch.linalg.vector_norm", order="x p dim keepdim",
+    spelling="vector_norm({0}, {p}, dim={dim}, keepdim={keepdim})",
+    examples=(("x.norm()", "x=2x3"), ("norm(x, 1, dim=1)", "x=2x3"), ("norm(x, inf)", "x=2x3"), ("norm(x, 3, dim=0)", "x=2x3")),
+)  # fmt: skip
+def vector_norm(g, y, x, dim, *, p=2):
+    """(sum of |x|**p) ** (1/p); the Euclidean length for p = 2."""
+    if p == 0:
+        return zeros(size=x.shape)
+    if p == 1:
+        return g * sign(x)
+    if p == 2:
+        return g * where(y.eq(0), 0, x / y)
+    if math.isinf(p):
+        hit = abs(x).eq(y)
+        return sign(x) * (g * hit / hit.sum(dim=dim, keepdim=True))
+    if p < 1:
+        return sign(x) * where(x.eq(0), 0, abs(x) ** (p - 1)) * g * y ** (1 - p)
+    scale = where(y.eq(0), 0, g / y ** (p - 1))
+    return (sign(x) * abs(x) ** (p - 1) if p < 2 else x * abs(x) ** (p - 2)) * scale
+
+
+@shorthand()
+def norm(input, p=2, dim=None, keepdim=False, *, ord=None):
+    """The length of a vector; of a matrix's elements, as torch.norm."""
+    order = p if ord is None else ord
+    if order in ("fro", None):
+        order = 2
+    if not isinstance(order, int | float):
+        raise GradcliError("arguments", f"the norm {order!r} is not one of a vector", hint="p is a number, inf or 'fro'")
+    return vector_norm(input, dim=dim, keepdim=keepdim, p=order)
+
+
+@operator(
+    shape=lambda s, *, dim: s if shapes.axis(dim, len(s)) >= 0 else s, dtype="promote", value=lambda x, *, dim: np.cumsum(x, axis=dim) if np.ndim(x) else x,
+    method=True, examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
+)  # fmt: skip
+def cumsum(g, y, x, *, dim):
+    """Running sum along dim."""
+    return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if x.ndim else g
