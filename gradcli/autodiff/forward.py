@@ -1,4 +1,7 @@
-"""Forward mode, from the reverse pass alone: the VJP is linear in its seed, and its own VJP is the JVP."""
+"""Forward mode, from the reverse pass alone.
+
+The VJP is linear in its seed, and its own VJP is the JVP.
+"""
 
 from collections.abc import Mapping
 
@@ -7,7 +10,10 @@ from .reverse import backward
 
 
 def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
-    """The Jacobian of `out` times the tangents, each in its node's shape; None where nothing depends on them."""
+    """The Jacobian of `out` times the tangents, each in the shape of its node.
+
+    None where `out` depends on none of them.
+    """
     seed = OPS["input"](name="g", shape=out.shape, dtype="float")
     total = None
     for x, grad in backward(out, seed, list(tangents)).of.items():

@@ -1,7 +1,7 @@
 """The reverse pass. It builds graph and computes nothing.
 
-This is the only place that knows about broadcasting: what a rule answers is brought to the shape of the input
-it is for by visible nodes, `expand` and `sum_to_size`.
+This is the only place that knows about broadcasting: what a rule answers is brought to the shape of
+the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The gradient of every `wrt` (None where the output does not depend on it), and how it came about."""
+    """The gradient of every `wrt`, None where the output does not depend on it; the way there."""
 
     of: dict[Node, Node | None]
     steps: list[Step]
@@ -37,8 +37,8 @@ class Gradients(NamedTuple):
 def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
     """The gradient of <seed, out> with respect to every node of `wrt`, in the shape of that node.
 
-    Operations are met in the order in which PyTorch goes back, the latest first, and what arrives at a node from
-    several sides is added in that order.
+    Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
+    at a node from several sides is added in that order.
     """
     targets = set(wrt)
     active = _active(walk([out]), targets)
@@ -56,7 +56,7 @@ def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
 
 
 def _active(order: Sequence[Node], wrt: set[Node]) -> dict[Node, None]:
-    """The nodes through which a gradient flows to `wrt`, in order; `wrt` themselves count as leaves."""
+    """The nodes through which a gradient flows to `wrt`, in order; `wrt` count as leaves."""
     active: dict[Node, None] = {}
     for node in order:
         if node in wrt or (_conducts(node) and any(i in active for i in node.inputs)):
@@ -69,7 +69,9 @@ def _conducts(node: Node) -> bool:
 
 
 def _contributions(node: Node, received: Node, active: Collection[Node]):
-    for slot, (to, local) in enumerate(zip(node.inputs, _answer(node, received, active), strict=True)):
+    for slot, (to, local) in enumerate(
+        zip(node.inputs, _answer(node, received, active), strict=True)
+    ):
         if local is not None and to in active:
             yield Contribution(slot, to, local, fit(local, to.shape, node))
 
@@ -85,9 +87,13 @@ def _answer(node: Node, received: Node, active: Collection[Node]) -> Sequence[No
 
 
 def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
-    """`local`, the answer of the rule of `node`, in the shape of an input: the transpose of broadcasting."""
+    """`local`, what the rule of `node` answers, in the shape of an input: undoes broadcasting."""
     if node.op.family == "elementwise" and local.shape != node.shape:
         local = local.expand(shape=node.shape)
     if local.shape == shape:
         return local
-    return local.expand(shape=shape) if shapes.fits(local.shape, shape) else local.sum_to_size(shape=shape)
+    return (
+        local.expand(shape=shape)
+        if shapes.fits(local.shape, shape)
+        else local.sum_to_size(shape=shape)
+    )

@@ -1,6 +1,7 @@
 """Numeric values of a graph, with NumPy.
 
-Knows nothing about single operators: each brings its own NumPy function, or is made of others that do.
+Knows nothing about single operators: each brings its own NumPy function, or is made of others that
+do.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,11 @@ Values = dict[Node | None, Any]
 
 def sources(node: Node) -> Iterable[Node | None]:
     """The nodes that the value of `node` is computed from."""
-    return node.inputs if node.op.value is not None or not node.op.expand else (node.op.expanded(node),)
+    return (
+        node.inputs
+        if node.op.value is not None or not node.op.expand
+        else (node.op.expanded(node),)
+    )
 
 
 class Evaluator:
@@ -25,7 +30,9 @@ class Evaluator:
     `given` holds an array for every input that counts; floats are computed as `dtype`.
     """
 
-    def __init__(self, given: Mapping[Node, Any], *, dtype: str = "float64", limits: Limits | None = None):
+    def __init__(
+        self, given: Mapping[Node, Any], *, dtype: str = "float64", limits: Limits | None = None
+    ):
         self.values: Values = {None: None, **given}
         self.dtype, self.limits = dtype, limits or Limits()
 
@@ -37,7 +44,9 @@ class Evaluator:
     def missing(self, roots: Iterable[Node]) -> list[Node]:
         """What is yet to be computed for `roots`, in order."""
         values = self.values
-        return [n for n in walk(roots, lambda n: () if n in values else sources(n)) if n not in values]
+        return [
+            n for n in walk(roots, lambda n: () if n in values else sources(n)) if n not in values
+        ]
 
     def run(self, order: Iterable[Node]) -> None:
         """Compute the nodes of `order`, which comes inputs first."""
@@ -46,15 +55,19 @@ class Evaluator:
                 self.values[node] = self._compute(node)
 
     def varying(self, root: Node, by: Node) -> "Varying":
-        """`root` as a function of the value of `by`: what does not depend on it is computed once."""
+        """`root` as a function of the value of `by`; what is independent of it is computed once."""
         return Varying(self, root, by)
 
     def _compute(self, node: Node) -> Any:
         op = node.op
-        self.limits.check("elements", node.numel, f"the value of {op.name}, of shape {node.shape}", node.span)
+        self.limits.check(
+            "elements", node.numel, f"the value of {op.name}, of shape {node.shape}", node.span
+        )
         if op.value is None:
             if not op.expand:
-                raise GradcliError("needs-value", f"{node.attrs.get('name', op.name)} has no value", span=node.span)
+                raise GradcliError(
+                    "needs-value", f"{node.attrs.get('name', op.name)} has no value", span=node.span
+                )
             return self.values[op.expanded(node)]
         try:
             value = op.value(*[self.values[i] for i in node.inputs], **node.attrs)

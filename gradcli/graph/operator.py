@@ -33,9 +33,10 @@ class Operator:
     family    what the backends and the notation may take for granted: elementwise, reduction, movement, ...
     index     its meaning in index notation (notation/lower.py says in which forms)
     spelling  how a formula writes it; None: as a call
-    torch     the name to call it by in PyTorch
+    torch     the name to call it by in PyTorch; None: PyTorch has no such function
     order     the order of its parameters in a call, where tensors and attributes mix
     collect   the attribute that takes all further numbers of a call: reshape(x, 2, 3)
+    fixed     the inputs by which PyTorch has no derivative, though there is one
     labels    the inputs that hold whole numbers or masks, not numbers to differentiate by
     kink      (y, *inputs, **attrs) -> mask of the elements where a convention answers; caveat: which
     examples  pairs (expression, shapes), which the documentation shows and the tests run
@@ -44,14 +45,14 @@ class Operator:
     """
 
     __slots__ = (
-        "aliases", "attributes", "caveat", "collect", "domain", "dtype", "examples", "expand", "family", "index", "inputs", "kink",
+        "aliases", "attributes", "caveat", "collect", "domain", "dtype", "examples", "expand", "family", "fixed", "index", "inputs", "kink",
         "labels", "method", "name", "optional", "order", "rule", "samples", "sentence", "shape", "spelling", "symbolic",
         "torch", "value", "variadic",
     )  # fmt: skip
 
     def __init__(
         self, rule: Callable | None, *, family: str, shape=None, dtype="promote", value=None, symbolic=None, expand=None,
-        index=None, spelling=None, method=False, torch=None, aliases=(), order=None, collect=None, labels=(), kink=None,
+        index=None, spelling=None, method=False, torch="torch.{name}", aliases=(), order=None, collect=None, labels=(), fixed=(), kink=None,
         caveat=None, examples=(), domain=(-2.0, 2.0), samples=(), attributes=None, defined_by=None,
     ):  # fmt: skip
         source = defined_by or rule or expand
@@ -65,8 +66,8 @@ class Operator:
         self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
         self.rule, self.expand, self.shape, self.dtype, self.value = rule, expand, shape, dtype, value
         self.symbolic, self.family, self.index, self.spelling, self.method = symbolic, family, index, spelling, method
-        self.torch, self.aliases, self.collect = torch or f"torch.{self.name}", tuple(aliases), collect
-        self.labels, self.kink, self.caveat = tuple(labels), kink, caveat
+        self.torch, self.aliases, self.collect = torch and torch.format(name=self.name), tuple(aliases), collect
+        self.labels, self.fixed, self.kink, self.caveat = tuple(labels), tuple(fixed), kink, caveat
         self.examples, self.domain, self.samples = tuple(examples), domain, tuple(samples)
         OPS[self.name] = self
 

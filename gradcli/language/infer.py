@@ -1,8 +1,9 @@
 """Shapes that nobody gave.
 
-An unknown size is stood in for by a large prime of its own, and the program is built with it. Where two sizes must
-agree and do not, the operator says which two (shapes.Conflict), and the primes tell whose they are. So every
-operator takes part through the shape function that it has anyway. Ranks are tried in order of plausibility.
+An unknown size is stood in for by a large prime of its own, and the program is built with it. Where
+two sizes must agree and do not, the operator says which two (shapes.Conflict), and the primes tell
+whose they are. So every operator takes part through the shape function that it has anyway. Ranks
+are tried in order of plausibility.
 """
 
 import ast
@@ -14,7 +15,36 @@ from ..errors import GradcliError
 from ..graph.shapes import Conflict, Shape, text
 from .program import Program
 
-PRIMES = (1013, 1009, 997, 991, 983, 977, 971, 967, 953, 947, 941, 937, 929, 919, 911, 907, 887, 883, 881, 877, 863, 859, 857, 853, 839, 829, 827, 823)
+PRIMES = (
+    1013,
+    1009,
+    997,
+    991,
+    983,
+    977,
+    971,
+    967,
+    953,
+    947,
+    941,
+    937,
+    929,
+    919,
+    911,
+    907,
+    887,
+    883,
+    881,
+    877,
+    863,
+    859,
+    857,
+    853,
+    839,
+    829,
+    827,
+    823,
+)
 ATTEMPTS = 400  # combinations of ranks
 
 Trial = Callable[[dict[str, Shape]], "tuple[Shape, Shape | None]"]
@@ -27,11 +57,17 @@ class Inferred(NamedTuple):
     assumed: dict[str, tuple[int, ...]]
 
 
-def infer(program: Program, known: dict[str, Shape], unknown: Sequence[str], trial: Trial, seed_rank: int | None) -> Inferred:
+def infer(
+    program: Program,
+    known: dict[str, Shape],
+    unknown: Sequence[str],
+    trial: Trial,
+    seed_rank: int | None,
+) -> Inferred:
     """Shapes for the inputs `unknown`, given those of `known`.
 
-    `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if there is one.
-    Raises the error of the most plausible attempt where none works.
+    `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
+    there is one. Raises the error of the most plausible attempt where none works.
     """
     matrices = _operands_of_matmul(program)
     first_error: GradcliError | None = None
@@ -54,14 +90,16 @@ def _operands_of_matmul(program: Program) -> set[str]:
         for e in ast.walk(statement.value):
             if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
                 for side in (e.left, e.right):
-                    while isinstance(side, ast.Attribute) or (isinstance(side, ast.UnaryOp)):
+                    while isinstance(side, ast.Attribute | ast.UnaryOp):
                         side = side.value if isinstance(side, ast.Attribute) else side.operand
                     if isinstance(side, ast.Name):
                         found.add(side.id)
     return found
 
 
-def _ranks(unknown: Sequence[str], matrices: set[str], seed_rank: int | None) -> Iterator[tuple[int, ...]]:
+def _ranks(
+    unknown: Sequence[str], matrices: set[str], seed_rank: int | None
+) -> Iterator[tuple[int, ...]]:
     """Numbers of dimensions to try: vectors, then the seed's, then one for all, then mixtures."""
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     tried = set()
@@ -70,8 +108,13 @@ def _ranks(unknown: Sequence[str], matrices: set[str], seed_rank: int | None) ->
         if ranks not in tried:
             tried.add(ranks)
             yield ranks
-    choices = [sorted(order, key=lambda r: r != 2) if name in matrices else order for name in unknown[:6]]
-    for ranks in sorted(product(*choices), key=lambda ranks: sum(c.index(r) for c, r in zip(choices, ranks, strict=True))):
+    choices = [
+        sorted(order, key=lambda r: r != 2) if name in matrices else order for name in unknown[:6]
+    ]
+    for ranks in sorted(
+        product(*choices),
+        key=lambda ranks: sum(c.index(r) for c, r in zip(choices, ranks, strict=True)),
+    ):
         if ranks not in tried:
             yield ranks + (1,) * (len(unknown) - len(ranks))
 
@@ -81,9 +124,13 @@ def _solve(ranks: dict[str, int], known: dict[str, Shape], trial: Trial) -> Infe
     taken = {n for shape in known.values() for n in shape}
     stand_ins = (p for p in PRIMES if p not in taken)
     try:
-        symbolic = {name: tuple(next(stand_ins) for _ in range(rank)) for name, rank in ranks.items()}
+        symbolic = {
+            name: tuple(next(stand_ins) for _ in range(rank)) for name, rank in ranks.items()
+        }
     except StopIteration:
-        raise GradcliError("shape", "too many inputs have no shape", hint="give shapes with -s") from None
+        raise GradcliError(
+            "shape", "too many inputs have no shape", hint="give shapes with -s"
+        ) from None
     sizes = _Sizes(p for shape in symbolic.values() for p in shape)
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
@@ -96,12 +143,16 @@ def _solve(ranks: dict[str, int], known: dict[str, Shape], trial: Trial) -> Infe
                 raise
             continue
         if len(out) != len(seed):
-            raise GradcliError("seed-shape", f"the seed has shape {text(seed)} and {len(seed)} dimensions, and the output has {len(out)}")
+            raise GradcliError(
+                "seed-shape",
+                f"the seed has shape {text(seed)}, and the output {len(out)} dimensions",
+            )
         different = next((a, b) for a, b in zip(out, seed, strict=True) if a != b)
         if not sizes.unify(*different):
-            raise GradcliError("seed-shape", f"the seed has shape {text(seed)}, and the output cannot have it")
+            raise GradcliError(
+                "seed-shape", f"the seed has shape {text(seed)}, and the output cannot have it"
+            )
     return _smallest(symbolic, known, sizes, seed or (), trial)
-
 
 
 class _Sizes:
@@ -135,21 +186,37 @@ class _Sizes:
         return False
 
 
-def _smallest(symbolic: dict[str, Shape], known: dict[str, Shape], sizes: _Sizes, seed: Shape, trial: Trial) -> Inferred:
-    """Free sizes as the smallest numbers from 2 up that no other dimension has; larger ones where these are too small."""
+def _smallest(
+    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: _Sizes, seed: Shape, trial: Trial
+) -> Inferred:
+    """Free sizes as the smallest numbers from 2 up that no other dimension has.
+
+    Larger ones where these are too small.
+    """
     free = sizes.free()
-    fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed) for n in s if n not in free}
+    fixed = {
+        n
+        for s in (*known.values(), *map(sizes.of, symbolic.values()), seed)
+        for n in s
+        if n not in free
+    }
     error: GradcliError | None = None
     for start, backward in ((s, b) for s in (2, 3, 4, 5, 8, 16, 32) for b in (False, True)):
         numbers = list(islice((n for n in count(start) if n not in fixed), len(free)))
         chosen = dict(zip(reversed(free) if backward else free, numbers, strict=True))
-        shapes = {name: tuple(chosen.get(n, n) for n in sizes.of(shape)) for name, shape in symbolic.items()}
+        shapes = {
+            name: tuple(chosen.get(n, n) for n in sizes.of(shape))
+            for name, shape in symbolic.items()
+        }
         try:
             trial(known | shapes)
         except GradcliError as failed:
             error = error or failed
             continue
-        assumed = {name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen) for name, shape in symbolic.items()}
+        assumed = {
+            name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
+            for name, shape in symbolic.items()
+        }
         return Inferred(shapes, assumed)
     assert error is not None
     raise error

@@ -1,8 +1,16 @@
 """The table of operators. Importing this package fills it."""
 
-from . import (  # noqa: F401
-    arithmetic, indexing, leaves, losses, matrix, networks, pointwise, reductions, shaping,
-)  # fmt: skip
+from . import (
+    arithmetic,
+    indexing,
+    leaves,
+    losses,
+    matrix,
+    networks,
+    pointwise,
+    reductions,
+    shaping,
+)
 from .families import SHORTHANDS
 
 __all__ = ["SHORTHANDS"]

@@ -28,9 +28,13 @@ def mul(g, y, a, b):
 
 
 @elementwise(
-    lambda a, b: np.divide(a, b), symbolic=lambda sp, a, b: sp.sympify(a) / b, spelling="{0} / {1}", dtype="float",
-    aliases=("divide", "true_divide"), samples=BOTH,
-)  # fmt: skip
+    lambda a, b: np.divide(a, b),
+    symbolic=lambda sp, a, b: sp.sympify(a) / b,
+    spelling="{0} / {1}",
+    dtype="float",
+    aliases=("divide", "true_divide"),
+    samples=BOTH,
+)
 def div(g, y, a, b):
     """Quotient, element by element."""
     return g / b, -g * (a / b) / b
@@ -51,9 +55,13 @@ def _whole(a):
 
 
 @elementwise(
-    _pow, symbolic=lambda sp, a, b: a**b, spelling="{0} ** {1}", domain=(0.2, 2.0), samples=BOTH,
-    caveat="the gradient of the base is 0 where the exponent is 0, that of the exponent nan where the base is below 0",
-)  # fmt: skip
+    _pow,
+    symbolic=lambda sp, a, b: a**b,
+    spelling="{0} ** {1}",
+    domain=(0.2, 2.0),
+    samples=BOTH,
+    caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
+)
 def pow(g, y, a, b):
     """a to the power of b."""
     exponent = b.attrs["value"] if b.op.name == "constant" else None
@@ -61,7 +69,9 @@ def pow(g, y, a, b):
     if exponent is not None:
         return to_base if exponent != 0 else zeros(size=a.shape), None
     to_base = where(b.eq(0), 0, to_base)
-    ends = (a.eq(0)) & (b >= 0) if not _is_constant(a) else (b >= 0 if a.attrs["value"] == 0 else None)
+    ends = (
+        (a.eq(0)) & (b >= 0) if not _is_constant(a) else (b >= 0 if a.attrs["value"] == 0 else None)
+    )
     product = g * (y * a.log())
     return to_base, product if ends is None else where(ends, 0, product)
 
@@ -71,21 +81,32 @@ def _is_constant(x: Node) -> bool:
 
 
 @elementwise(
-    lambda a, b: np.floor_divide(a, b), symbolic=lambda sp, a, b: sp.floor(a / b), spelling="{0} // {1}", aliases=("floordiv",),
-    examples=(("x * (x.detach() // 2)", "x=2x3"),), caveat="PyTorch has no derivative for it",
-)  # fmt: skip
+    lambda a, b: np.floor_divide(a, b),
+    symbolic=lambda sp, a, b: sp.floor(a / b),
+    spelling="{0} // {1}",
+    aliases=("floordiv",),
+    examples=(("x * (x.detach() // 2)", "x=2x3"),),
+    caveat="PyTorch has no derivative for it",
+)
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
     raise GradcliError(
-        "not-differentiable", "no derivative is defined for //", hint="PyTorch: derivative for aten::floor_divide is not implemented; floor(a / b) has gradient 0",
+        "not-differentiable",
+        "no derivative is defined for //",
+        hint="PyTorch: derivative for aten::floor_divide is not implemented; "
+        "floor(a / b) has gradient 0",
         span=y.span,
-    )  # fmt: skip
+    )
 
 
 @elementwise(
-    lambda a, b: np.remainder(a, b), symbolic=lambda sp, a, b: a - b * sp.floor(a / b), spelling="{0} % {1}", samples=(-3.0, -1.0, -0.5, 0.5, 1.0, 2.0),
-    kink=lambda y, a, b: y.eq(0), caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
-)  # fmt: skip
+    lambda a, b: np.remainder(a, b),
+    symbolic=lambda sp, a, b: a - b * sp.floor(a / b),
+    spelling="{0} % {1}",
+    samples=(-3.0, -1.0, -0.5, 0.5, 1.0, 2.0),
+    kink=lambda y, a, b: y.eq(0),
+    caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
+)
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
     return g, -g * floor(a / b)
@@ -95,14 +116,32 @@ def _comparison(name, symbol, *others):
     def rule(g, y, a, b):
         return None, None
 
-    words = {"eq": "equal to", "ne": "different from", "gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
+    words = {
+        "eq": "equal to",
+        "ne": "different from",
+        "gt": "greater than",
+        "ge": "at least",
+        "lt": "less than",
+        "le": "at most",
+    }
     rule.__name__, rule.__doc__ = name, f"Whether a is {words[name]} b; no gradient."
-    ufunc = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal"}[name]
+    ufunc = {
+        "eq": "equal",
+        "ne": "not_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "lt": "less",
+        "le": "less_equal",
+    }[name]
     relation = {"eq": "Eq", "ne": "Ne", "gt": "Gt", "ge": "Ge", "lt": "Lt", "le": "Le"}[name]
     return elementwise(
-        lambda a, b: getattr(np, ufunc)(a, b), symbolic=lambda sp, a, b: getattr(sp, relation)(a, b), dtype="bool",
-        spelling=f"{{0}} {symbol} {{1}}", aliases=others, examples=((f"where(a {symbol} b, a, b)", "a=2x3,b=3"),),
-    )(rule)  # fmt: skip
+        lambda a, b: getattr(np, ufunc)(a, b),
+        symbolic=lambda sp, a, b: getattr(sp, relation)(a, b),
+        dtype="bool",
+        spelling=f"{{0}} {symbol} {{1}}",
+        aliases=others,
+        examples=((f"where(a {symbol} b, a, b)", "a=2x3,b=3"),),
+    )(rule)
 
 
 eq = _comparison("eq", "==", "equal")
@@ -114,25 +153,35 @@ le = _comparison("le", "<=", "less_equal")
 
 
 @elementwise(
-    lambda a, b: np.logical_and(a, b), symbolic=lambda sp, a, b: sp.And(a, b), dtype="bool", spelling="{0} & {1}",
+    lambda a, b: np.logical_and(a, b),
+    symbolic=lambda sp, a, b: sp.And(a, b),
+    dtype="bool",
+    spelling="{0} & {1}",
     examples=(("where((x > 0) & (x < 1), x, 0)", "x=2x3"),),
-)  # fmt: skip
+)
 def logical_and(g, y, a, b):
     """Whether both hold; no gradient."""
     return None, None
 
 
 @elementwise(
-    lambda a, b: np.logical_or(a, b), symbolic=lambda sp, a, b: sp.Or(a, b), dtype="bool", spelling="{0} | {1}",
+    lambda a, b: np.logical_or(a, b),
+    symbolic=lambda sp, a, b: sp.Or(a, b),
+    dtype="bool",
+    spelling="{0} | {1}",
     examples=(("where((x < 0) | (x > 1), x, 0)", "x=2x3"),),
-)  # fmt: skip
+)
 def logical_or(g, y, a, b):
     """Whether one of them holds; no gradient."""
     return None, None
 
 
 @elementwise(
-    lambda x: np.logical_not(x), symbolic=lambda sp, x: sp.Not(x), dtype="bool", spelling="~{0}", examples=(("where(~(x > 0), x, 0)", "x=2x3"),)
+    lambda x: np.logical_not(x),
+    symbolic=lambda sp, x: sp.Not(x),
+    dtype="bool",
+    spelling="~{0}",
+    examples=(("where(~(x > 0), x, 0)", "x=2x3"),),
 )
 def logical_not(g, y, x):
     """Whether it does not hold; no gradient."""
@@ -140,9 +189,13 @@ def logical_not(g, y, x):
 
 
 @elementwise(
-    lambda condition, a, b: np.where(condition, a, b), symbolic=lambda sp, c, a, b: a if c is sp.true else b if c is sp.false else sp.Piecewise((a, c), (b, True)),
-    labels=("condition",), examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
-)  # fmt: skip
+    lambda condition, a, b: np.where(condition, a, b),
+    symbolic=lambda sp, c, a, b: (
+        a if c is sp.true else b if c is sp.false else sp.Piecewise((a, c), (b, True))
+    ),
+    labels=("condition",),
+    examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
+)
 def where(g, y, condition, a, b):
     """a where the condition holds, otherwise b."""
     return None, where(condition, g, 0), where(condition, 0, g)
@@ -160,9 +213,12 @@ def _extremum(name, ufunc, symbol, sentence):
 
     rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
-        lambda a, b: getattr(np, name)(a, b), symbolic=lambda sp, a, b: getattr(sp, symbol)(a, b), samples=BOTH,
-        kink=_tie, caveat="at a tie PyTorch gives each side half of the gradient",
-    )(rule)  # fmt: skip
+        lambda a, b: getattr(np, name)(a, b),
+        symbolic=lambda sp, a, b: getattr(sp, symbol)(a, b),
+        samples=BOTH,
+        kink=_tie,
+        caveat="at a tie PyTorch gives each side half of the gradient",
+    )(rule)
 
 
 maximum = _extremum("maximum", "maximum", "Max", "The larger of two.")
@@ -170,9 +226,13 @@ minimum = _extremum("minimum", "minimum", "Min", "The smaller of two.")
 
 
 @elementwise(
-    lambda x: np.abs(x), symbolic=lambda sp, x: sp.Abs(x), aliases=("absolute",), samples=BOTH, kink=lambda y, x: x.eq(0),
+    lambda x: np.abs(x),
+    symbolic=lambda sp, x: sp.Abs(x),
+    aliases=("absolute",),
+    samples=BOTH,
+    kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes 0",
-)  # fmt: skip
+)
 def abs(g, y, x):
     """Distance from 0."""
     return g * sign(x)
@@ -187,21 +247,37 @@ def _steps(name, sentence, numeric, symbolic, caveat, kink):
 
 
 sign = _steps(
-    "sign", "-1, 0 or 1: the sign.", lambda x: np.sign(x), lambda sp, x: sp.sign(x),
-    "constant but for its jump at 0: the gradient is 0 everywhere", lambda y, x: x.eq(0),
-)  # fmt: skip
+    "sign",
+    "-1, 0 or 1: the sign.",
+    lambda x: np.sign(x),
+    lambda sp, x: sp.sign(x),
+    "constant but for its jump at 0: the gradient is 0 everywhere",
+    lambda y, x: x.eq(0),
+)
 floor = _steps(
-    "floor", "The largest whole number not above x.", lambda x: np.floor(x), lambda sp, x: sp.floor(x),
-    "constant between its steps: the gradient is 0 everywhere", lambda y, x: x.eq(y),
-)  # fmt: skip
+    "floor",
+    "The largest whole number not above x.",
+    lambda x: np.floor(x),
+    lambda sp, x: sp.floor(x),
+    "constant between its steps: the gradient is 0 everywhere",
+    lambda y, x: x.eq(y),
+)
 ceil = _steps(
-    "ceil", "The smallest whole number not below x.", lambda x: np.ceil(x), lambda sp, x: sp.ceiling(x),
-    "constant between its steps: the gradient is 0 everywhere", lambda y, x: x.eq(y),
-)  # fmt: skip
+    "ceil",
+    "The smallest whole number not below x.",
+    lambda x: np.ceil(x),
+    lambda sp, x: sp.ceiling(x),
+    "constant between its steps: the gradient is 0 everywhere",
+    lambda y, x: x.eq(y),
+)
 round = _steps(
-    "round", "The nearest whole number, the even one of two.", lambda x: np.rint(x), lambda sp, x: sp.Function("round")(x),
-    "constant between its steps: the gradient is 0 everywhere", lambda y, x: (x - y).abs().eq(0.5),
-)  # fmt: skip
+    "round",
+    "The nearest whole number, the even one of two.",
+    lambda x: np.rint(x),
+    lambda sp, x: sp.Function("round")(x),
+    "constant between its steps: the gradient is 0 everywhere",
+    lambda y, x: (x - y).abs().eq(0.5),
+)
 
 
 @elementwise(lambda x: x * x, aliases=(), samples=BOTH)
@@ -210,7 +286,13 @@ def square(g, y, x):
     return g * (2 * x)
 
 
-@elementwise(lambda x: 1 / np.asarray(x), symbolic=lambda sp, x: 1 / x, dtype="float", samples=BOTH, domain=(0.5, 2.0))
+@elementwise(
+    lambda x: 1 / np.asarray(x),
+    symbolic=lambda sp, x: 1 / x,
+    dtype="float",
+    samples=BOTH,
+    domain=(0.5, 2.0),
+)
 def reciprocal(g, y, x):
     """1 / x."""
     return -g * (y * y)
@@ -232,10 +314,18 @@ def _bound_hit(y, x, low, high):
 
 
 @elementwise(
-    _clip, symbolic=_symbolic_clip, aliases=("clip",), method=True, kink=_bound_hit,
+    _clip,
+    symbolic=_symbolic_clip,
+    aliases=("clip",),
+    method=True,
+    kink=_bound_hit,
     caveat="at a bound PyTorch lets the gradient through, as inside",
-    examples=(("clamp(x, -1, 1)", "x=2x3"), ("x.clamp(min=0)", "x=2x3"), ("clamp(x, a, b)", "x=2x3,a=3,b=3")),
-)  # fmt: skip
+    examples=(
+        ("clamp(x, -1, 1)", "x=2x3"),
+        ("x.clamp(min=0)", "x=2x3"),
+        ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
+    ),
+)
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""
     inside, below, above = _sides(x, min, max)
@@ -253,16 +343,29 @@ def _sides(x, low, high):
     return (x >= low) & (x <= high), (x < low) & (low < high), (x > high) | (high < low)
 
 
-@elementwise(lambda x: np.asarray(x, float), symbolic=lambda sp, x: x, dtype="float", aliases=("float",), samples=BOTH, method=True)
+@elementwise(
+    lambda x: np.asarray(x, float),
+    symbolic=lambda sp, x: x,
+    dtype="float",
+    aliases=("float",),
+    samples=BOTH,
+    method=True,
+    torch="torch.Tensor.{name}",
+)
 def double(g, y, x):
     """As floating-point numbers."""
     return g
 
 
 @elementwise(
-    lambda x: np.asarray(np.trunc(x), int), symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)), dtype="int", aliases=("int",), method=True,
+    lambda x: np.asarray(np.trunc(x), int),
+    symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
+    dtype="int",
+    aliases=("int",),
+    method=True,
     examples=(("x * x.long()", "x=2x3"),),
-)  # fmt: skip
+    torch="torch.Tensor.{name}",
+)
 def long(g, y, x):
     """As whole numbers, cut towards 0; no gradient."""
     return None

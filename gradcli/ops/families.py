@@ -1,8 +1,9 @@
 """Families of operators: what their members have in common, said once.
 
-Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules receive `g`,
-the gradient of the output, `y`, the output, then the inputs, and give the gradient of every input, written
-with these same operators. They never mention broadcasting: autodiff/reverse.py repairs shapes.
+Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules
+receive `g`, the gradient of the output, `y`, the output, then the inputs, and give the gradient of
+every input, written with these same operators. They never mention broadcasting: autodiff/reverse.py
+repairs shapes.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,9 @@ def elementwise(value: Callable | None = None, **fields):
         if len(_names(rule)) == 3:
             fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
         else:
-            fields.setdefault("examples", ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3")))
+            fields.setdefault(
+                "examples", ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3"))
+            )
         return Operator(rule, family="elementwise", shape=_broadcast, value=numeric, **fields)
 
     return declare
@@ -48,13 +51,15 @@ def _broadcast(*given, **_):
 def reduction(value: Callable | None = None, *, whole_only=False, **fields):
     """Along `dim`: None, one dimension or several.
 
-    `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim` is a
-    tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
+    `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim`
+    is a tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
     """
 
     def declare(rule):
         name = rule.__name__.rstrip("_")
-        numeric = value or (lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims))
+        numeric = value or (
+            lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
+        )
         code = rule.__code__
         own = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
         extra = {k: (rule.__kwdefaults__ or {})[k] for k in own}
@@ -71,18 +76,36 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
                 g, y = aligned(g, over), aligned(y, over)
             return rule(g, y, x, over, **attrs)
 
-        fields.setdefault("examples", ((f"x.{name}()", "x=2x3"), (f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")))
+        fields.setdefault(
+            "examples",
+            (
+                (f"x.{name}()", "x=2x3"),
+                (f"x.{name}(dim=1)", "x=2x3"),
+                (f"{name}(x, 0, keepdim=True)", "x=3x2"),
+            ),
+        )
         fields.setdefault("method", True)
         return Operator(
-            gradient, family="reduction", shape=shape, value=evaluate, defined_by=rule,
-            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra), **fields,
-        )  # fmt: skip
+            gradient,
+            family="reduction",
+            shape=shape,
+            value=evaluate,
+            defined_by=rule,
+            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra),
+            **fields,
+        )
 
     return declare
 
 
+def same_with_axis(s, *, dim):
+    """The shape of an operator that works along `dim` and leaves the shape as it is."""
+    shapes.axis(dim, len(s))
+    return s
+
+
 def aligned(reduced: Node, over: tuple[int, ...]) -> Node:
-    """`reduced` with dimensions of size 1 where they are needed to line up with what was reduced."""
+    """`reduced` with dimensions of size 1 where it needs them to line up with what was reduced."""
     if over == tuple(range(len(over))):
         return reduced
     for axis in over:
@@ -91,12 +114,14 @@ def aligned(reduced: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Elements moved, repeated or left out, none changed: a linear map, whose rule is its transpose.
+    """Elements moved, repeated or left out: a linear map, whose rule is its transpose.
 
     `index(i, x, **attrs)`, where given, tells which element of x stands at place i of the output.
     """
     fields.setdefault("method", True)
-    return lambda rule: Operator(rule, family="movement", dtype="first", shape=shape, value=value, **fields)
+    return lambda rule: Operator(
+        rule, family="movement", dtype="first", shape=shape, value=value, **fields
+    )
 
 
 def composite(**fields):
@@ -107,7 +132,9 @@ def composite(**fields):
 
     def declare(meaning):
         rule = fields.pop("rule", None)
-        return Operator(rule, expand=meaning, defined_by=meaning, **({"family": "composite"} | fields))
+        return Operator(
+            rule, expand=meaning, defined_by=meaning, **({"family": "composite"} | fields)
+        )
 
     return declare
 
@@ -116,7 +143,11 @@ class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape."""
 
     def __init__(self, function: Callable, names: tuple[str, ...]):
-        self.function, self.name, self.sentence = function, function.__name__.rstrip("_"), (function.__doc__ or "").strip()
+        self.function, self.name, self.sentence = (
+            function,
+            function.__name__.rstrip("_"),
+            (function.__doc__ or "").strip(),
+        )
         for name in (self.name, *names):
             SHORTHANDS[name] = self
 

@@ -1,7 +1,7 @@
 """Elements picked and put by place.
 
-An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and IndexArrays. As in
-PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.
+An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and Arrays. As
+in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.
 """
 
 from ..errors import GradcliError
@@ -16,7 +16,10 @@ def full_index(index, ndim):
     """`index` with `...` spelled out and one item for every dimension."""
     used = sum(_consumed(item) for item in index)
     if used > ndim:
-        raise GradcliError("index", f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}")
+        raise GradcliError(
+            "index",
+            f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
+        )
     dots = [place for place, item in enumerate(index) if item is Ellipsis]
     if len(dots) > 1:
         raise GradcliError("index", "an index can have only one ...")
@@ -38,16 +41,20 @@ def _advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
     kept = [item for item in full if not isinstance(item, int)]
     return tuple(
-        np.asarray(item.value if isinstance(item, Array) else item) if _is_array(item) else slice(None)
+        np.asarray(item.value if isinstance(item, Array) else item)
+        if _is_array(item)
+        else slice(None)
         for item in kept
-    )  # fmt: skip
+    )
 
 
 def _basic(full):
     """The index without its arrays; a mask over several dimensions leaves all of them whole."""
     return tuple(
-        part for item in full for part in ((slice(None),) * _consumed(item) if _is_array(item) else (item,))
-    )  # fmt: skip
+        part
+        for item in full
+        for part in ((slice(None),) * _consumed(item) if _is_array(item) else (item,))
+    )
 
 
 def _picked_shape(s, *, index):
@@ -60,10 +67,16 @@ def _picked_shape(s, *, index):
         size = next(sizes)
         if isinstance(item, slice):
             if (item.step or 1) < 1:
-                raise GradcliError("index", "the step of a slice must be above 0, as in PyTorch", hint="flip(x, (dim,)) reads backward")
+                raise GradcliError(
+                    "index",
+                    "the step of a slice must be above 0, as in PyTorch",
+                    hint="flip(x, (dim,)) reads backward",
+                )
             out.append(len(range(*item.indices(size))))
         elif not -size <= item < size:
-            raise GradcliError("index", f"index {item} is out of range for a dimension of size {size}")
+            raise GradcliError(
+                "index", f"index {item} is out of range for a dimension of size {size}"
+            )
     if not any(map(_is_array, full)):
         return tuple(out)
     return _pick(np.broadcast_to(np.zeros((), np.int8), tuple(out)), _advanced(full)).shape
@@ -116,9 +129,19 @@ def _item_text(item):
 
 
 @movement(
-    _getitem, shape=_picked_shape, index=_source, method=False,
-    examples=(("x[0, 1:]", "x=2x3"), ("x[..., None, 0]", "x=2x3"), ("x[:, ::2]", "x=2x3"), ("x[[0, 0, 2]]", "x=3x2"), ("x[-1]", "x=3")),
-)  # fmt: skip
+    _getitem,
+    shape=_picked_shape,
+    index=_source,
+    method=False,
+    examples=(
+        ("x[0, 1:]", "x=2x3"),
+        ("x[..., None, 0]", "x=2x3"),
+        ("x[:, ::2]", "x=2x3"),
+        ("x[[0, 0, 2]]", "x=3x2"),
+        ("x[-1]", "x=3"),
+    ),
+    torch="torch.Tensor.__getitem__",
+)
 def getitem(g, y, x, *, index):
     """The elements at an index."""
     return g.index_put(shape=x.shape, index=index)
@@ -134,7 +157,15 @@ def _index_put(v, *, shape, index):
     return out
 
 
-@operator(shape=lambda s, *, shape, index: shape, value=_index_put, method=True, dtype="first", index="index_put", examples=(("x.index_put((2, 3), (0,))", "x=3"),))
+@operator(
+    shape=lambda s, *, shape, index: shape,
+    value=_index_put,
+    method=True,
+    dtype="first",
+    index="index_put",
+    examples=(("x.index_put((2, 3), (0,))", "x=3"),),
+    torch=None,
+)
 def index_put(g, y, v, *, shape, index):
     """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
     return g[index]
@@ -143,10 +174,17 @@ def index_put(g, y, v, *, shape, index):
 def _gathered(s, index, *, dim):
     place = shapes.axis(dim, len(s))
     if len(index) != len(s):
-        raise GradcliError("shape", f"gather() needs an index with {len(s)} dimensions, as the input has, not {len(index)}")
+        raise GradcliError(
+            "shape",
+            f"gather() needs an index with {len(s)} dimensions, as the input has, not {len(index)}",
+        )
     for d, (n, k) in enumerate(zip(s, index, strict=True)):
         if d != place and k > n:
-            raise shapes.Conflict(f"the index of gather() has size {k} along dimension {d}, where the input has only {n}", k, n)
+            raise shapes.Conflict(
+                f"the index of gather() has size {k} along dimension {d}, and the input only {n}",
+                k,
+                n,
+            )
     return index
 
 
@@ -172,9 +210,17 @@ def _gather(x, index, *, dim):
 
 
 @operator(
-    shape=_gathered, value=_gather, dtype="first", order="x dim index", labels=("index",), method=True,
-    examples=(("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"), ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3")),
-)  # fmt: skip
+    shape=_gathered,
+    value=_gather,
+    dtype="first",
+    order="x dim index",
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
+        ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
+    ),
+)
 def gather(g, y, x, index, *, dim):
     """Along dim, the element that index names."""
     return g.scatter_to(shape=x.shape, dim=dim, index=index), None
@@ -191,9 +237,16 @@ def _scatter_to(v, index, *, shape, dim):
 
 
 @operator(
-    shape=lambda s, index, *, shape, dim: shape, value=_scatter_to, dtype="first", order="v shape dim index", labels=("index",), method=True,
-    spelling="zeros({shape}).scatter_add({dim}, {1}, {0})", examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
-)  # fmt: skip
+    shape=lambda s, index, *, shape, dim: shape,
+    value=_scatter_to,
+    dtype="first",
+    order="v shape dim index",
+    labels=("index",),
+    method=True,
+    spelling="zeros({shape}).scatter_add({dim}, {1}, {0})",
+    examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
+    torch=None,
+)
 def scatter_to(g, y, v, index, *, shape, dim):
-    """v added into zeros of `shape` at the places that index names along dim: the transpose of gather."""
+    """v added into zeros of `shape` where index says along dim: the transpose of gather."""
     return g.gather(dim=dim, index=index), None

@@ -25,21 +25,36 @@ class Array:
 
 
 def leaf(**fields):
-    """An operator without inputs. What it makes is no function of anything, so it has no gradient."""
+    """An operator without inputs: what it makes depends on nothing, so it has no gradient."""
     return operator(family="leaf", **fields)
 
 
-@leaf(shape=lambda *, name, shape, dtype: shape, dtype=lambda *, name, shape, dtype: dtype, spelling="{name}")
+@leaf(
+    shape=lambda *, name, shape, dtype: shape,
+    dtype=lambda *, name, shape, dtype: dtype,
+    spelling="{name}",
+    torch=None,
+)
 def input_(g, y, *, name, shape, dtype="float"):
     """A named input."""
 
 
-@leaf(shape=lambda *, value: (), dtype=lambda *, value: {bool: "bool", int: "int"}.get(type(value), "float"), value=lambda *, value: value)
+@leaf(
+    shape=lambda *, value: (),
+    dtype=lambda *, value: {bool: "bool", int: "int"}.get(type(value), "float"),
+    value=lambda *, value: value,
+    torch=None,
+)
 def constant(g, y, *, value):
     """A number."""
 
 
-@leaf(shape=lambda *, data: data.value.shape, dtype=lambda *, data: data.dtype, value=lambda *, data: data.value, spelling="{data}")
+@leaf(
+    shape=lambda *, data: data.value.shape,
+    dtype=lambda *, data: data.dtype,
+    value=lambda *, data: data.value,
+    spelling="{data}",
+)
 def tensor(g, y, *, data):
     """An array of numbers."""
 
@@ -51,9 +66,13 @@ def _filled(name, fill):
     make.__name__, make.__doc__ = name, f"A tensor of {name}."
     examples = ((f"x * {name}(2, 3)", "x=2x3"),)
     return leaf(
-        shape=lambda *, size: size, dtype="float", value=lambda *, size: getattr(np, name)(size), collect="size", examples=examples,
+        shape=lambda *, size: size,
+        dtype="float",
+        value=lambda *, size: getattr(np, name)(size),
+        collect="size",
+        examples=examples,
         symbolic=lambda sp, *, size: np.full(size, sp.Integer(fill), dtype=object),
-    )(make)  # fmt: skip
+    )(make)
 
 
 zeros = _filled("zeros", 0)
@@ -61,19 +80,23 @@ ones = _filled("ones", 1)
 
 
 @leaf(
-    shape=lambda *, size, fill_value: size, value=lambda *, size, fill_value: np.full(size, fill_value),
+    shape=lambda *, size, fill_value: size,
+    value=lambda *, size, fill_value: np.full(size, fill_value),
     dtype=lambda *, size, fill_value: {bool: "bool", int: "int"}.get(type(fill_value), "float"),
     examples=(("x * full((2, 3), 2.5)", "x=2x3"),),
-)  # fmt: skip
+)
 def full(g, y, *, size, fill_value):
     """A tensor of one value."""
 
 
 @leaf(
-    shape=lambda *, n, m: (n, n if m is None else m), value=lambda *, n, m: np.eye(n, m), dtype="float",
+    shape=lambda *, n, m: (n, n if m is None else m),
+    value=lambda *, n, m: np.eye(n, m),
+    dtype="float",
     symbolic=lambda sp, *, n, m: np.eye(n, m, dtype=int).astype(object) * sp.Integer(1),
-    index=lambda lower, i, *, n, m: lower.delta(*i), examples=(("x * eye(3)", "x=3x3"),),
-)  # fmt: skip
+    index=lambda lower, i, *, n, m: lower.delta(*i),
+    examples=(("x * eye(3)", "x=3x3"),),
+)
 def eye(g, y, *, n, m=None):
     """Ones on the diagonal."""
 
@@ -83,32 +106,54 @@ def _arange_size(*, start, end, step):
 
 
 @leaf(
-    shape=_arange_size, value=lambda *, start, end, step: start + step * np.arange(*_arange_size(start=start, end=end, step=step)),
-    dtype=lambda *, start, end, step: "float" if any(isinstance(v, float) for v in (start, end, step)) else "int",
-    attributes={"start": 0, "end": REQUIRED, "step": 1}, examples=(("x * arange(3)", "x=2x3"),),
-)  # fmt: skip
+    shape=_arange_size,
+    value=lambda *, start, end, step: (
+        start + step * np.arange(*_arange_size(start=start, end=end, step=step))
+    ),
+    dtype=lambda *, start, end, step: (
+        "float" if any(isinstance(v, float) for v in (start, end, step)) else "int"
+    ),
+    attributes={"start": 0, "end": REQUIRED, "step": 1},
+    examples=(("x * arange(3)", "x=2x3"),),
+)
 def arange(g, y, *, start, end, step):
     """start, start + step, ... below end."""
 
 
 @leaf(
-    shape=lambda *, start, end, steps: (steps,), value=lambda *, start, end, steps: np.linspace(start, end, steps), dtype="float",
+    shape=lambda *, start, end, steps: (steps,),
+    value=lambda *, start, end, steps: np.linspace(start, end, steps),
+    dtype="float",
     examples=(("x * linspace(0, 1, 3)", "x=2x3"),),
-)  # fmt: skip
+)
 def linspace(g, y, *, start, end, steps):
     """Evenly spaced numbers, both ends included."""
 
 
 @operator(
-    shape=lambda s, *, dim: (), dtype="int", value=lambda x, *, dim: numel([x.shape[d] for d in dim]),
-    symbolic=lambda sp, x, *, dim: np.array(sp.Integer(numel([x.shape[d] for d in dim])), dtype=object),
-)  # fmt: skip
+    shape=lambda s, *, dim: (),
+    dtype="int",
+    value=lambda x, *, dim: numel([x.shape[d] for d in dim]),
+    symbolic=lambda sp, x, *, dim: np.array(
+        sp.Integer(numel([x.shape[d] for d in dim])), dtype=object
+    ),
+    torch=None,
+    examples=(("x.mean(dim=1)", "x=2x3"),),
+)
 def size(g, y, x, *, dim):
     """How many elements there are along the dimensions `dim`; it depends on no element."""
     return None
 
 
-@operator(family="barrier", shape=lambda s: s, dtype="first", value=lambda x: x, symbolic=lambda sp, x: x, method=True, examples=(("x * x.detach()", "x=2x3"),))
+@operator(
+    family="barrier",
+    shape=lambda s: s,
+    dtype="first",
+    value=lambda x: x,
+    symbolic=lambda sp, x: x,
+    method=True,
+    examples=(("x * x.detach()", "x=2x3"),),
+)
 def detach(g, y, x):
     """The same values, through which no gradient flows."""
     return None

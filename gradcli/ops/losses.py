@@ -15,13 +15,19 @@ def reduced(losses: Node, reduction: str) -> Node:
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
-@composite(torch=F + "mse_loss", examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")))
+@composite(
+    torch=F + "mse_loss",
+    examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
+)
 def mse_loss(input, target, *, reduction="mean"):
     """(input - target) ** 2, reduced."""
     return reduced((input - target) ** 2, reduction)
 
 
-@composite(torch=F + "l1_loss", examples=(("l1_loss(a, b)", "a=2x3,b=2x3"), ("l1_loss(a, b, reduction='sum')", "a=3,b=3")))
+@composite(
+    torch=F + "l1_loss",
+    examples=(("l1_loss(a, b)", "a=2x3,b=2x3"), ("l1_loss(a, b, reduction='sum')", "a=3,b=3")),
+)
 def l1_loss(input, target, *, reduction="mean"):
     """|input - target|, reduced."""
     return reduced(abs(input - target), reduction)
@@ -34,21 +40,35 @@ def _class_axis(input):
 def _check_classes(input, target):
     axis = _class_axis(input)
     wanted = input.shape[:axis] + input.shape[axis + 1 :]
-    message = f"class labels for an input of shape {shapes.text(input.shape)} have shape {shapes.text(wanted)}, not {shapes.text(target.shape)}"
+    have, want = shapes.text(target.shape), shapes.text(wanted)
+    message = f"class labels for shape {shapes.text(input.shape)} have shape {want}, not {have}"
     shapes.require_equal(target.shape, wanted, message)
 
 
 @composite(
-    torch=F + "nll_loss", order="input target weight ignore_index reduction", labels=("target",),
-    examples=(("nll_loss(x, tensor([2, 0]))", "x=2x3"), ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"), ("nll_loss(x, tensor([2, -100]))", "x=2x3")),
-)  # fmt: skip
+    torch=F + "nll_loss",
+    order="input target weight ignore_index reduction",
+    labels=("target",),
+    examples=(
+        ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
+        ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
+        ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
+    ),
+    fixed=("weight",),
+)
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
     _check_classes(input, target)
     axis = _class_axis(input)
     counted = target.ne(ignore_index)
     label = where(counted, target, 0)
-    share = where(counted, 1.0 if weight is None else weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=target.shape), 0.0)
+    share = where(
+        counted,
+        1.0
+        if weight is None
+        else weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=target.shape),
+        0.0,
+    )
     losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis) * share
     if reduction == "mean":
         return losses.sum() / share.sum()
@@ -56,13 +76,19 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
 
 
 @composite(
-    torch=F + "cross_entropy", order="input target weight ignore_index reduction label_smoothing",
+    torch=F + "cross_entropy",
+    order="input target weight ignore_index reduction label_smoothing",
     examples=(
-        ("cross_entropy(x, tensor([2, 0]))", "x=2x3"), ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"), ("cross_entropy(x, tensor(1))", "x=3"),
+        ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
+        ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
+        ("cross_entropy(x, tensor(1))", "x=3"),
         ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
     ),
-)  # fmt: skip
-def cross_entropy(input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+    fixed=("weight",),
+)
+def cross_entropy(
+    input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
+):
     """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
@@ -72,7 +98,10 @@ def cross_entropy(input, target, weight=None, *, ignore_index=-100, reduction="m
     if not label_smoothing:
         return picked
     if weight is not None:
-        raise GradcliError("arguments", "cross_entropy() with label_smoothing and weight and labels is not supported")
+        raise GradcliError(
+            "arguments",
+            "cross_entropy() with label_smoothing and weight and labels is not supported",
+        )
     spread = where(target.ne(ignore_index), -logp.mean(dim=axis), 0.0)
     total = target.ne(ignore_index).sum()
     even = spread.sum() / total if reduction == "mean" else reduced(spread, reduction)
@@ -97,18 +126,30 @@ def _bce(x, t):
 
 
 @elementwise(
-    _bce, dtype="float", symbolic=lambda sp, x, t: -(t * sp.log(x) + (1 - t) * sp.log(1 - x)), domain=(0.1, 0.9),
+    _bce,
+    dtype="float",
+    symbolic=lambda sp, x, t: -(t * sp.log(x) + (1 - t) * sp.log(1 - x)),
+    domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
-)  # fmt: skip
+    torch=None,
+)
 def bce_terms(g, y, x, t):
     """-(t * log(x) + (1 - t) * log(1 - x)) of each element."""
-    return g * ((x - t) / ((1 - x) * x).clamp(min=1e-12)), g * ((1 - x).log().clamp(min=-100) - x.log().clamp(min=-100))
+    return g * ((x - t) / ((1 - x) * x).clamp(min=1e-12)), g * (
+        (1 - x).log().clamp(min=-100) - x.log().clamp(min=-100)
+    )
 
 
 @composite(
-    torch=F + "binary_cross_entropy", order="input target weight reduction", domain=(0.1, 0.9),
-    examples=(("binary_cross_entropy(a, b)", "a=2x3,b=2x3"), ("binary_cross_entropy(a, b, w, reduction='sum')", "a=3,b=3,w=3")),
-)  # fmt: skip
+    torch=F + "binary_cross_entropy",
+    order="input target weight reduction",
+    domain=(0.1, 0.9),
+    examples=(
+        ("binary_cross_entropy(a, b)", "a=2x3,b=2x3"),
+        ("binary_cross_entropy(a, b, w, reduction='sum')", "a=3,b=3,w=3"),
+    ),
+    fixed=("weight",),
+)
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
     losses = bce_terms(input, target)
@@ -116,19 +157,33 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 
 
 @composite(
-    torch=F + "binary_cross_entropy_with_logits", order="input target weight reduction pos_weight",
-    examples=(("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"), ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3")),
-)  # fmt: skip
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, *, reduction="mean"):
+    torch=F + "binary_cross_entropy_with_logits",
+    order="input target weight reduction pos_weight",
+    examples=(
+        ("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"),
+        ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
+    ),
+    fixed=("weight", "pos_weight"),
+)
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, pos_weight=None, *, reduction="mean"
+):
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
-    losses = (1 - target) * input - logsigmoid(input) if pos_weight is None else (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
+    losses = (
+        (1 - target) * input - logsigmoid(input)
+        if pos_weight is None
+        else (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
+    )
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
 @elementwise(
-    lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), dtype="float", symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)), torch=F + "logsigmoid",
+    lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
+    dtype="float",
+    symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)),
+    torch=F + "logsigmoid",
     expand=lambda x: x.clamp(max=0) - log1p(exp(-abs(x))),
-)  # fmt: skip
+)
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""
     return g * (-x).sigmoid()

@@ -19,9 +19,9 @@ def _ranks(name, *ranks):
         for s, rank in zip(given, ranks, strict=True):
             if len(s) != rank:
                 kinds = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}
-                raise GradcliError(
-                    "shape", f"{name}() needs {' and '.join(kinds[r] for r in ranks)}, not shapes {' and '.join(map(shapes.text, given))}"
-                )
+                needed = " and ".join(kinds[r] for r in ranks)
+                have = " and ".join(map(shapes.text, given))
+                raise GradcliError("shape", f"{name}() needs {needed}, not shapes {have}")
 
     return check
 
@@ -32,19 +32,29 @@ def _product_shape(name, *ranks):
     def shape(a, b):
         check(a, b)
         if name == "bmm" and a[0] != b[0]:
-            raise shapes.Conflict(f"bmm() needs batches of equal size, not {a[0]} and {b[0]}", a[0], b[0])
+            raise shapes.Conflict(
+                f"bmm() needs batches of equal size, not {a[0]} and {b[0]}", a[0], b[0]
+            )
         return shapes.matmul(a, b)
 
     return shape
 
 
 @operator(
-    shape=shapes.matmul, value=lambda a, b: np.matmul(a, b), spelling="{0} @ {1}", index="matmul",
+    shape=shapes.matmul,
+    value=lambda a, b: np.matmul(a, b),
+    spelling="{0} @ {1}",
+    index="matmul",
     examples=(
-        ("a @ b", "a=2x3,b=3x4"), ("a @ b", "a=2x3,b=3"), ("a @ b", "a=3,b=3x4"), ("a @ b", "a=3,b=3"), ("matmul(a, b)", "a=5x1x2x3,b=2x3x4"),
-        ("a @ b", "a=3,b=5x3x4"), ("a @ b", "a=5x2x3,b=3"),
+        ("a @ b", "a=2x3,b=3x4"),
+        ("a @ b", "a=2x3,b=3"),
+        ("a @ b", "a=3,b=3x4"),
+        ("a @ b", "a=3,b=3"),
+        ("matmul(a, b)", "a=5x1x2x3,b=2x3x4"),
+        ("a @ b", "a=3,b=5x3x4"),
+        ("a @ b", "a=5x2x3,b=3"),
     ),
-)  # fmt: skip
+)
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
     if a.ndim == 1 and b.ndim == 1:
@@ -53,7 +63,9 @@ def matmul(g, y, a, b):
         to_a = b @ g if b.ndim == 2 else (b @ g.unsqueeze(dim=-1)).squeeze(dim=-1)
         return to_a, _outer(a, g)
     if b.ndim == 1:
-        return _outer(g, b), a.mT @ g if a.ndim == 2 else (a.mT @ g.unsqueeze(dim=-1)).squeeze(dim=-1)
+        return _outer(g, b), a.mT @ g if a.ndim == 2 else (a.mT @ g.unsqueeze(dim=-1)).squeeze(
+            dim=-1
+        )
     return g @ b.mT, a.mT @ g
 
 
@@ -66,16 +78,23 @@ def _product(name, ranks, sentence, examples):
         return a @ b
 
     meaning.__name__, meaning.__doc__ = name, sentence
-    return composite(shape=_product_shape(name, *ranks), value=lambda a, b: np.matmul(a, b), examples=examples)(meaning)
+    return composite(
+        shape=_product_shape(name, *ranks), value=lambda a, b: np.matmul(a, b), examples=examples
+    )(meaning)
 
 
 mm = _product("mm", (2, 2), "Product of two matrices.", (("mm(a, b)", "a=2x3,b=3x4"),))
 mv = _product("mv", (2, 1), "Product of a matrix and a vector.", (("mv(a, b)", "a=2x3,b=3"),))
-bmm = _product("bmm", (3, 3), "Products of two batches of matrices.", (("bmm(a, b)", "a=2x3x4,b=2x4x2"),))
+bmm = _product(
+    "bmm", (3, 3), "Products of two batches of matrices.", (("bmm(a, b)", "a=2x3x4,b=2x4x2"),)
+)
 
 
 @composite(
-    shape=lambda a, b: _dot_shape(a, b), value=lambda a, b: np.matmul(a, b), aliases=("inner", "vdot"), examples=(("dot(a, b)", "a=3,b=3"),)
+    shape=lambda a, b: _dot_shape(a, b),
+    value=lambda a, b: np.matmul(a, b),
+    aliases=("inner", "vdot"),
+    examples=(("dot(a, b)", "a=3,b=3"),),
 )
 def dot(a, b):
     """Sum of the products of two vectors."""
@@ -85,14 +104,19 @@ def dot(a, b):
 def _dot_shape(a, b):
     _ranks("dot", 1, 1)(a, b)
     if a != b:
-        raise shapes.Conflict(f"dot() needs vectors of equal length, not {a[0]} and {b[0]}", a[0], b[0])
+        raise shapes.Conflict(
+            f"dot() needs vectors of equal length, not {a[0]} and {b[0]}", a[0], b[0]
+        )
     return ()
 
 
 @operator(
-    shape=lambda a, b: (_ranks("outer", 1, 1)(a, b), (*a, *b))[1], value=lambda a, b: np.multiply.outer(a, b), aliases=("ger",), index="i,j->ij",
+    shape=lambda a, b: (_ranks("outer", 1, 1)(a, b), (*a, *b))[1],
+    value=lambda a, b: np.multiply.outer(a, b),
+    aliases=("ger",),
+    index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
-)  # fmt: skip
+)
 def outer(g, y, a, b):
     """Every product of an element of a and an element of b."""
     return g @ b, g.mT @ a
@@ -107,14 +131,25 @@ def _terms(equation, count):
     left, arrow, right = text.partition("->")
     operands = left.split(",")
     if len(operands) != count:
-        raise GradcliError("arguments", f"einsum equation {equation!r} has {len(operands)} operands, and {count} were given")
+        raise GradcliError(
+            "arguments",
+            f"einsum equation {equation!r} has {len(operands)} operands, and {count} were given",
+        )
     if not arrow:
         letters = sorted(set(left) - {",", "."})
         right = ("..." if "..." in left else "") + "".join(k for k in letters if left.count(k) == 1)
-    odd = [k for k in left.replace("...", "") + right.replace("...", "") if not (k.isalpha() or k == ",")]
+    odd = [
+        k
+        for k in left.replace("...", "") + right.replace("...", "")
+        if not (k.isalpha() or k == ",")
+    ]
     unknown = set(right.replace("...", "")) - set(left)
     if odd or unknown or len(set(right) - {"."}) != len(right.replace("...", "")):
-        raise GradcliError("arguments", f"einsum cannot read the equation {equation!r}", hint="as in einsum('ik,kj->ij', a, b)")
+        raise GradcliError(
+            "arguments",
+            f"einsum cannot read the equation {equation!r}",
+            hint="as in einsum('ik,kj->ij', a, b)",
+        )
     return operands, right
 
 
@@ -123,12 +158,22 @@ def _letter_sizes(equation, operands, given):
     for term, s in zip(operands, given, strict=True):
         letters = term.replace("...", "")
         if len(letters) > len(s) or ("..." not in term and len(letters) != len(s)):
-            raise GradcliError("shape", f"einsum term {term!r} of {equation!r} does not have the dimensions of shape {shapes.text(s)}")
+            raise GradcliError(
+                "shape",
+                f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
+            )
         head, _, tail = term.partition("...")
-        for letter, n in [*zip(head, s, strict=False), *zip(reversed(tail), reversed(s), strict=False)]:
+        for letter, n in [
+            *zip(head, s, strict=False),
+            *zip(reversed(tail), reversed(s), strict=False),
+        ]:
             have = sizes.get(letter, n)
             if have != n and 1 not in (have, n):
-                raise shapes.Conflict(f"einsum letter {letter!r} of {equation!r} is {have} in one operand and {n} in another", have, n)
+                raise shapes.Conflict(
+                    f"einsum letter {letter!r} of {equation!r} is {have} here and {n} there",
+                    have,
+                    n,
+                )
             sizes[letter] = have if n == 1 else n
     return sizes
 
@@ -151,13 +196,20 @@ def _without_repeats(term):
 
 
 @operator(
-    shape=_einsum_shape, value=lambda *xs, equation: np.einsum(equation, *xs, optimize=len(xs) > 2 and xs[0].dtype != object),
-    order="equation operands", index="einsum",
-    examples=(
-        ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"), ("einsum('ii->i', a)", "a=3x3"), ("einsum('...ij,...kj->...ik', a, b)", "a=2x2x3,b=4x3"),
-        ("einsum('i,ij,j', a, b, c)", "a=2,b=2x3,c=3"), ("einsum('ij->', a)", "a=2x3"),
+    shape=_einsum_shape,
+    value=lambda *xs, equation: np.einsum(
+        equation, *xs, optimize=len(xs) > 2 and xs[0].dtype != object
     ),
-)  # fmt: skip
+    order="equation operands",
+    index="einsum",
+    examples=(
+        ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),
+        ("einsum('ii->i', a)", "a=3x3"),
+        ("einsum('...ij,...kj->...ik', a, b)", "a=2x2x3,b=4x3"),
+        ("einsum('i,ij,j', a, b, c)", "a=2,b=2x3,c=3"),
+        ("einsum('ij->', a)", "a=2x3"),
+    ),
+)
 def einsum(g, y, *operands, equation):
     """Products summed over the letters that the output leaves out."""
     terms, right = _terms(equation, len(operands))
@@ -166,9 +218,11 @@ def einsum(g, y, *operands, equation):
 
 
 def _einsum_to(k, g, operands, terms, right, sizes):
-    """The gradient of operand k: the same sum, with g in its place; then letters it lacks are put back."""
-    term, x = terms[k], operands[k]
-    others = [(t, o) for place, (t, o) in enumerate(zip(terms, operands, strict=True)) if place != k]
+    """The gradient of operand k: the same sum with g in its place, and what g lacks put back."""
+    term = terms[k]
+    others = [
+        (t, o) for place, (t, o) in enumerate(zip(terms, operands, strict=True)) if place != k
+    ]
     known = set(right).union(*(t for t, _ in others))
     lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
     given = [(right, g), *others]
@@ -206,7 +260,9 @@ def _square(s):
     if len(s) < 2:
         raise GradcliError("shape", f"a matrix is needed, and the shape is {shapes.text(s)}")
     if s[-1] != s[-2]:
-        raise shapes.Conflict(f"a square matrix is needed, and this one is {s[-2]}×{s[-1]}", s[-2], s[-1])
+        raise shapes.Conflict(
+            f"a square matrix is needed, and this one is {s[-2]}×{s[-1]}", s[-2], s[-1]
+        )
     return s
 
 
@@ -216,7 +272,9 @@ def _linalg(name, *arrays):
         return getattr(np.linalg, name)(*arrays)
     except np.linalg.LinAlgError:
         raise GradcliError(
-            "singular", "the matrix is singular: it has no inverse", hint="PyTorch: The diagonal element is zero, the solve could not be completed"
+            "singular",
+            "the matrix is singular: it has no inverse",
+            hint="PyTorch: The diagonal element is zero, the solve could not be completed",
         ) from None
 
 
@@ -224,7 +282,12 @@ LINALG = "torch.linalg."
 
 
 @operator(
-    shape=lambda s: (_ranks("trace", 2)(s), ())[1], value=lambda x: np.trace(x), dtype="first", index="ii->", method=True, examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3"))
+    shape=lambda s: (_ranks("trace", 2)(s), ())[1],
+    value=lambda x: np.trace(x),
+    dtype="first",
+    index="ii->",
+    method=True,
+    examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
 )
 def trace(g, y, x):
     """Sum of the diagonal."""
@@ -241,7 +304,7 @@ def _inverse(x, *, check):
 
 
 def _each_matrix(function):
-    """A function of one SymPy matrix, applied to the last two dimensions of an array of elements."""
+    """A function of one SymPy matrix, applied to the last two dimensions of an array."""
 
     def apply(sp, x, *rest, **attrs):
         stack = x.reshape(-1, *x.shape[-2:])
@@ -252,19 +315,30 @@ def _each_matrix(function):
 
 
 @operator(
-    shape=lambda s, *, check: _square(s), value=_inverse, dtype="float", torch=LINALG + "inv", aliases=("inverse",),
-    attributes={"check": True}, symbolic=_each_matrix(lambda sp, m: m.inv().applyfunc(sp.cancel)),
-    spelling="inv({0})", examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
-)  # fmt: skip
+    shape=lambda s, *, check: _square(s),
+    value=_inverse,
+    dtype="float",
+    torch=LINALG + "inv",
+    aliases=("inverse",),
+    attributes={"check": True},
+    symbolic=_each_matrix(lambda sp, m: m.inv().applyfunc(sp.cancel)),
+    spelling="inv({0})",
+    examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
+)
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
     return -(y.mT @ g @ y.mT)
 
 
 @operator(
-    shape=lambda s: _square(s)[:-2], value=lambda x: np.linalg.det(x), dtype="float", torch=LINALG + "det",
-    symbolic=_each_matrix(lambda sp, m: m.det()), method=True, examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
-)  # fmt: skip
+    shape=lambda s: _square(s)[:-2],
+    value=lambda x: np.linalg.det(x),
+    dtype="float",
+    torch=LINALG + "det",
+    symbolic=_each_matrix(lambda sp, m: m.det()),
+    method=True,
+    examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
+)
 def det(g, y, x):
     """Determinant. Giles 2.2.4. For a singular matrix PyTorch's rule gives 0."""
     scale = (g * y).unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g * y
@@ -277,9 +351,13 @@ def _logdet(x):
 
 
 @operator(
-    shape=lambda s: _square(s)[:-2], value=_logdet, dtype="float", symbolic=_each_matrix(lambda sp, m: sp.log(m.det())), method=True,
+    shape=lambda s: _square(s)[:-2],
+    value=_logdet,
+    dtype="float",
+    symbolic=_each_matrix(lambda sp, m: sp.log(m.det())),
+    method=True,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
-)  # fmt: skip
+)
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
     return (g.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g) * inv(x).mT
@@ -289,10 +367,14 @@ def _solution_shape(a, b):
     _square(a)
     if _is_vector(a, b):
         if b[-1] != a[-1]:
-            raise shapes.Conflict(f"solve() needs a right-hand side of length {a[-1]}, not {b[-1]}", a[-1], b[-1])
+            raise shapes.Conflict(
+                f"solve() needs a right-hand side of length {a[-1]}, not {b[-1]}", a[-1], b[-1]
+            )
         return b
     if b[-2] != a[-1]:
-        raise shapes.Conflict(f"solve() needs a right-hand side with {a[-1]} rows, not {b[-2]}", a[-1], b[-2])
+        raise shapes.Conflict(
+            f"solve() needs a right-hand side with {a[-1]} rows, not {b[-2]}", a[-1], b[-2]
+        )
     return shapes.matmul(a, b)
 
 
@@ -313,9 +395,17 @@ def _symbolic_solve(sp, a, b):
 
 
 @operator(
-    shape=_solution_shape, value=_solve, dtype="float", torch=LINALG + "solve", symbolic=_symbolic_solve,
-    examples=(("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"), ("linalg.solve(a + 3 * eye(3), b)", "a=3x3,b=3"), ("solve(a + 3 * eye(2), b)", "a=2x2x2,b=2x2x3")),
-)  # fmt: skip
+    shape=_solution_shape,
+    value=_solve,
+    dtype="float",
+    torch=LINALG + "solve",
+    symbolic=_symbolic_solve,
+    examples=(
+        ("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"),
+        ("linalg.solve(a + 3 * eye(3), b)", "a=3x3,b=3"),
+        ("solve(a + 3 * eye(2), b)", "a=2x2x2,b=2x2x3"),
+    ),
+)
 def solve(g, y, a, b):
     """x such that a @ x is b. Giles 2.3.1."""
     to_b = solve(a.mT, g)

@@ -3,24 +3,27 @@
 from ..errors import GradcliError
 from ..graph import shapes
 from ..lazy import np
-from .families import composite, operator
+from .families import composite, operator, same_with_axis
 from .pointwise import F, exp
 
 
-def _along(s, *, dim):
-    shapes.axis(dim, len(s))
-    return s
-
-
 def _softmax(x, *, dim):
-    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)) if np.ndim(x) else np.exp(x - x)
+    shifted = (
+        np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+        if np.ndim(x)
+        else np.exp(x - x)
+    )
     return shifted / np.sum(shifted, axis=dim, keepdims=True) if np.ndim(x) else shifted
 
 
 @operator(
-    shape=_along, value=_softmax, dtype="float", expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True), method=True,
+    shape=same_with_axis,
+    value=_softmax,
+    dtype="float",
+    expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True),
+    method=True,
     examples=(("softmax(x, dim=-1)", "x=2x3"), ("x.softmax(0)", "x=3")),
-)  # fmt: skip
+)
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
     return y * (g - (g * y).sum(dim=dim, keepdim=True))
@@ -34,19 +37,28 @@ def _log_softmax(x, *, dim):
 
 
 @operator(
-    shape=_along, value=_log_softmax, dtype="float", expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True), method=True,
+    shape=same_with_axis,
+    value=_log_softmax,
+    dtype="float",
+    expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True),
+    method=True,
     examples=(("log_softmax(x, dim=-1)", "x=2x3"), ("x.log_softmax(0)", "x=3")),
-)  # fmt: skip
+)
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""
     return g - exp(y) * g.sum(dim=dim, keepdim=True)
 
 
-@composite(torch=F + "linear", examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")))
+@composite(
+    torch=F + "linear",
+    examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),
+)
 def linear(input, weight, bias=None):
     """input @ weight.T + bias."""
     if weight.ndim not in (1, 2):
-        raise GradcliError("shape", f"linear() needs a weight of shape (out, in), not {shapes.text(weight.shape)}")
+        raise GradcliError(
+            "shape", f"linear() needs a weight of shape (out, in), not {shapes.text(weight.shape)}"
+        )
     product = input @ (weight.mT if weight.ndim == 2 else weight)
     return product if bias is None else product + bias
 
@@ -61,7 +73,11 @@ def _pair(value):
 def _window_count(size, kernel, stride, dilation):
     count = (size - dilation * (kernel - 1) - 1) // stride + 1
     if count < 1:
-        raise GradcliError("shape", f"the kernel reaches over {dilation * (kernel - 1) + 1} elements and the padded input has only {size}")
+        reach = dilation * (kernel - 1) + 1
+        raise GradcliError(
+            "shape",
+            f"the kernel reaches over {reach} elements and the padded input has only {size}",
+        )
     return count
 
 
@@ -82,7 +98,9 @@ def _kernel_places(shape, kernel, stride, dilation):
 
 
 def _windows(x, *, kernel, stride, dilation):
-    out = np.empty(_windows_shape(x.shape, kernel=kernel, stride=stride, dilation=dilation), x.dtype)
+    out = np.empty(
+        _windows_shape(x.shape, kernel=kernel, stride=stride, dilation=dilation), x.dtype
+    )
     for r, c, met in _kernel_places(x.shape, kernel, stride, dilation):
         out[..., r, c] = x[met]
     return out
@@ -96,26 +114,40 @@ def _overlap(w, *, shape, stride, dilation):
 
 
 @operator(
-    family="movement", shape=_windows_shape, value=_windows, dtype="first", examples=(("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),), method=True,
-)  # fmt: skip
+    family="movement",
+    shape=_windows_shape,
+    value=_windows,
+    dtype="first",
+    examples=(("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),),
+    method=True,
+    torch=None,
+)
 def windows(g, y, x, *, kernel, stride, dilation):
     """The part of the last two dimensions under a kernel, at each of its positions."""
     return g.overlap(shape=x.shape, stride=stride, dilation=dilation)
 
 
 @operator(
-    shape=lambda s, *, shape, stride, dilation: shape, value=_overlap, dtype="first", method=True,
+    shape=lambda s, *, shape, stride, dilation: shape,
+    value=_overlap,
+    dtype="first",
+    method=True,
     examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
-)  # fmt: skip
+    torch=None,
+)
 def overlap(g, y, w, *, shape, stride, dilation):
     """Windows laid back where they came from and added up: the transpose of windows."""
     return g.windows(kernel=w.shape[-2:], stride=stride, dilation=dilation)
 
 
 @operator(
-    shape=lambda s, *, amount: tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True)), value=lambda x, *, amount: np.pad(x, amount), dtype="first",
-    examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),), method=True,
-)  # fmt: skip
+    shape=lambda s, *, amount: tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True)),
+    value=lambda x, *, amount: np.pad(x, amount),
+    dtype="first",
+    examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),
+    method=True,
+    torch=None,
+)
 def zero_pad(g, y, x, *, amount):
     """Zeros before and after each dimension."""
     return g[tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, amount, strict=True))]
@@ -140,10 +172,12 @@ def _padding(padding, weight, stride, dilation):
 @composite(
     torch=F + "conv2d",
     examples=(
-        ("conv2d(x, w, b, padding=1)", "x=2x2x3x3,w=3x2x2x2,b=3"), ("conv2d(x, w, stride=2)", "x=2x4x4,w=3x2x2x2"),
-        ("conv2d(x, w, groups=2)", "x=1x4x3x3,w=2x2x2x2"), ("conv2d(x, w, padding='same', dilation=2)", "x=1x1x4x4,w=1x1x2x3"),
+        ("conv2d(x, w, b, padding=1)", "x=2x2x3x3,w=3x2x2x2,b=3"),
+        ("conv2d(x, w, stride=2)", "x=2x4x4,w=3x2x2x2"),
+        ("conv2d(x, w, groups=2)", "x=1x4x3x3,w=2x2x2x2"),
+        ("conv2d(x, w, padding='same', dilation=2)", "x=1x1x4x4,w=1x1x2x3"),
     ),
-)  # fmt: skip
+)
 def conv2d(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
     """At every position, the sum of products of the kernel and the part of the input under it."""
     stride, dilation = _pair(stride), _pair(dilation)
@@ -158,7 +192,9 @@ def conv2d(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
     else:
         grouped = parts.reshape(shape=(*head, groups, inside, rows, columns, *kernel))
         kernels = weight.reshape(shape=(groups, weight.shape[0] // groups, inside, *kernel))
-        out = _einsum("...gihwkl,goikl->...gohw", grouped, kernels).reshape(shape=(*head, weight.shape[0], rows, columns))
+        out = _einsum("...gihwkl,goikl->...gohw", grouped, kernels).reshape(
+            shape=(*head, weight.shape[0], rows, columns)
+        )
     return out if bias is None else out + bias.reshape(shape=(bias.numel, 1, 1))
 
 
@@ -171,25 +207,39 @@ def _einsum(equation, *operands):
 def _check_convolution(input, weight, groups):
     if input.ndim not in (3, 4) or weight.ndim != 4:
         raise GradcliError(
-            "shape", f"conv2d() needs an input of shape (batch, channels, rows, columns) and a weight of shape (out, in, rows, columns), "
+            "shape",
+            "conv2d() needs an input of shape (batch, channels, rows, columns) "
+            "and a weight of shape (out, in, rows, columns), "
             f"not {shapes.text(input.shape)} and {shapes.text(weight.shape)}",
-        )  # fmt: skip
+        )
     have, want = input.shape[-3], weight.shape[1] * groups
     if have != want:
-        raise shapes.Conflict(f"conv2d() needs {want} channels for this weight, and the input has {have}", have, want)
+        raise shapes.Conflict(
+            f"conv2d() needs {want} channels for this weight, and the input has {have}", have, want
+        )
     if weight.shape[0] % groups:
-        raise GradcliError("shape", f"{weight.shape[0]} output channels do not divide into {groups} groups")
+        raise GradcliError(
+            "shape", f"{weight.shape[0]} output channels do not divide into {groups} groups"
+        )
 
 
 # ---- normalisation -------------------------------------------------------------------------------
 
 
-@composite(torch=F + "layer_norm", examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")), order="input normalized_shape weight bias eps")
+@composite(
+    torch=F + "layer_norm",
+    examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
+    order="input normalized_shape weight bias eps",
+)
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
-    """input moved and scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
+    """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
     sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
     if input.shape[input.ndim - len(sizes) :] != sizes:
-        raise GradcliError("shape", f"layer_norm() over {shapes.text(sizes)} needs an input that ends in these sizes, not {shapes.text(input.shape)}")
+        raise GradcliError(
+            "shape",
+            f"layer_norm() over {shapes.text(sizes)} needs an input that ends in these sizes, "
+            f"not {shapes.text(input.shape)}",
+        )
     dim = tuple(range(input.ndim - len(sizes), input.ndim))
     out = standardize(input, dim=dim, eps=eps)
     out = out if weight is None else out * weight
@@ -202,10 +252,17 @@ def _standardize(x, *, dim, eps):
 
 
 @operator(
-    shape=lambda s, *, dim, eps: s, value=_standardize, dtype="float", method=True,
-    expand=lambda x, *, dim, eps: (x - x.mean(dim=dim, keepdim=True)) / (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt(),
+    shape=lambda s, *, dim, eps: s,
+    value=_standardize,
+    dtype="float",
+    method=True,
+    expand=lambda x, *, dim, eps: (
+        (x - x.mean(dim=dim, keepdim=True))
+        / (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
+    ),
     examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
-)  # fmt: skip
+    torch=None,
+)
 def standardize(g, y, x, *, dim, eps):
     """x moved and scaled to mean 0 and variance 1 along dim."""
     scale = (x.var(dim=dim, correction=0, keepdim=True) + eps).rsqrt()

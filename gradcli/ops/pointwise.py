@@ -41,7 +41,13 @@ def sqrt(g, y, x):
     return g / (2 * y)
 
 
-@elementwise(lambda x: 1 / np.sqrt(x), symbolic=lambda sp, x: 1 / sp.sqrt(x), dtype="float", samples=POSITIVE, domain=(0.2, 3.0))
+@elementwise(
+    lambda x: 1 / np.sqrt(x),
+    symbolic=lambda sp, x: 1 / sp.sqrt(x),
+    dtype="float",
+    samples=POSITIVE,
+    domain=(0.2, 3.0),
+)
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
     return -0.5 * g * y**3
@@ -65,19 +71,39 @@ def tan(g, y, x):
     return g * (1 + y**2)
 
 
-@elementwise(lambda x: np.arcsin(x), symbolic=lambda sp, x: sp.asin(x), dtype="float", aliases=("arcsin",), samples=UNIT, domain=(-0.9, 0.9))
+@elementwise(
+    lambda x: np.arcsin(x),
+    symbolic=lambda sp, x: sp.asin(x),
+    dtype="float",
+    aliases=("arcsin",),
+    samples=UNIT,
+    domain=(-0.9, 0.9),
+)
 def asin(g, y, x):
     """Inverse of sine."""
     return g * rsqrt(1 - x * x)
 
 
-@elementwise(lambda x: np.arccos(x), symbolic=lambda sp, x: sp.acos(x), dtype="float", aliases=("arccos",), samples=UNIT, domain=(-0.9, 0.9))
+@elementwise(
+    lambda x: np.arccos(x),
+    symbolic=lambda sp, x: sp.acos(x),
+    dtype="float",
+    aliases=("arccos",),
+    samples=UNIT,
+    domain=(-0.9, 0.9),
+)
 def acos(g, y, x):
     """Inverse of cosine."""
     return g * -rsqrt(1 - x * x)
 
 
-@elementwise(lambda x: np.arctan(x), symbolic=lambda sp, x: sp.atan(x), dtype="float", aliases=("arctan",), samples=BOTH)
+@elementwise(
+    lambda x: np.arctan(x),
+    symbolic=lambda sp, x: sp.atan(x),
+    dtype="float",
+    aliases=("arctan",),
+    samples=BOTH,
+)
 def atan(g, y, x):
     """Inverse of tangent."""
     return g / (x * x + 1)
@@ -106,7 +132,13 @@ def _sigmoid(x):
     return np.where(np.asarray(x) < 0, small, 1) / (1 + small)
 
 
-@elementwise(_sigmoid, symbolic=lambda sp, x: 1 / (1 + sp.exp(-x)), dtype="float", aliases=("expit",), samples=BOTH)
+@elementwise(
+    _sigmoid,
+    symbolic=lambda sp, x: 1 / (1 + sp.exp(-x)),
+    dtype="float",
+    aliases=("expit",),
+    samples=BOTH,
+)
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
     return g * (1 - y) * y
@@ -116,28 +148,38 @@ F = "torch.nn.functional."
 
 
 @elementwise(
-    lambda x: np.maximum(x, 0), symbolic=lambda sp, x: sp.Max(x, 0), samples=BOTH, kink=lambda y, x: x.eq(0),
+    lambda x: np.maximum(x, 0),
+    symbolic=lambda sp, x: sp.Max(x, 0),
+    samples=BOTH,
+    kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes 0",
-)  # fmt: skip
+)
 def relu(g, y, x):
     """max(x, 0)."""
     return where(y <= 0, 0, g)
 
 
 @elementwise(
-    lambda x, *, negative_slope: np.where(np.asarray(x) > 0, x, np.multiply(x, negative_slope)), torch=F + "leaky_relu", dtype="float",
+    lambda x, *, negative_slope: np.where(np.asarray(x) > 0, x, np.multiply(x, negative_slope)),
+    torch=F + "leaky_relu",
+    dtype="float",
     symbolic=lambda sp, x, *, negative_slope: sp.Piecewise((x, x > 0), (x * negative_slope, True)),
-    samples=BOTH, kink=lambda y, x, *, negative_slope: x.eq(0), caveat="no derivative at 0: PyTorch takes negative_slope",
-)  # fmt: skip
+    samples=BOTH,
+    kink=lambda y, x, *, negative_slope: x.eq(0),
+    caveat="no derivative at 0: PyTorch takes negative_slope",
+)
 def leaky_relu(g, y, x, *, negative_slope=0.01):
     """x where it is above 0, otherwise negative_slope * x."""
     return where(x > 0, g, g * negative_slope)
 
 
 @elementwise(
-    lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))), torch=F + "elu", dtype="float",
-    symbolic=lambda sp, x, *, alpha: sp.Piecewise((x, x > 0), (alpha * (sp.exp(x) - 1), True)), samples=BOTH,
-)  # fmt: skip
+    lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))),
+    torch=F + "elu",
+    dtype="float",
+    symbolic=lambda sp, x, *, alpha: sp.Piecewise((x, x > 0), (alpha * (sp.exp(x) - 1), True)),
+    samples=BOTH,
+)
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
     return where(x <= 0, g * (y + alpha), g)
@@ -149,8 +191,12 @@ def _softplus(x, *, beta, threshold):
 
 
 @elementwise(
-    _softplus, symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta, torch=F + "softplus", dtype="float", samples=(*BOTH, 25.0),
-)  # fmt: skip
+    _softplus,
+    symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta,
+    torch=F + "softplus",
+    dtype="float",
+    samples=(*BOTH, 25.0),
+)
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
     z = exp(x * beta)
@@ -168,9 +214,12 @@ def erf(g, y, x):
 
 
 @elementwise(
-    lambda x, *, approximate: _gelu(x, approximate), torch=F + "gelu", dtype="float", samples=BOTH[:-3],
+    lambda x, *, approximate: _gelu(x, approximate),
+    torch=F + "gelu",
+    dtype="float",
+    samples=BOTH[:-3],
     expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
-)  # fmt: skip
+)
 def gelu(g, y, x, *, approximate="none"):
     """x times the probability that a standard normal variable is below x."""
     if approximate == "tanh":
@@ -194,7 +243,14 @@ def _gelu_meaning(x, approximate):
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 
-@elementwise(lambda x: x * _sigmoid(x), torch=F + "silu", dtype="float", aliases=("swish",), samples=BOTH[:-3], expand=lambda x: x * sigmoid(x))
+@elementwise(
+    lambda x: x * _sigmoid(x),
+    torch=F + "silu",
+    dtype="float",
+    aliases=("swish",),
+    samples=BOTH[:-3],
+    expand=lambda x: x * sigmoid(x),
+)
 def silu(g, y, x):
     """x * sigmoid(x)."""
     s = sigmoid(x)

@@ -6,7 +6,7 @@ from ..errors import GradcliError
 from ..graph import Node, Outputs, as_node, shapes
 from ..lazy import np
 from .arithmetic import abs, maximum, minimum, sign, where
-from .families import composite, operator, reduction, shorthand
+from .families import composite, operator, reduction, same_with_axis, shorthand
 from .leaves import eye, size, zeros
 from .pointwise import exp
 
@@ -42,20 +42,29 @@ def _exclusive_products(x, *, dim):
     return np.moveaxis((before * after).reshape(moved.shape), last, dim)
 
 
-@composite(shape=lambda s, *, dim: s, value=_exclusive_products, examples=(("prod_others(x, dim=(1,))", "x=2x3"),))
+@composite(
+    shape=lambda s, *, dim: s,
+    value=_exclusive_products,
+    examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
+    torch=None,
+)
 def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""
     kept = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*kept, *dim)
     n = shapes.numel([x.shape[d] for d in dim])
     rows = x.permute(dims=order).reshape(shape=(*(x.shape[d] for d in kept), 1, n))
-    left_out = where(eye(n=n) > 0, 1, rows).prod(dim=-1).reshape(shape=tuple(x.shape[d] for d in order))
+    left_out = (
+        where(eye(n=n) > 0, 1, rows).prod(dim=-1).reshape(shape=tuple(x.shape[d] for d in order))
+    )
     return left_out.permute(dims=tuple(order.index(d) for d in range(x.ndim)))
 
 
 def _variance(x, axis, keepdims, *, correction):
     freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(np.square(x - np.mean(x, axis=axis, keepdims=True)), axis=axis, keepdims=keepdims)
+    spread = np.sum(
+        np.square(x - np.mean(x, axis=axis, keepdims=True)), axis=axis, keepdims=keepdims
+    )
     return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
 
 
@@ -64,17 +73,25 @@ def _freedom(x, dim, correction):
     return size(x, dim=dim) - correction if correction else size(x, dim=dim)
 
 
-@reduction(_variance, dtype="float", examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")))
+@reduction(
+    _variance,
+    dtype="float",
+    examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
+)
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
     return g * (2 / _freedom(x, dim, correction) * (x - x.mean(dim=dim, keepdim=True)))
 
 
 @reduction(
-    lambda x, axis, keepdims, *, correction: np.sqrt(_variance(x, axis, keepdims, correction=correction)), dtype="float",
-    kink=lambda y, x, *, dim, keepdim, correction: y.eq(0), caveat="no derivative where all are equal: PyTorch takes 0",
+    lambda x, axis, keepdims, *, correction: np.sqrt(
+        _variance(x, axis, keepdims, correction=correction)
+    ),
+    dtype="float",
+    kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
+    caveat="no derivative where all are equal: PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
-)  # fmt: skip
+)
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
     to_variance = where(y.eq(0), 0, g / (y * 2))
@@ -93,13 +110,23 @@ def _tied(y, x, *, dim, keepdim):
     return (x.eq(y.reshape(shape=kept)).sum(dim=dim, keepdim=keepdim)) > 1
 
 
-@reduction(lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims), symbolic=lambda sp, *xs: sp.Max(*xs), kink=_tied, caveat=TIE)
+@reduction(
+    lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
+    symbolic=lambda sp, *xs: sp.Max(*xs),
+    kink=_tied,
+    caveat=TIE,
+)
 def amax(g, y, x, dim):
     """Largest element along dim."""
     return _shared(g, y, x, dim)
 
 
-@reduction(lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims), symbolic=lambda sp, *xs: sp.Min(*xs), kink=_tied, caveat=TIE)
+@reduction(
+    lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
+    symbolic=lambda sp, *xs: sp.Min(*xs),
+    kink=_tied,
+    caveat=TIE,
+)
 def amin(g, y, x, dim):
     """Smallest element along dim."""
     return _shared(g, y, x, dim)
@@ -116,13 +143,25 @@ def _one_dimension(s, *, dim, keepdim):
     return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
 
-@operator(shape=_one_dimension, value=_index_of("argmax"), dtype="int", examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),), method=True)
+@operator(
+    shape=_one_dimension,
+    value=_index_of("argmax"),
+    dtype="int",
+    examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),),
+    method=True,
+)
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
     return None
 
 
-@operator(shape=_one_dimension, value=_index_of("argmin"), dtype="int", examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),), method=True)
+@operator(
+    shape=_one_dimension,
+    value=_index_of("argmin"),
+    dtype="int",
+    examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),),
+    method=True,
+)
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""
     return None
@@ -139,19 +178,29 @@ PICKED = "of equal elements the first takes the whole gradient"
 
 
 @composite(
-    value=lambda x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), shape=_one_dimension, kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
+    value=lambda x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
+    shape=_one_dimension,
+    kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
     symbolic=lambda sp, x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
-    caveat=PICKED, spelling="max({0}, dim={dim}, keepdim={keepdim}).values", examples=(("max(x, dim=1).values", "x=2x3"), ("x.max(0)[0]", "x=2x3")),
-)  # fmt: skip
+    caveat=PICKED,
+    spelling="max({0}, dim={dim}, keepdim={keepdim}).values",
+    examples=(("max(x, dim=1).values", "x=2x3"), ("x.max(0)[0]", "x=2x3")),
+    torch="torch.max",
+)
 def max_values(x, *, dim, keepdim=False):
     """The values of max(x, dim)."""
     return _picked(x, argmax, dim, keepdim)
 
 
 @composite(
-    value=lambda x, *, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), shape=_one_dimension, kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
-    caveat=PICKED, spelling="min({0}, dim={dim}, keepdim={keepdim}).values", examples=(("min(x, dim=1).values", "x=2x3"), ("x.min(0)[0]", "x=2x3")),
-)  # fmt: skip
+    value=lambda x, *, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim),
+    shape=_one_dimension,
+    kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
+    caveat=PICKED,
+    spelling="min({0}, dim={dim}, keepdim={keepdim}).values",
+    examples=(("min(x, dim=1).values", "x=2x3"), ("x.min(0)[0]", "x=2x3")),
+    torch="torch.min",
+)
 def min_values(x, *, dim, keepdim=False):
     """The values of min(x, dim)."""
     return _picked(x, argmin, dim, keepdim)
@@ -160,21 +209,28 @@ def min_values(x, *, dim, keepdim=False):
 def _extreme(whole, between, values, place, input, second, keepdim):
     if second is None:
         return whole(input)
-    if isinstance(second, Node) or isinstance(second, float):
+    if isinstance(second, Node | float):
         return between(input, second)
-    return Outputs((values(input, dim=second, keepdim=keepdim), place(input, dim=second, keepdim=keepdim)), ("values", "indices"))
+    return Outputs(
+        (values(input, dim=second, keepdim=keepdim), place(input, dim=second, keepdim=keepdim)),
+        ("values", "indices"),
+    )
 
 
 @shorthand()
 def max(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the larger of two tensors."""
-    return _extreme(amax, maximum, max_values, argmax, as_node(input), dim if other is None else other, keepdim)
+    return _extreme(
+        amax, maximum, max_values, argmax, as_node(input), dim if other is None else other, keepdim
+    )
 
 
 @shorthand()
 def min(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the smaller of two tensors."""
-    return _extreme(amin, minimum, min_values, argmin, as_node(input), dim if other is None else other, keepdim)
+    return _extreme(
+        amin, minimum, min_values, argmin, as_node(input), dim if other is None else other, keepdim
+    )
 
 
 def _logsumexp(x, axis, keepdims):
@@ -185,9 +241,11 @@ def _logsumexp(x, axis, keepdims):
 
 
 @reduction(
-    _logsumexp, dtype="float", expand=lambda x, *, dim, keepdim: exp(x).sum(dim=dim, keepdim=keepdim).log(),
+    _logsumexp,
+    dtype="float",
+    expand=lambda x, *, dim, keepdim: exp(x).sum(dim=dim, keepdim=keepdim).log(),
     examples=(("x.logsumexp(dim=1)", "x=2x3"), ("logsumexp(x, (0, 1))", "x=2x3")),
-)  # fmt: skip
+)
 def logsumexp(g, y, x, dim):
     """log of the sum of exp(x) along dim, computed without overflow."""
     return g * exp(x - y)
@@ -195,7 +253,11 @@ def logsumexp(g, y, x, dim):
 
 def _norm(x, axis, keepdims, *, p):
     if math.isinf(p):
-        return np.max(np.abs(x), axis=axis, keepdims=keepdims) if p > 0 else np.min(np.abs(x), axis=axis, keepdims=keepdims)
+        return (
+            np.max(np.abs(x), axis=axis, keepdims=keepdims)
+            if p > 0
+            else np.min(np.abs(x), axis=axis, keepdims=keepdims)
+        )
     if p == 0:
         return np.sum(np.not_equal(x, 0).astype(float), axis=axis, keepdims=keepdims)
     if p == 2:
@@ -214,11 +276,22 @@ def _norm_meaning(x, *, dim, keepdim, p):
 
 
 @reduction(
-    _norm, dtype="float", expand=_norm_meaning, aliases=("vector_norm",), kink=lambda y, x, *, dim, keepdim, p: y.eq(0),
-    caveat="no derivative at the zero vector: PyTorch takes 0", torch="torch.linalg.vector_norm", order="x p dim keepdim",
+    _norm,
+    dtype="float",
+    expand=_norm_meaning,
+    aliases=("vector_norm",),
+    kink=lambda y, x, *, dim, keepdim, p: y.eq(0),
+    caveat="no derivative at the zero vector: PyTorch takes 0",
+    torch="torch.linalg.vector_norm",
+    order="x p dim keepdim",
     spelling="vector_norm({0}, {p}, dim={dim}, keepdim={keepdim})",
-    examples=(("x.norm()", "x=2x3"), ("norm(x, 1, dim=1)", "x=2x3"), ("norm(x, inf)", "x=2x3"), ("norm(x, 3, dim=0)", "x=2x3")),
-)  # fmt: skip
+    examples=(
+        ("x.norm()", "x=2x3"),
+        ("norm(x, 1, dim=1)", "x=2x3"),
+        ("norm(x, inf)", "x=2x3"),
+        ("norm(x, 3, dim=0)", "x=2x3"),
+    ),
+)
 def vector_norm(g, y, x, dim, *, p=2):
     """(sum of |x|**p) ** (1/p); the Euclidean length for p = 2."""
     if p == 0:
@@ -243,14 +316,21 @@ def norm(input, p=2, dim=None, keepdim=False, *, ord=None):
     if order in ("fro", None):
         order = 2
     if not isinstance(order, int | float):
-        raise GradcliError("arguments", f"the norm {order!r} is not one of a vector", hint="p is a number, inf or 'fro'")
+        raise GradcliError(
+            "arguments",
+            f"the norm {order!r} is not one of a vector",
+            hint="p is a number, inf or 'fro'",
+        )
     return vector_norm(input, dim=dim, keepdim=keepdim, p=order)
 
 
 @operator(
-    shape=lambda s, *, dim: s if shapes.axis(dim, len(s)) >= 0 else s, dtype="promote", value=lambda x, *, dim: np.cumsum(x, axis=dim) if np.ndim(x) else x,
-    method=True, examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
-)  # fmt: skip
+    shape=same_with_axis,
+    dtype="promote",
+    value=lambda x, *, dim: np.cumsum(x, axis=dim) if np.ndim(x) else x,
+    method=True,
+    examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
+)
 def cumsum(g, y, x, *, dim):
     """Running sum along dim."""
     return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if x.ndim else g

@@ -1,4 +1,6 @@
-"""Elements moved, repeated and joined: every operator here is linear, and its rule is its transpose."""
+"""Elements moved, repeated and joined: all of it linear, so that each rule is a transpose."""
+
+from itertools import pairwise
 
 from ..errors import GradcliError
 from ..graph import Outputs, as_node, shapes
@@ -18,10 +20,12 @@ def _swap(items, a, b):
 
 
 @movement(
-    lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1), shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
-    index=lambda i, x, *, dim0, dim1: _swap(i, dim0, dim1), aliases=("swapaxes", "swapdims"),
+    lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1),
+    shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
+    index=lambda i, x, *, dim0, dim1: _swap(i, dim0, dim1),
+    aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
-)  # fmt: skip
+)
 def transpose(g, y, x, *, dim0, dim1):
     """Two dimensions exchanged."""
     return g.transpose(dim0=dim0, dim1=dim1)
@@ -39,9 +43,12 @@ def _inverse(order):
 
 
 @movement(
-    lambda x, *, dims: np.transpose(x, dims), shape=lambda s, *, dims: tuple(s[d] for d in _order(dims, len(s))), collect="dims",
-    index=lambda i, x, *, dims: tuple(i[d] for d in _inverse(_order(dims, x.ndim))), examples=(("x.permute(2, 0, 1)", "x=2x3x4"),),
-)  # fmt: skip
+    lambda x, *, dims: np.transpose(x, dims),
+    shape=lambda s, *, dims: tuple(s[d] for d in _order(dims, len(s))),
+    collect="dims",
+    index=lambda i, x, *, dims: tuple(i[d] for d in _inverse(_order(dims, x.ndim))),
+    examples=(("x.permute(2, 0, 1)", "x=2x3x4"),),
+)
 def permute(g, y, x, *, dims):
     """Dimensions in another order."""
     return g.permute(dims=_inverse(_order(dims, x.ndim)))
@@ -59,7 +66,10 @@ def t(input):
 def matrix_transpose(input):
     """The last two dimensions exchanged."""
     if input.ndim < 2:
-        raise GradcliError("shape", f"a transpose of the last two dimensions needs two, and the shape is {shapes.text(input.shape)}")
+        have = shapes.text(input.shape)
+        raise GradcliError(
+            "shape", f"mT exchanges the last two dimensions, and the shape is {have}"
+        )
     return transpose(input, dim0=-2, dim1=-1)
 
 
@@ -80,10 +90,12 @@ def _mirrored(i, x, *, dims):
 
 
 @movement(
-    lambda x, *, dims: np.flip(x, dims if np.ndim(x) else ()), shape=_unchanged, collect="dims",
+    lambda x, *, dims: np.flip(x, dims if np.ndim(x) else ()),
+    shape=_unchanged,
+    collect="dims",
     index=_mirrored,
     examples=(("x.flip(0, 1)", "x=2x3"), ("flip(x, (1,))", "x=2x3")),
-)  # fmt: skip
+)
 def flip(g, y, x, *, dims):
     """Read backward along dims."""
     return g.flip(dims=dims)
@@ -93,7 +105,7 @@ def flip(g, y, x, *, dims):
 
 
 def _without_ones(i, old, new):
-    """The index into `new` that means `i` into `old`, where they differ in sizes of 1 alone; else None."""
+    """The index into `new` that is `i` into `old`, if only sizes of 1 differ; else None."""
     if [n for n in old if n != 1] != [n for n in new if n != 1]:
         return None
     rest = iter([k for k, n in zip(i, old, strict=True) if n != 1])
@@ -101,10 +113,17 @@ def _without_ones(i, old, new):
 
 
 @movement(
-    lambda x, *, shape: np.reshape(x, shape), shape=lambda s, *, shape: shapes.reshape(s, shape), collect="shape", aliases=("view",),
+    lambda x, *, shape: np.reshape(x, shape),
+    shape=lambda s, *, shape: shapes.reshape(s, shape),
+    collect="shape",
+    aliases=("view",),
     index=lambda i, x, *, shape: _without_ones(i, shapes.reshape(x.shape, shape), x.shape),
-    examples=(("x.reshape(3, 2)", "x=2x3"), ("x.view(-1)", "x=2x3"), ("reshape(x, (1, 6, 1))", "x=2x3")),
-)  # fmt: skip
+    examples=(
+        ("x.reshape(3, 2)", "x=2x3"),
+        ("x.view(-1)", "x=2x3"),
+        ("reshape(x, (1, 6, 1))", "x=2x3"),
+    ),
+)
 def reshape(g, y, x, *, shape):
     """The same elements in another shape, row by row."""
     return g.reshape(shape=x.shape)
@@ -117,7 +136,9 @@ def flatten(input, start_dim=0, end_dim=-1):
         return reshape(input, shape=(1,))
     first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if first > last:
-        raise GradcliError("arguments", f"flatten() needs start_dim {start_dim} to come before end_dim {end_dim}")
+        raise GradcliError(
+            "arguments", f"flatten() needs start_dim {start_dim} to come before end_dim {end_dim}"
+        )
     middle = shapes.numel(input.shape[first : last + 1])
     return reshape(input, shape=(*input.shape[:first], middle, *input.shape[last + 1 :]))
 
@@ -140,10 +161,12 @@ def _squeezed(s, *, dim):
 
 
 @movement(
-    lambda x, *, dim: np.reshape(x, _squeezed(x.shape, dim=dim)), shape=_squeezed, attributes={"dim": None},
+    lambda x, *, dim: np.reshape(x, _squeezed(x.shape, dim=dim)),
+    shape=_squeezed,
+    attributes={"dim": None},
     index=lambda i, x, *, dim: _without_ones(i, _squeezed(x.shape, dim=dim), x.shape),
     examples=(("x.squeeze()", "x=1x3"), ("squeeze(x, 1)", "x=2x1x3")),
-)  # fmt: skip
+)
 def squeeze(g, y, x, *, dim):
     """Dimensions of size 1 left out."""
     return g.reshape(shape=x.shape)
@@ -155,10 +178,13 @@ def _unsqueezed(s, *, dim):
 
 
 @movement(
-    lambda x, *, dim: np.expand_dims(x, dim), shape=_unsqueezed,
-    index=lambda i, x, *, dim: tuple(k for d, k in enumerate(i) if d != shapes.axis(dim, x.ndim + 1)),
+    lambda x, *, dim: np.expand_dims(x, dim),
+    shape=_unsqueezed,
+    index=lambda i, x, *, dim: tuple(
+        k for d, k in enumerate(i) if d != shapes.axis(dim, x.ndim + 1)
+    ),
     examples=(("x.unsqueeze(0)", "x=3"), ("unsqueeze(x, -1)", "x=2x3")),
-)  # fmt: skip
+)
 def unsqueeze(g, y, x, *, dim):
     """A dimension of size 1 put in at dim."""
     return g.squeeze(dim=dim)
@@ -170,15 +196,25 @@ def _expanded(s, *, shape):
     if lead < 0 or not shapes.fits(s, full):
         different = [(a, b) for a, b in zip(s[::-1], full[::-1], strict=False) if a not in (1, b)]
         message = f"shape {shapes.text(s)} cannot be expanded to {shapes.text(shape)}"
-        raise shapes.Conflict(message, *(different[0] if different else (0, 0)), hint="only dimensions of size 1 are repeated")
+        raise shapes.Conflict(
+            message,
+            *(different[0] if different else (0, 0)),
+            hint="only dimensions of size 1 are repeated",
+        )
     return full
 
 
 @movement(
-    lambda x, *, shape: np.broadcast_to(x, _expanded(np.shape(x), shape=shape)), shape=_expanded, collect="shape", aliases=("broadcast_to",),
-    index=lambda i, x, **_: tuple(0 if n == 1 else k for k, n in zip(i[len(i) - x.ndim :], x.shape, strict=True)),
+    lambda x, *, shape: np.broadcast_to(x, _expanded(np.shape(x), shape=shape)),
+    shape=_expanded,
+    collect="shape",
+    aliases=("broadcast_to",),
+    index=lambda i, x, **_: tuple(
+        0 if n == 1 else k for k, n in zip(i[len(i) - x.ndim :], x.shape, strict=True)
+    ),
     examples=(("x.expand(2, 3)", "x=3"), ("x.expand(2, -1)", "x=1x3")),
-)  # fmt: skip
+    torch="torch.Tensor.{name}",
+)
 def expand(g, y, x, *, shape):
     """Dimensions of size 1 repeated, without copying."""
     return g.sum_to_size(shape=x.shape)
@@ -202,13 +238,21 @@ def _sum_to(x, *, shape):
 
 def _summable(s, *, shape):
     if not shapes.fits(shape, s):
-        raise GradcliError("shape", f"shape {shapes.text(s)} cannot be summed to {shapes.text(shape)}")
+        raise GradcliError(
+            "shape", f"shape {shapes.text(s)} cannot be summed to {shapes.text(shape)}"
+        )
     return shape
 
 
 @operator(
-    shape=_summable, value=_sum_to, collect="shape", method=True, index="sum_to_size", examples=(("x.sum_to_size(1, 3)", "x=2x3"), ("x.sum_to_size(3)", "x=2x3")),
-)  # fmt: skip
+    shape=_summable,
+    value=_sum_to,
+    collect="shape",
+    method=True,
+    index="sum_to_size",
+    examples=(("x.sum_to_size(1, 3)", "x=2x3"), ("x.sum_to_size(3)", "x=2x3")),
+    torch="torch.Tensor.{name}",
+)
 def sum_to_size(g, y, x, *, shape):
     """Summed over what was broadcast, to `shape`: the transpose of expand."""
     return g.expand(shape=x.shape)
@@ -221,9 +265,14 @@ def _repeats(s, repeats):
 
 
 @movement(
-    lambda x, *, repeats: np.tile(x, repeats), shape=lambda s, *, repeats: tuple(n * r for n, r in zip(_repeats(s, repeats), repeats, strict=True)),
-    collect="repeats", examples=(("x.repeat(2, 3)", "x=3"),),
-)  # fmt: skip
+    lambda x, *, repeats: np.tile(x, repeats),
+    shape=lambda s, *, repeats: tuple(
+        n * r for n, r in zip(_repeats(s, repeats), repeats, strict=True)
+    ),
+    collect="repeats",
+    examples=(("x.repeat(2, 3)", "x=3"),),
+    torch="torch.Tensor.{name}",
+)
 def repeat(g, y, x, *, repeats):
     """The whole tensor laid side by side, so often in each dimension."""
     sizes = _repeats(x.shape, repeats)
@@ -247,13 +296,21 @@ def _is_matrix(s, *, diagonal):
     return s
 
 
-@movement(lambda x, *, diagonal: np.tril(x, diagonal), shape=_is_matrix, examples=(("x.tril()", "x=3x3"), ("tril(x, -1)", "x=3x3")))
+@movement(
+    lambda x, *, diagonal: np.tril(x, diagonal),
+    shape=_is_matrix,
+    examples=(("x.tril()", "x=3x3"), ("tril(x, -1)", "x=3x3")),
+)
 def tril(g, y, x, *, diagonal=0):
     """The elements on and below a diagonal; 0 above."""
     return g.tril(diagonal=diagonal)
 
 
-@movement(lambda x, *, diagonal: np.triu(x, diagonal), shape=_is_matrix, examples=(("x.triu()", "x=3x3"), ("triu(x, 1)", "x=2x3")))
+@movement(
+    lambda x, *, diagonal: np.triu(x, diagonal),
+    shape=_is_matrix,
+    examples=(("x.triu()", "x=3x3"), ("triu(x, 1)", "x=2x3")),
+)
 def triu(g, y, x, *, diagonal=0):
     """The elements on and above a diagonal; 0 below."""
     return g.triu(diagonal=diagonal)
@@ -272,15 +329,22 @@ def _distance(diagonal):
 
 
 @movement(
-    lambda x, *, diagonal: np.diag(x, diagonal), shape=_diag_shape,
-    index=lambda i, x, *, diagonal: (Affine.of(i[0]).plus(max(-diagonal, 0)), Affine.of(i[0]).plus(max(diagonal, 0))) if x.ndim == 2 else None,
+    lambda x, *, diagonal: np.diag(x, diagonal),
+    shape=_diag_shape,
+    index=lambda i, x, *, diagonal: (
+        (Affine.of(i[0]).plus(max(-diagonal, 0)), Affine.of(i[0]).plus(max(diagonal, 0)))
+        if x.ndim == 2
+        else None
+    ),
     examples=(("diag(x)", "x=3"), ("diag(x)", "x=3x3"), ("x.diag(1)", "x=2x3")),
-)  # fmt: skip
+)
 def diag(g, y, x, *, diagonal=0):
     """A vector as a diagonal, or a matrix's diagonal as a vector."""
     if x.ndim == 1 or x.shape[0] == x.shape[1]:
         return g.diag(diagonal=diagonal)
-    rows, columns = (tuple(range(start, start + y.shape[0])) for start in (max(-diagonal, 0), max(diagonal, 0)))
+    rows, columns = (
+        tuple(range(start, start + y.shape[0])) for start in (max(-diagonal, 0), max(diagonal, 0))
+    )
     return g.index_put(shape=x.shape, index=(rows, columns))
 
 
@@ -293,33 +357,39 @@ def _joined(*given, dim):
     first = given[0]
     place = shapes.axis(dim, len(first))
     for s in given[1:]:
+        refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
-            raise GradcliError("shape", f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined: they have different numbers of dimensions")
+            raise GradcliError("shape", f"{refusal}: they differ in their number of dimensions")
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
             if d != place and a != b:
-                message = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined along dimension {place}: dimension {d} is {a} and {b}"
+                message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
                 raise shapes.Conflict(message, a, b)
     return (*first[:place], sum(s[place] for s in given), *first[place + 1 :])
 
 
 @operator(
-    shape=_joined, value=lambda *xs, dim: np.concatenate(xs, axis=dim), aliases=("concat", "concatenate"),
+    shape=_joined,
+    value=lambda *xs, dim: np.concatenate(xs, axis=dim),
+    aliases=("concat", "concatenate"),
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
-)  # fmt: skip
+)
 def cat(g, y, *tensors, dim=0):
     """Tensors one after the other along dim."""
     starts = [0]
     for x in tensors:
         starts.append(starts[-1] + x.shape[dim])
     whole = (slice(None),) * shapes.axis(dim, y.ndim)
-    return tuple(g[(*whole, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False))
+    return tuple(g[(*whole, slice(a, b))] for a, b in pairwise(starts))
 
 
 def _stacked(*given, dim):
     for s in given[1:]:
         if s != given[0]:
             shapes.broadcast(given[0], s)
-            raise GradcliError("shape", f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}")
+            raise GradcliError(
+                "shape",
+                f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}",
+            )
     if not given:
         raise GradcliError("arguments", "stack() needs at least one tensor")
     place = shapes.axis(dim, len(given[0]) + 1)
@@ -327,8 +397,10 @@ def _stacked(*given, dim):
 
 
 @operator(
-    shape=_stacked, value=lambda *xs, dim: np.stack(xs, axis=dim), examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
-)  # fmt: skip
+    shape=_stacked,
+    value=lambda *xs, dim: np.stack(xs, axis=dim),
+    examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
+)
 def stack(g, y, *tensors, dim=0):
     """Tensors of one shape along a new dimension."""
     whole = (slice(None),) * shapes.axis(dim, y.ndim)
@@ -345,7 +417,11 @@ def split(tensor, split_size, dim=0):
             raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
         split_size = [min(split_size, size - k) for k in range(0, size, split_size)]
     elif sum(split_size) != size:
-        raise GradcliError("shape", f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, which is {size}")
+        raise GradcliError(
+            "shape",
+            f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
+            f"which is {size}",
+        )
     whole, parts, start = (slice(None),) * place, [], 0
     for length in split_size:
         parts.append(tensor[(*whole, slice(start, start + length))])
@@ -365,4 +441,3 @@ def unbind(input, dim=0):
     """The slices along dim."""
     whole = (slice(None),) * shapes.axis(dim, input.ndim)
     return Outputs(as_node(input)[(*whole, k)] for k in range(input.shape[dim]))
-

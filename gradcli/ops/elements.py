@@ -1,0 +1,217 @@
+"""What the `symbolic` fields of operators share: choices, comparisons and extremes of SymPy elements.
+
+SymPy's own constructors try to decide or to sort what they are given, which takes milliseconds an element;
+these decide only what is plain to see. Here nan compares as it does in NumPy.
+"""
+
+from itertools import islice
+
+from ..lazy import np
+
+FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
+SMALL = 12  # nodes of an expression that SymPy is asked to decide about
+
+
+def is_condition(x) -> bool:
+    """Whether `x` is a SymPy boolean: true, false, a comparison or a combination of them."""
+    return x.is_Boolean or x.is_Relational
+
+
+def number(sp, x):
+    """A condition as 1 or 0; anything else as it is."""
+    return choice(sp, x, sp.S.One, sp.S.Zero) if is_condition(x) else x
+
+
+def truth(sp, x):
+    """A number as the condition that it is not 0; a condition as it is."""
+    if is_condition(x):
+        return x
+    if isinstance(x, sp.Piecewise):
+        return cases(sp, x, lambda branch: truth(sp, branch))
+    return compare(sp, "Ne", x, sp.S.Zero)
+
+
+def choice(sp, condition, a, b):
+    """a where the condition holds, otherwise b."""
+    c = truth(sp, condition)
+    if c is sp.true or a == b:
+        return a
+    if c is sp.false:
+        return b
+    if is_condition(a) or is_condition(b):
+        a, b = truth(sp, a), truth(sp, b)
+        return either(sp, both(sp, c, a), both(sp, negated(sp, c), b))
+    a, b = _assuming(sp, a, c, True), _assuming(sp, b, c, False)
+    if a == b:
+        return a
+    rest = b.args if isinstance(b, sp.Piecewise) else ((b, True),)
+    return sp.Piecewise((a, c), *rest, evaluate=False)
+
+
+def _assuming(sp, x, condition, holds: bool):
+    """x, with the condition decided in the choices inside it."""
+    if not x.has(sp.Piecewise):
+        return x
+    known = {condition: sp.true if holds else sp.false}
+    known[negated(sp, condition)] = sp.false if holds else sp.true
+    return x.xreplace(known)
+
+
+def cases(sp, x, function):
+    """`function` of every branch of a Piecewise, chosen between by the conditions of x."""
+    *first, last = x.args
+    out = function(last[0])
+    for branch, condition in reversed(first):
+        out = choice(sp, condition, function(branch), out)
+    return out
+
+
+def compare(sp, relation, a, b):
+    """The relation `Gt`, `Ge`, `Lt`, `Le`, `Eq` or `Ne` between two elements."""
+    a, b = number(sp, a), number(sp, b)
+    if a is sp.nan or b is sp.nan:
+        return sp.true if relation == "Ne" else sp.false
+    if isinstance(b, sp.Max | sp.Min) and not isinstance(a, sp.Max | sp.Min):
+        a, b, relation = b, a, FLIPPED[relation]
+    if isinstance(a, sp.Max | sp.Min):
+        found = _compare_extreme(sp, relation, a, b)
+        if found is not None:
+            return found
+    plain = not (a.is_Number and b.is_Number) and a != b and not (_small(sp, a) and _small(sp, b))
+    try:
+        return getattr(sp, relation)(a, b, evaluate=False) if plain else getattr(sp, relation)(a, b)
+    except TypeError:  # one of them is no real number
+        return sp.true if relation == "Ne" else sp.false
+
+
+def _small(sp, x) -> bool:
+    return len(list(islice(sp.preorder_traversal(x), SMALL))) < SMALL
+
+
+def _compare_extreme(sp, relation, extreme, b):
+    """How the largest or smallest of several compares with b, said of each; None where that is no shorter."""
+    largest = isinstance(extreme, sp.Max)
+    if relation in ("Eq", "Ne"):
+        if b not in extreme.args:
+            return None
+        among = (compare(sp, "Ge" if largest else "Le", b, x) for x in extreme.args if x != b)
+        equal = both(sp, *among)
+        return equal if relation == "Eq" else negated(sp, equal)
+    each = (compare(sp, relation, x, b) for x in extreme.args)
+    return both(sp, *each) if largest == (relation in ("Lt", "Le")) else either(sp, *each)
+
+
+def negated(sp, condition):
+    """The opposite of a condition."""
+    return sp.Not(truth(sp, condition))
+
+
+def both(sp, *conditions):
+    """Whether all of them hold."""
+    return _joined(sp, sp.And, sp.true, sp.false, conditions)
+
+
+def either(sp, *conditions):
+    """Whether one of them holds."""
+    return _joined(sp, sp.Or, sp.false, sp.true, conditions)
+
+
+def _joined(sp, kind, neutral, deciding, conditions):
+    parts: dict = {}
+    for c in conditions:
+        c = truth(sp, c)
+        parts.update(dict.fromkeys(c.args if isinstance(c, kind) else (c,)))
+    parts.pop(neutral, None)
+    if deciding in parts:
+        return deciding
+    if len(parts) < 2:
+        return next(iter(parts), neutral)
+    return kind(*parts, evaluate=False)
+
+
+def extreme(sp, kind, *elements):
+    """`kind`, "Max" or "Min", of elements; nan where one of them is."""
+    make, better = (sp.Max, max) if kind == "Max" else (sp.Min, min)
+    parts: dict = {}
+    for x in elements:
+        x = number(sp, x)
+        parts.update(dict.fromkeys(x.args if isinstance(x, make) else (x,)))
+    if sp.nan in parts:
+        return sp.nan
+    numbers = [x for x in parts if x.is_Number]
+    symbols = [x for x in parts if not x.is_Number]
+    best = [better(numbers)] if numbers else []
+    if not symbols:
+        return best[0]
+    return make(*symbols, *best, evaluate=False) if len(symbols) + len(best) > 1 else symbols[0]
+
+
+def place(sp, kind, *elements):
+    """Where the first of the largest ("Max") or smallest ("Min") elements stands."""
+    out = sp.Integer(len(elements) - 1)
+    for k in reversed(range(len(elements) - 1)):
+        relation = "Ge" if kind == "Max" else "Le"
+        others = (compare(sp, relation, elements[k], x) for j, x in enumerate(elements) if j != k)
+        out = choice(sp, both(sp, *others), sp.Integer(k), out)
+    return out
+
+
+def along(function, x, dim, keepdim):
+    """`function(*elements)` along `dim`, or over all elements where that is None."""
+    x = np.asarray(x)
+    axis = tuple(range(x.ndim)) if dim is None else (dim % x.ndim,) if x.ndim else ()
+    out = reduce_over(function, x, axis)
+    return out.reshape([1 if d in axis else n for d, n in enumerate(x.shape)]) if keepdim else out
+
+
+def reduce_over(function, x, axis):
+    """`function(*elements)` along the axes, counted from the front; they are left out of the result."""
+    kept = [d for d in range(x.ndim) if d not in axis]
+    shape = [x.shape[d] for d in kept]
+    count = int(np.prod([x.shape[d] for d in axis], dtype=int))
+    rows = x.transpose(*kept, *axis).reshape(int(np.prod(shape, dtype=int)), count)
+    out = np.empty(len(rows), object)
+    for k, row in enumerate(rows):
+        out[k] = function(*row)
+    return out.reshape(shape)
+
+
+def at_place(sp, index, size, element):
+    """`element(k)` for the k that the expression `index` stands for, from 0 to size - 1."""
+    if index.is_Integer:
+        return element(int(index))
+    if isinstance(index, sp.Piecewise):
+        return cases(sp, index, lambda branch: at_place(sp, branch, size, element))
+    out = element(size - 1)
+    for k in reversed(range(size - 1)):
+        out = choice(sp, compare(sp, "Eq", index, sp.Integer(k)), element(k), out)
+    return out
+
+
+def gathered(sp, x, index, dim):
+    """The elements of x that `index`, which holds expressions, names along dim."""
+    out = np.empty(index.shape, object)
+    for where in np.ndindex(index.shape):
+
+        def element(k, where=where):
+            there = list(where)
+            there[dim] = k
+            return x[tuple(there)]
+
+        out[where] = at_place(sp, index[where], x.shape[dim], element)
+    return out
+
+
+def scattered(sp, v, index, shape, dim):
+    """Zeros of `shape` with v added at the places that `index`, which holds expressions, names along dim."""
+    out = np.full(shape, sp.S.Zero, dtype=object)
+    for where in np.ndindex(index.shape):
+        for k in range(shape[dim]):
+            there = list(where)
+            there[dim] = k
+
+            def element(place, k=k, where=where):
+                return v[where] if place == k else sp.S.Zero
+
+            out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
+    return out
