@@ -1,0 +1,1 @@
+"""Graphs as people write them: formulas, index notation, code."""

@@ -1,0 +1,417 @@
+"""A graph as a matrix formula: a tree whose text is valid input to gradcli.
+
+Sizes are written through names wherever a name has them, so that a formula holds for other sizes
+too. Knows how tensors are made, indexed and resized in PyTorch's spelling; all other operators are
+written as the table says.
+"""
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+from ..graph import Node, Operator
+from ..graph.operator import REQUIRED
+from ..graph.shapes import Shape, axis
+from ..ops.indexing import full_index, index_text
+from ..ops.leaves import Array
+from . import tree
+from .spelling import spelled
+from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
+
+TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
+
+
+def formula(node: Node, names: Mapping[Node, Name]) -> Tree:
+    """`node` in terms of the nodes that have names; of several of one shape the first lends it."""
+    return Writer(names).tree(node)
+
+
+def definition(node: Node, names: Mapping[Node, Name]) -> Tree:
+    """What the node called `names[node]` is computed from."""
+    return formula(node, {n: name for n, name in names.items() if n is not node})
+
+
+def too_long(written: Tree) -> bool:
+    """Whether a formula is too long to be read."""
+    return tree.size(written) > TOO_LONG
+
+
+IDIOMS: dict[str, Callable[["Writer", Node], Tree]] = {}
+
+
+def idiom(function: Callable[["Writer", Node], Tree]) -> Callable[["Writer", Node], Tree]:
+    """How the operator of this function's name is written, where its record cannot say it."""
+    IDIOMS[function.__name__.strip("_")] = function
+    return function
+
+
+class Writer:
+    """Trees of nodes, each made once."""
+
+    def __init__(self, names: Mapping[Node, Name]):
+        self.trees: dict[Node, Tree] = dict(names)
+        self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
+        self.shapes: dict[Shape, Tree] = {}
+        for node, name in names.items():
+            self.shapes.setdefault(node.shape, name)
+
+    def tree(self, node: Node) -> Tree:
+        """The formula of a node."""
+        stack = [node]
+        while stack:
+            n = stack[-1]
+            missing = [s for s in self.sources(n) if s is not None and s not in self.trees]
+            if n in self.trees or not missing:
+                stack.pop()
+                self._settle(n)
+            else:
+                stack += missing
+        return self.trees[node]
+
+    def _settle(self, node: Node) -> None:
+        if node not in self.trees:
+            if self._is_number(node):
+                self.numbers.add(node)
+            self.trees[node] = self.written(node)
+
+    def _is_number(self, node: Node) -> bool:
+        if node.op.name in ("constant", "size"):
+            return True
+        infix = node.op.spelling and node.op.family == "elementwise"
+        return bool(infix) and all(i in self.numbers for i in node.inputs)
+
+    def sources(self, node: Node) -> tuple[Node | None, ...]:
+        """The nodes that the formula of `node` is made of."""
+        return node.inputs
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose inputs have theirs."""
+        special = IDIOMS.get(node.op.name)
+        if special is not None:
+            return special(self, node)
+        return self.by_spelling(node) if node.op.spelling else self.call(node)
+
+    # ---- operators as their record says ----------------------------------------------------------
+
+    def by_spelling(self, node: Node) -> Tree:
+        """`node` as its operator's spelling has it, without attributes of their usual value."""
+        holes: dict[str, Tree | None] = {
+            str(k): self.operand(node, k) for k in range(len(node.inputs))
+        }
+        for name, value in node.attrs.items():
+            usual = value == node.op.attributes[name]
+            holes[name] = None if usual else self.attribute(node, name)
+        return spelled(node.op.spelling, holes)
+
+    def operand(self, node: Node, place: int) -> Tree:
+        """An input of a node; a whole float keeps its point where it alone makes the result one."""
+        source = node.inputs[place]
+        assert source is not None
+        value = source.attrs.get("value")
+        if isinstance(value, float) and isfinite(value) and node.dtype == "float":
+            others = [i for i in node.inputs if i is not None and i.op.name != "constant"]
+            return self.number(value, point=all(i.dtype != "float" for i in others))
+        return self.trees[source]
+
+    def call(self, node: Node) -> Tree:
+        """`node` as a function, or as a method of its first input."""
+        op = node.op
+        args, named = self.arguments(node)
+        if op.method:
+            return Method(args[0], op.name, tuple(args[1:]), tuple(named))
+        return Call(self.function(op), tuple(args), tuple(named))
+
+    def function(self, op: Operator) -> str:
+        """The name to call an operator by."""
+        return op.name
+
+    def library(self, name: str) -> str:
+        """The name to call a function by that makes tensors."""
+        return name
+
+    def number(self, value: float, point: bool = False) -> Tree:
+        """A number."""
+        return Number(value, point)
+
+    def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
+        """What stands in the brackets: by place as long as nothing is left out, then by name."""
+        op = node.op
+        args: list[Tree] = []
+        named: list[tuple[str, Tree]] = []
+        last, moves = _last_required(op), op.family == "movement"
+        for place, name in enumerate(op.order):
+            if op.variadic and name == op.inputs[0]:
+                operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
+                args += operands if place else [Listing(operands, "[]")]
+                continue
+            value = self._argument(node, name)
+            if value is None:
+                if place < last:
+                    args.append(self.attribute(node, name))
+            elif place < last or (place == last and name != "dim") or (moves and not named):
+                spread = name == op.collect and isinstance(value, Listing)
+                args += value.items if spread else [value]
+            elif name in op.inputs and not op.method and not named and _all_given(node, name):
+                args.append(value)
+            else:
+                named.append((name, value))
+        return args, named
+
+    def _argument(self, node: Node, name: str) -> Tree | None:
+        """The tree of one argument; None where it is left out or has its usual value."""
+        op = node.op
+        if name in op.inputs:
+            place = op.inputs.index(name)
+            return None if node.inputs[place] is None else self.operand(node, place)
+        usual = node.attrs[name] == op.attributes[name]
+        return None if usual else self.attribute(node, name)
+
+    # ---- attributes ------------------------------------------------------------------------------
+
+    def attribute(self, node: Node, name: str) -> Tree:
+        """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
+        value = node.attrs[name]
+        if name in ("shape", "size"):
+            return self.shape(value) if node.span is None else self.plain(value)
+        return self.plain(value)
+
+    def plain(self, value: Any) -> Tree:
+        """A Python value."""
+        if isinstance(value, tuple):
+            return Listing(tuple(map(self.plain, value)))
+        if isinstance(value, float):
+            return self.number(value, point=isfinite(value))
+        return Number(value) if isinstance(value, int) else Verbatim(repr(value))
+
+    def shape(self, shape: Shape) -> Tree:
+        """A shape: that of a named node, or its sizes one by one."""
+        if shape and shape in self.shapes:
+            return Attribute(self.shapes[shape], "shape")
+        return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
+
+    def size(self, size: int, place: int) -> Tree:
+        """A size through a name that has it, best at the same place counted from the end."""
+        found = None
+        for shape, name in self.shapes.items() if size > 1 else ():
+            if len(shape) >= -place > 0 and shape[place] == size:
+                return Subscript(Attribute(name, "shape"), str(place + len(shape)))
+            if found is None and size in shape:
+                found = Subscript(Attribute(name, "shape"), str(shape.index(size)))
+        return found or Number(size)
+
+    def like(self, node: Node) -> Tree | None:
+        """The name of a node of this shape; None without one, or where the user wrote sizes."""
+        span = node.span
+        own = span is not None and "_like" not in span.text[span.start : span.end]
+        return None if own else self.shapes.get(node.shape)
+
+
+def _last_required(op: Operator) -> int:
+    """The place of the last parameter that a call cannot go without."""
+    needed = [
+        place
+        for place, name in enumerate(op.order)
+        if (name in op.inputs and name not in op.optional) or op.attributes.get(name) is REQUIRED
+    ]
+    return max(needed, default=-1)
+
+
+def _all_given(node: Node, name: str) -> bool:
+    """Whether all that comes before the parameter `name` is given by place."""
+    for other in node.op.order[: node.op.order.index(name)]:
+        if other in node.op.inputs:
+            given = node.inputs[node.op.inputs.index(other)] is not None
+        else:
+            given = node.op.attributes.get(other) is REQUIRED
+        if not given:
+            return False
+    return True
+
+
+# ---- leaves --------------------------------------------------------------------------------------
+
+
+@idiom
+def input_(w: Writer, node: Node) -> Tree:
+    return Name(node.attrs["name"])
+
+
+@idiom
+def constant(w: Writer, node: Node) -> Tree:
+    return w.number(node.attrs["value"])
+
+
+@idiom
+def tensor(w: Writer, node: Node) -> Tree:
+    return Verbatim(str(node.attrs["data"]))
+
+
+@idiom
+def zeros(w: Writer, node: Node) -> Tree:
+    return _filled(w, node, "zeros")
+
+
+@idiom
+def ones(w: Writer, node: Node) -> Tree:
+    return _filled(w, node, "ones")
+
+
+def _filled(w: Writer, node: Node, name: str) -> Tree:
+    like = w.like(node)
+    if like is not None:
+        return Call(w.library(f"{name}_like"), (like,))
+    sizes = w.attribute(node, "size")
+    return Call(
+        w.library(name), sizes.items if isinstance(sizes, Listing) and sizes.items else (sizes,)
+    )
+
+
+@idiom
+def full(w: Writer, node: Node) -> Tree:
+    like, value = w.like(node), w.plain(node.attrs["fill_value"])
+    if like is not None:
+        return Call(w.library("full_like"), (like, value))
+    return Call(w.library("full"), (w.attribute(node, "size"), value))
+
+
+@idiom
+def eye(w: Writer, node: Node) -> Tree:
+    n, m = node.shape
+    sizes = map(Number, (n, m)) if node.span is not None else (w.size(n, -2), w.size(m, -1))
+    return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
+
+
+@idiom
+def arange(w: Writer, node: Node) -> Tree:
+    start, end, step = node.attrs.values()
+    given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
+    return Call(w.library("arange"), tuple(map(w.plain, given)))
+
+
+@idiom
+def size(w: Writer, node: Node) -> Tree:
+    """The number of elements, of x or of a name in its shape; or a product of sizes."""
+    (x,) = node.parents
+    dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
+    whole = w.shapes.get(x.shape)
+    if len(dims) == x.ndim and (whole is not None or x.ndim != 1):
+        return Method(whole or w.trees[x], "numel")
+    sizes = [
+        Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
+    ]
+    product: Tree = sizes[0] if sizes else Number(1)
+    for other in sizes[1:]:
+        product = tree.Infix("*", product, other)
+    return product
+
+
+def _size_of(w: Writer, x: Node, d: int) -> Tree:
+    found = w.size(x.shape[d], d - x.ndim)
+    own = Subscript(Attribute(w.trees[x], "shape"), str(d))
+    return own if isinstance(found, Number) and found.value != 1 else found
+
+
+# ---- shapes and places ---------------------------------------------------------------------------
+
+
+@idiom
+def transpose(w: Writer, node: Node) -> Tree:
+    (x,) = node.parents
+    given = tuple(node.attrs.values())
+    base = w.operand(node, 0)
+    if sorted(axis(d, x.ndim) for d in given) == [x.ndim - 2, x.ndim - 1]:
+        plain = x.ndim == 2 and (node.span is None or given == (0, 1))
+        return Attribute(base, "T" if plain else "mT")
+    return Method(base, "transpose", tuple(map(w.plain, node.attrs.values())))
+
+
+@idiom
+def reshape(w: Writer, node: Node) -> Tree:
+    sizes = w.attribute(node, "shape")
+    if node.span is None and node.ndim == 1 and not isinstance(sizes, Attribute):
+        return Method(w.operand(node, 0), "flatten")
+    spread = isinstance(sizes, Listing) and sizes.items
+    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+@idiom
+def expand(w: Writer, node: Node) -> Tree:
+    like, (x,) = w.like(node), node.parents
+    if x in w.numbers:
+        name = w.library("full_like" if like else "full")
+        return Call(name, (like or w.shape(node.shape), w.trees[x]))
+    if like is not None:
+        return Method(w.operand(node, 0), "expand_as", (like,))
+    sizes = w.attribute(node, "shape")
+    spread = isinstance(sizes, Listing) and sizes.items
+    return Method(w.operand(node, 0), "expand", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+@idiom
+def getitem(w: Writer, node: Node) -> Tree:
+    return Subscript(w.operand(node, 0), index_text(node.attrs["index"]))
+
+
+@idiom
+def index_put(w: Writer, node: Node) -> Tree:
+    """v.index_put(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
+    sizes = w.attribute(node, "shape")
+    places = Listing(tuple(map(_place, put_places(node.attrs["index"], node.shape))))
+    return Method(w.operand(node, 0), "index_put", (sizes, places))
+
+
+def _place(item: Any) -> Tree:
+    if item is None or item is Ellipsis:
+        return Verbatim("..." if item is Ellipsis else "None")
+    return Verbatim(str(_listed(item))) if isinstance(item, tuple) else Number(item)
+
+
+def _listed(item: Any) -> Any:
+    return [_listed(i) for i in item] if isinstance(item, tuple) else item
+
+
+def put_places(index: tuple, shape: Shape) -> list[Any]:
+    """An index without slices: whole numbers, None, ... and nested tuples of whole numbers."""
+    items = list(index)
+    while items and items[-1] in (slice(None), Ellipsis):
+        items.pop()
+    if not any(isinstance(i, slice) for i in items):
+        return [part for item in items for part in _arrays(item)]
+    full = full_index(tuple(items), len(shape))
+    keep = next((k for k, i in enumerate(full) if i != slice(None)), len(full))
+    tail = [i for k, i in enumerate(full) if k >= keep]
+    sizes = iter(shape[keep:])
+    parts = []
+    for item in tail:
+        if item is None:
+            parts.append(None)
+        elif isinstance(item, slice):
+            parts.append(tuple(range(*item.indices(next(sizes)))))
+        else:
+            for part in _arrays(item):
+                next(sizes)
+                parts.append(part)
+    return ([...] if keep else []) + _crossed(parts, tail)
+
+
+def _arrays(item: Any) -> list[Any]:
+    """An index array as the whole numbers it picks; a mask gives one list for each dimension."""
+    if not isinstance(item, Array):
+        return [item]
+    if item.dtype == "bool":
+        return [tuple(map(int, places)) for places in item.value.nonzero()]
+    return [_frozen(item.value.tolist())]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _crossed(parts: list[Any], items: list[Any]) -> list[Any]:
+    """Lists of places that stand for slices, nested so that every combination is meant."""
+    lists = [k for k, part in enumerate(parts) if isinstance(part, tuple)]
+    out = list(parts)
+    for after, k in enumerate(reversed(lists)):
+        for _ in range(after):
+            out[k] = tuple((place,) for place in out[k])
+    return out

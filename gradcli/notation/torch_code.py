@@ -1,0 +1,281 @@
+"""A graph as PyTorch code, under `import torch` and `import torch.nn.functional as F`.
+
+What PyTorch has no name for is said in other words: here, or through what the operator means.
+"""
+
+from collections.abc import Callable, Mapping
+from math import isfinite, isnan
+from typing import Any
+
+from ..graph import Node, Operator, walk
+from ..graph.shapes import Shape, numel
+from ..lazy import np
+from ..ops.indexing import index_text
+from . import tree
+from .formula import Writer
+from .spelling import spelled
+from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
+
+LARGE = 60  # numbers of a tensor that are written out
+FUNCTIONAL = "torch.nn.functional."
+AS_METHOD = "torch.Tensor."
+TAKES_NUMBERS = {"where", "clamp"}  # other functions want tensors
+
+
+def expression(node: Node, names: Mapping[Node, Name]) -> str:
+    """`node` as an expression in Python, in terms of the nodes that have names."""
+    return tree.text(TorchWriter(names).tree(node))
+
+
+class TorchWriter(Writer):
+    """Formulas that PyTorch can run."""
+
+    def sources(self, node: Node) -> tuple[Node | None, ...]:
+        """The inputs of a node; or what it means, where PyTorch has no name for it."""
+        return (node.op.expanded(node),) if self._is_foreign(node) else node.inputs
+
+    def _is_foreign(self, node: Node) -> bool:
+        op = node.op
+        return op.torch is None and op.expand is not None and op.name not in IN_OTHER_WORDS
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose sources have theirs."""
+        if self._is_foreign(node):
+            return self.trees[node.op.expanded(node)]
+        special = IN_OTHER_WORDS.get(node.op.name)
+        return special(self, node) if special else super().written(node)
+
+    def by_spelling(self, node: Node) -> Tree:
+        """`node` as its operator's spelling has it, functions under their PyTorch names."""
+        written = super().by_spelling(node)
+        if isinstance(written, Call):
+            return written._replace(function=self.function(node.op))
+        if isinstance(written, tree.Attribute) and isinstance(written.base, Call):
+            return written._replace(base=written.base._replace(function=self.function(node.op)))
+        return written
+
+    def operand(self, node: Node, place: int) -> Tree:
+        """An input of a node; a number as a tensor where PyTorch takes no numbers."""
+        written, source = super().operand(node, place), node.inputs[place]
+        infix = node.op.spelling and node.op.family == "elementwise"
+        if source not in self.numbers or infix or node.op.name in TAKES_NUMBERS:
+            return written
+        value = source.attrs.get("value")
+        if isinstance(value, float) or (value is not None and node.dtype == "float"):
+            written = Verbatim(literal(float(value)))
+        return Call("torch.tensor", (written,))
+
+    def function(self, op: Operator) -> str:
+        """PyTorch's name of an operator."""
+        return op.torch.replace(FUNCTIONAL, "F.")
+
+    def library(self, name: str) -> str:
+        """PyTorch's name of a function that makes tensors."""
+        return f"torch.{name}"
+
+    def number(self, value: float, point: bool = False) -> Tree:
+        """A number; those that Python has no word for by PyTorch's."""
+        if isfinite(value):
+            return Number(value, point)
+        name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
+        return Prefix("-", name) if value < 0 else name
+
+
+# ---- what PyTorch says in other words ------------------------------------------------------------
+
+IN_OTHER_WORDS: dict[str, Callable[[TorchWriter, Node], Tree]] = {}
+
+
+def in_other_words(function: Callable[[TorchWriter, Node], Tree]) -> Callable:
+    """How the operator of this function's name is said, which has no name in PyTorch."""
+    IN_OTHER_WORDS[function.__name__] = function
+    return function
+
+
+@in_other_words
+def tensor(w: TorchWriter, node: Node) -> Tree:
+    data = node.attrs["data"]
+    return Verbatim(array(data.value) if data.value.size <= LARGE else str(data))
+
+
+@in_other_words
+def index_put(w: TorchWriter, node: Node) -> Tree:
+    places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
+    index = Verbatim(index_text(node.attrs["index"]))
+    return _added(w, node, spelled("{0}[{1}]", {"0": places, "1": index}))
+
+
+@in_other_words
+def overlap(w: TorchWriter, node: Node) -> Tree:
+    places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
+    kernel = node.parents[0].shape[-2:]
+    return _added(w, node, _unfolded(places, kernel, node.attrs["stride"], node.attrs["dilation"]))
+
+
+def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
+    """The first input added into zeros, at places counted row by row."""
+    put = "torch.zeros({n}).index_put(({places},), {v}, accumulate=True).reshape({shape})"
+    shape, n = Verbatim(str(node.shape)), Number(numel(node.shape))
+    return spelled(put, {"n": n, "places": places, "v": w.operand(node, 0), "shape": shape})
+
+
+@in_other_words
+def scatter_to(w: TorchWriter, node: Node) -> Tree:
+    zeros = "torch.zeros({shape}).scatter_add({dim}, {1}, {0})"
+    holes = {name: w.attribute(node, name) for name in ("shape", "dim")}
+    return spelled(zeros, holes | {"0": w.operand(node, 0), "1": w.operand(node, 1)})
+
+
+@in_other_words
+def bce_terms(w: TorchWriter, node: Node) -> Tree:
+    pair = tree.text(Listing((w.operand(node, 0), w.operand(node, 1))))[1:-1]
+    return Call(
+        "F.binary_cross_entropy",
+        (Verbatim(f"*torch.broadcast_tensors({pair})"),),
+        (("reduction", Verbatim('"none"')),),
+    )
+
+
+@in_other_words
+def zero_pad(w: TorchWriter, node: Node) -> Tree:
+    amount = tuple(n for pair in reversed(node.attrs["amount"]) for n in pair)
+    return Call("F.pad", (w.operand(node, 0), w.plain(amount)))
+
+
+@in_other_words
+def windows(w: TorchWriter, node: Node) -> Tree:
+    kernel, stride, dilation = node.attrs.values()
+    return _unfolded(w.operand(node, 0), kernel, stride, dilation)
+
+
+def _unfolded(base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
+    """What a kernel sees at each of its positions; steps stand for the dilation unfold lacks."""
+    for size, step, spread in zip(kernel, stride, dilation, strict=True):
+        reach = spread * (size - 1) + 1
+        base = Method(base, "unfold", (Number(-2), Number(reach), Number(step)))
+    steps = ", ".join(f"::{n}" for n in dilation)
+    return base if set(dilation) == {1} else tree.Subscript(base, f"..., {steps}")
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def literal(value: Any) -> str:
+    """A number as PyTorch prints it: floats always with their point."""
+    if not isinstance(value, float):
+        return str(value)
+    if not isfinite(value):
+        return "torch.nan" if isnan(value) else "torch.inf" if value > 0 else "-torch.inf"
+    return (
+        repr(value).removesuffix("0")
+        if value.is_integer() and "e" not in repr(value)
+        else repr(value)
+    )
+
+
+def _nested(value: Any) -> str:
+    return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else literal(value)
+
+
+def array(value: Any, requires_grad: bool = False) -> str:
+    """An array as a call of torch.tensor."""
+    option = ", requires_grad=True" if requires_grad else ""
+    if value.size == 0:
+        sizes = ", ".join(map(str, value.shape))
+        kind = {"i": ", dtype=torch.int64", "b": ", dtype=torch.bool"}.get(value.dtype.kind, "")
+        return f"torch.zeros({sizes}{kind}{option})"
+    return f"torch.tensor({_nested(value.tolist())}{option})"
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def program_lines(problem: Any) -> list[str]:
+    """The lines in Python that reproduce a Problem: inputs, statements, backward."""
+    return _Program(problem).lines()
+
+
+class _Program:
+    def __init__(self, problem: Any):
+        self.problem = problem
+        self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
+
+    def lines(self) -> list[str]:
+        p = self.problem
+        differentiated = {i.node for i in p.wrt} - _held(p.out)
+        inputs = [self._input(i, i.node in differentiated) for i in p.inputs.values()]
+        return [*self._precision(), *inputs, *self._statements(), *self._backward()]
+
+    def _precision(self) -> list[str]:
+        """Double precision, where a number would be another one in single precision."""
+        given = [value for value in self.problem.values.values() if value.dtype.kind == "f"]
+        given += [self._seed_array] if self._seed_array is not None else []
+        exact = all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
+        return [] if exact else ["torch.set_default_dtype(torch.float64)"]
+
+    @property
+    def _seed_array(self) -> Any:
+        value = self.problem.seed.value
+        written = value is not None and value.op.name == "tensor" and value.span is None
+        return value.attrs["data"].value if written else None
+
+    def _input(self, x: Any, differentiated: bool) -> str:
+        option = ", requires_grad=True" if differentiated else ""
+        if x.value is None:
+            sizes = ", ".join(map(str, x.shape)) or "()"
+            return f"{x.name} = torch.randn({sizes}{option})"
+        if x.value.size > LARGE:
+            return f"# {x.name}: your values, shape {_times(x.shape)}"
+        return f"{x.name} = {array(x.value, differentiated)}"
+
+    def _statements(self) -> list[str]:
+        """The user's statements that the output needs, in the order of their nodes."""
+        p = self.problem
+        named = {node: name for name, node in p.names.items() if node not in self.names}
+        lines = [
+            self._statement(node, named[node])
+            for node in walk([p.out])
+            if node in named and node is not p.out
+        ]
+        return [*lines, self._statement(p.out, p.out_name)]
+
+    def _statement(self, node: Node, name: str) -> str:
+        line = f"{name} = {expression(node, self.names)}"
+        self.names.setdefault(node, Name(name))
+        return line
+
+    def _backward(self) -> list[str]:
+        p, seed = self.problem, self.problem.seed
+        if seed.implicit:
+            return [f"{p.out_name}.backward()"]
+        if seed.value is None:
+            hint = f"# or any seed of shape {p.out.shape}"
+            return [f"{p.out_name}.backward(torch.ones_like({p.out_name}))  {hint}"]
+        values = self._seed_array
+        if values is None:
+            return [f"{p.out_name}.backward({self._seed_expression()})"]
+        if values.size > LARGE:
+            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
+            return [comment, f"{p.out_name}.backward({seed.name})"]
+        return [f"{p.out_name}.backward({array(values)})"]
+
+    def _seed_expression(self) -> str:
+        value = self.problem.seed.value
+        writer = TorchWriter(self.names)
+        written = writer.tree(value)
+        if value in writer.numbers:
+            return f"torch.tensor(float({tree.text(written)}))"
+        return tree.text(written)
+
+
+def _held(out: Node) -> set[Node]:
+    """The nodes by which PyTorch refuses to differentiate."""
+    held: list[Node | None] = []
+    for node in walk([out], lambda n: (*n.inputs, n.expansion)):
+        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.fixed else ()
+        held += [i for name, i in pairs if name in node.op.fixed]
+    return set(walk(i for i in held if i is not None))
+
+
+def _times(shape: Shape) -> str:
+    return "×".join(map(str, shape))
