@@ -17,7 +17,7 @@ REQUIRED = inspect.Parameter.empty
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
-NUMPY = {"axis": "dim", "axes": "dims", "keepdims": "keepdim", "ddof": "correction", "ord": "p"}
+NUMPY = {"axis": "dim", "axes": "dims", "keepdims": "keepdim", "ddof": "correction", "unbiased": "correction", "ord": "p"}
 
 
 
@@ -27,7 +27,7 @@ class Operator:
     rule      (g, y, *inputs, **attrs) -> the gradient of every input, as graph; None where there is none
     expand    (*inputs, **attrs) -> the same value said with other operators
     shape     (*shapes, **attrs) -> the output's shape
-    dtype     "promote", "float", "bool", "int", "first": that of the first input, or (**attrs) -> dtype
+    dtype     "promote", "number": the same, with bool as int, "float", "bool", "int", "first": that of the first input, or (**attrs) -> dtype
     value     (*arrays, **attrs) -> array, with NumPy
     symbolic  (sympy, *elements, **attrs) -> element or array, where `value` cannot work on SymPy elements
     family    what the backends and the notation may take for granted: elementwise, reduction, movement, ...
@@ -46,7 +46,7 @@ class Operator:
 
     __slots__ = (
         "aliases", "attributes", "caveat", "collect", "domain", "dtype", "examples", "expand", "family", "fixed", "index", "inputs", "kink",
-        "labels", "method", "name", "optional", "order", "rule", "samples", "sentence", "shape", "spelling", "symbolic",
+        "labels", "method", "module", "name", "optional", "order", "rule", "samples", "sentence", "shape", "spelling", "symbolic",
         "torch", "value", "variadic",
     )  # fmt: skip
 
@@ -57,6 +57,7 @@ class Operator:
     ):  # fmt: skip
         source = defined_by or rule or expand
         self.name = source.__name__.rstrip("_")
+        self.module = source.__module__.rsplit(".", 1)[-1]
         self.sentence = (source.__doc__ or "").strip()
         means = expand if rule is None or source is expand else None
         tensors, self.variadic, named = _parameters(means, skip=0) if means else _parameters(rule, skip=2)
@@ -206,9 +207,9 @@ def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
     """The dtype of an operator's output, by its `dtype` and those of its inputs."""
     if rule == "first":
         return dtypes[0]
-    if rule != "promote":
+    if rule not in ("promote", "number"):
         return rule
     for dtype in ("float", "int"):
         if dtype in dtypes:
             return dtype
-    return "bool"
+    return "bool" if rule == "promote" else "int"

@@ -3,25 +3,24 @@
 from ..errors import GradcliError
 from ..graph import Node
 from ..lazy import np
+from . import elements
 from .families import elementwise, shorthand
 from .leaves import zeros
 
-BOTH = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 
-
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", samples=BOTH)
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}")
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
 
 
-@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",), samples=BOTH)
+@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",))
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
 
 
-@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), samples=BOTH)
+@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",))
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
@@ -33,33 +32,37 @@ def mul(g, y, a, b):
     spelling="{0} / {1}",
     dtype="float",
     aliases=("divide", "true_divide"),
-    samples=BOTH,
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
     return g / b, -g * (a / b) / b
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), samples=BOTH)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",))
 def neg(g, y, x):
     """Minus x."""
     return -g
 
 
+SHORT_POWERS = {  # PyTorch computes these in other ways, which differ in the last digit and at -inf
+    3: lambda a: a * a * a,
+    -0.5: lambda a: 1 / np.sqrt(a),
+    -2: lambda a: 1 / (a * a),
+}
+
+
 def _pow(a, b):
-    return np.power(np.asarray(a, float) if _whole(a) and np.any(np.less(b, 0)) else a, b)
-
-
-def _whole(a):
-    return np.asarray(a).dtype.kind in "ib"
+    if np.any(np.less(b, 0)):
+        a = np.asarray(a, float)
+    short = SHORT_POWERS.get(b) if isinstance(b, int | float) else None
+    return short(a) if short else np.power(a, b)
 
 
 @elementwise(
     _pow,
-    symbolic=lambda sp, a, b: a**b,
+    symbolic=elements.power,
     spelling="{0} ** {1}",
     domain=(0.2, 2.0),
-    samples=BOTH,
     caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
 )
 def pow(g, y, a, b):
@@ -72,8 +75,8 @@ def pow(g, y, a, b):
     ends = (
         (a.eq(0)) & (b >= 0) if not _is_constant(a) else (b >= 0 if a.attrs["value"] == 0 else None)
     )
-    product = g * (y * a.log())
-    return to_base, product if ends is None else where(ends, 0, product)
+    slope = y * a.log()
+    return to_base, g * (slope if ends is None else where(ends, 0, slope))
 
 
 def _is_constant(x: Node) -> bool:
@@ -103,13 +106,12 @@ def floor_divide(g, y, a, b):
     lambda a, b: np.remainder(a, b),
     symbolic=lambda sp, a, b: a - b * sp.floor(a / b),
     spelling="{0} % {1}",
-    samples=(-3.0, -1.0, -0.5, 0.5, 1.0, 2.0),
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
-    return g, -g * floor(a / b)
+    return g, -g * floor_divide(a.detach(), b.detach())
 
 
 def _comparison(name, symbol, *others):
@@ -136,7 +138,7 @@ def _comparison(name, symbol, *others):
     relation = {"eq": "Eq", "ne": "Ne", "gt": "Gt", "ge": "Ge", "lt": "Lt", "le": "Le"}[name]
     return elementwise(
         lambda a, b: getattr(np, ufunc)(a, b),
-        symbolic=lambda sp, a, b: getattr(sp, relation)(a, b),
+        symbolic=lambda sp, a, b: elements.compare(sp, relation, a, b),
         dtype="bool",
         spelling=f"{{0}} {symbol} {{1}}",
         aliases=others,
@@ -153,8 +155,21 @@ le = _comparison("le", "<=", "less_equal")
 
 
 @elementwise(
+    lambda a, b: np.equal(a, b) | (np.isnan(a) & np.isnan(b)),
+    symbolic=lambda sp, a, b: elements.compare(sp, "Eq", a, b),
+    dtype="bool",
+    spelling="{0} == {1}",
+    torch=None,
+    examples=(("where(same(a, b), a, b)", "a=2x3,b=3"),),
+)
+def same(g, y, a, b):
+    """Whether a is equal to b or both are nan; no gradient."""
+    return None, None
+
+
+@elementwise(
     lambda a, b: np.logical_and(a, b),
-    symbolic=lambda sp, a, b: sp.And(a, b),
+    symbolic=elements.both,
     dtype="bool",
     spelling="{0} & {1}",
     examples=(("where((x > 0) & (x < 1), x, 0)", "x=2x3"),),
@@ -166,7 +181,7 @@ def logical_and(g, y, a, b):
 
 @elementwise(
     lambda a, b: np.logical_or(a, b),
-    symbolic=lambda sp, a, b: sp.Or(a, b),
+    symbolic=elements.either,
     dtype="bool",
     spelling="{0} | {1}",
     examples=(("where((x < 0) | (x > 1), x, 0)", "x=2x3"),),
@@ -178,7 +193,7 @@ def logical_or(g, y, a, b):
 
 @elementwise(
     lambda x: np.logical_not(x),
-    symbolic=lambda sp, x: sp.Not(x),
+    symbolic=elements.negated,
     dtype="bool",
     spelling="~{0}",
     examples=(("where(~(x > 0), x, 0)", "x=2x3"),),
@@ -190,11 +205,12 @@ def logical_not(g, y, x):
 
 @elementwise(
     lambda condition, a, b: np.where(condition, a, b),
-    symbolic=lambda sp, c, a, b: (
-        a if c is sp.true else b if c is sp.false else sp.Piecewise((a, c), (b, True))
-    ),
+    symbolic=elements.choice,
     labels=("condition",),
     examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
+    index=lambda lower, i, condition, a, b: lower.choice(
+        lower.of(condition, i), lower.of(a, i), lower.of(b, i)
+    ),
 )
 def where(g, y, condition, a, b):
     """a where the condition holds, otherwise b."""
@@ -214,8 +230,7 @@ def _extremum(name, ufunc, symbol, sentence):
     rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
         lambda a, b: getattr(np, name)(a, b),
-        symbolic=lambda sp, a, b: getattr(sp, symbol)(a, b),
-        samples=BOTH,
+        symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
         kink=_tie,
         caveat="at a tie PyTorch gives each side half of the gradient",
     )(rule)
@@ -229,7 +244,6 @@ minimum = _extremum("minimum", "minimum", "Min", "The smaller of two.")
     lambda x: np.abs(x),
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
-    samples=BOTH,
     kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes 0",
 )
@@ -243,13 +257,13 @@ def _steps(name, sentence, numeric, symbolic, caveat, kink):
         return zeros(size=x.shape)
 
     rule.__name__, rule.__doc__ = name, sentence
-    return elementwise(numeric, symbolic=symbolic, samples=BOTH, caveat=caveat, kink=kink)(rule)
+    return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink)(rule)
 
 
 sign = _steps(
     "sign",
     "-1, 0 or 1: the sign.",
-    lambda x: np.sign(x),
+    lambda x: np.sign(np.nan_to_num(x)),
     lambda sp, x: sp.sign(x),
     "constant but for its jump at 0: the gradient is 0 everywhere",
     lambda y, x: x.eq(0),
@@ -274,13 +288,13 @@ round = _steps(
     "round",
     "The nearest whole number, the even one of two.",
     lambda x: np.rint(x),
-    lambda sp, x: sp.Function("round")(x),
+    elements.nearest,
     "constant between its steps: the gradient is 0 everywhere",
     lambda y, x: (x - y).abs().eq(0.5),
 )
 
 
-@elementwise(lambda x: x * x, aliases=(), samples=BOTH)
+@elementwise(lambda x: x * x, aliases=(), index=lambda lower, i, x: x**2)
 def square(g, y, x):
     """x times itself."""
     return g * (2 * x)
@@ -290,8 +304,8 @@ def square(g, y, x):
     lambda x: 1 / np.asarray(x),
     symbolic=lambda sp, x: 1 / x,
     dtype="float",
-    samples=BOTH,
     domain=(0.5, 2.0),
+    index=lambda lower, i, x: 1 / x,
 )
 def reciprocal(g, y, x):
     """1 / x."""
@@ -304,8 +318,8 @@ def _clip(x, low, high):
 
 
 def _symbolic_clip(sp, x, low, high):
-    x = x if low is None else sp.Max(x, low)
-    return x if high is None else sp.Min(x, high)
+    x = x if low is None else elements.extreme(sp, "Max", x, low)
+    return x if high is None else elements.extreme(sp, "Min", x, high)
 
 
 def _bound_hit(y, x, low, high):
@@ -348,9 +362,10 @@ def _sides(x, low, high):
     symbolic=lambda sp, x: x,
     dtype="float",
     aliases=("float",),
-    samples=BOTH,
     method=True,
     torch="torch.Tensor.{name}",
+    examples=(("x.double()", "x=2x3"),),
+    index=lambda lower, i, x: lower.of(x, i),
 )
 def double(g, y, x):
     """As floating-point numbers."""

@@ -1,11 +1,12 @@
-"""What the `symbolic` fields of operators share: choices, comparisons and extremes of SymPy elements.
+"""What the `symbolic` fields of operators share: choices, comparisons, extremes of SymPy elements.
 
-SymPy's own constructors try to decide or to sort what they are given, which takes milliseconds an element;
-these decide only what is plain to see. Here nan compares as it does in NumPy.
+SymPy's own constructors try to decide or to sort what they are given, which takes milliseconds an
+element; these decide only what is plain to see. Here nan compares as it does in NumPy.
 """
 
 from itertools import islice
 
+from ..errors import GradcliError
 from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
@@ -68,7 +69,12 @@ def cases(sp, x, function):
 
 def compare(sp, relation, a, b):
     """The relation `Gt`, `Ge`, `Lt`, `Le`, `Eq` or `Ne` between two elements."""
+    if relation in ("Eq", "Ne") and is_condition(a) and is_condition(b):
+        same = either(sp, both(sp, a, b), both(sp, negated(sp, a), negated(sp, b)))
+        return same if relation == "Eq" else negated(sp, same)
     a, b = number(sp, a), number(sp, b)
+    if b.is_Number and isinstance(a, sp.Piecewise) and all(x.is_Number for x, _ in a.args):
+        return cases(sp, a, lambda x: compare(sp, relation, x, b))
     if a is sp.nan or b is sp.nan:
         return sp.true if relation == "Ne" else sp.false
     if isinstance(b, sp.Max | sp.Min) and not isinstance(a, sp.Max | sp.Min):
@@ -85,11 +91,12 @@ def compare(sp, relation, a, b):
 
 
 def _small(sp, x) -> bool:
-    return len(list(islice(sp.preorder_traversal(x), SMALL))) < SMALL
+    nodes = list(islice(sp.preorder_traversal(x), SMALL))
+    return len(nodes) < SMALL and not any(isinstance(n, sp.Piecewise) for n in nodes)
 
 
 def _compare_extreme(sp, relation, extreme, b):
-    """How the largest or smallest of several compares with b, said of each; None where that is no shorter."""
+    """How an extreme compares with b, said of each of its elements; None where that is longer."""
     largest = isinstance(extreme, sp.Max)
     if relation in ("Eq", "Ne"):
         if b not in extreme.args:
@@ -140,10 +147,17 @@ def extreme(sp, kind, *elements):
         return sp.nan
     numbers = [x for x in parts if x.is_Number]
     symbols = [x for x in parts if not x.is_Number]
+    if not parts:
+        raise ValueError("there is no extreme of nothing")
     best = [better(numbers)] if numbers else []
     if not symbols:
         return best[0]
     return make(*symbols, *best, evaluate=False) if len(symbols) + len(best) > 1 else symbols[0]
+
+
+def above_zero(sp, x, a, b):
+    """a where x is above 0, otherwise b."""
+    return choice(sp, compare(sp, "Gt", x, sp.S.Zero), a, b)
 
 
 def place(sp, kind, *elements):
@@ -156,16 +170,24 @@ def place(sp, kind, *elements):
     return out
 
 
-def along(function, x, dim, keepdim):
-    """`function(*elements)` along `dim`, or over all elements where that is None."""
-    x = np.asarray(x)
+def extreme_along(kind):
+    """A `symbolic` field: the extreme element along `dim`, or of all where that is None."""
+    return lambda sp, x, *, dim, keepdim: _along(sp, extreme, kind, x, dim, keepdim)
+
+
+def place_along(kind):
+    """A `symbolic` field: the place of the extreme element along `dim`, or among all."""
+    return lambda sp, x, *, dim, keepdim: _along(sp, place, kind, x, dim, keepdim)
+
+
+def _along(sp, function, kind, x, dim, keepdim):
     axis = tuple(range(x.ndim)) if dim is None else (dim % x.ndim,) if x.ndim else ()
-    out = reduce_over(function, x, axis)
-    return out.reshape([1 if d in axis else n for d, n in enumerate(x.shape)]) if keepdim else out
+    out = reduce_over(lambda *xs: function(sp, kind, *xs), x, axis)
+    return np.expand_dims(out, axis) if keepdim else out
 
 
 def reduce_over(function, x, axis):
-    """`function(*elements)` along the axes, counted from the front; they are left out of the result."""
+    """`function(*elements)` along the axes, counted from the front, which the result lacks."""
     kept = [d for d in range(x.ndim) if d not in axis]
     shape = [x.shape[d] for d in kept]
     count = int(np.prod([x.shape[d] for d in axis], dtype=int))
@@ -188,8 +210,10 @@ def at_place(sp, index, size, element):
     return out
 
 
-def gathered(sp, x, index, dim):
-    """The elements of x that `index`, which holds expressions, names along dim."""
+def gathered(sp, by_number, x, index, dim):
+    """The elements of x that `index` names along dim; by_number does it where it holds numbers."""
+    if index.dtype != object or not x.ndim:
+        return by_number(x, index, dim=dim)
     out = np.empty(index.shape, object)
     for where in np.ndindex(index.shape):
 
@@ -202,8 +226,10 @@ def gathered(sp, x, index, dim):
     return out
 
 
-def scattered(sp, v, index, shape, dim):
-    """Zeros of `shape` with v added at the places that `index`, which holds expressions, names along dim."""
+def scattered(sp, by_number, v, index, shape, dim):
+    """Zeros of `shape`, and v added where `index` says along dim; `by_number` as in `gathered`."""
+    if index.dtype != object or not shape:
+        return by_number(v, index, shape=shape, dim=dim)
     out = np.full(shape, sp.S.Zero, dtype=object)
     for where in np.ndindex(index.shape):
         for k in range(shape[dim]):
@@ -215,3 +241,115 @@ def scattered(sp, v, index, shape, dim):
 
             out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
     return out
+
+
+# ---- arithmetic ----------------------------------------------------------------------------------
+
+
+def power(sp, a, b):
+    """a to the power of b; an exponent of 0.5 is the square root."""
+    return a ** sp.Rational(str(b)) if b.is_Float and (2 * b) % 1 == 0 else a**b
+
+
+def nearest(sp, x):
+    """The nearest whole number, the even one of two."""
+    return sp.Integer(round(float(x))) if x.is_number else sp.Function("round", real=True)(x)
+
+
+def mean(sp, *xs):
+    """The average."""
+    return sp.Add(*xs) / sp.Integer(len(xs))
+
+
+def variance(sp, *xs, correction):
+    """Squared distances from the mean, divided by their number less `correction`."""
+    middle, freedom = mean(sp, *xs), len(xs) - correction
+    spread = sp.Add(*((x - middle) ** 2 for x in xs))
+    return spread / sp.sympify(freedom) if freedom > 0 else spread * sp.oo
+
+
+def norm(sp, *xs, p):
+    """(sum of |x|**p) ** (1/p) and its limits."""
+    sizes = [sp.Abs(x) for x in xs]
+    if p in (sp.oo, -sp.oo):
+        return extreme(sp, "Max" if p > 0 else "Min", *sizes)
+    if p == 0:
+        return sp.Add(*(number(sp, compare(sp, "Ne", x, sp.S.Zero)) for x in xs))
+    p = sp.sympify(p)
+    return power(sp, sp.Add(*(power(sp, x, p) for x in sizes)), 1 / p)
+
+
+# ---- square matrices -----------------------------------------------------------------------------
+
+LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
+
+
+def determinant(sp, x):
+    """The determinant over the last two dimensions."""
+    return _each_matrix(lambda m: _determinant(sp, m), x, ())
+
+
+def log_determinant(sp, x):
+    """Its logarithm."""
+    return _each_matrix(lambda m: sp.log(_determinant(sp, m)), x, ())
+
+
+def inverse(sp, x, *, check):
+    """The inverse: cofactors over the determinant. Without check that of a singular one is inf."""
+
+    def invert(m):
+        cofactors, whole = _cofactors(sp, m, check)
+        return np.vectorize(lambda c: _quotient(sp, c, whole), otypes=[object])(cofactors.T)
+
+    return _each_matrix(invert, x, x.shape[-2:])
+
+
+def solution(sp, a, b, is_vector):
+    """The solution of a @ x = b: cofactors times b, over the determinant."""
+    columns = b[..., None] if is_vector else b
+    found = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
+    whole = np.asarray(determinant(sp, a))[..., None, None]
+    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(found, whole)
+    return out[..., 0] if is_vector else out
+
+
+def _each_matrix(function, x, shape):
+    """`function` of each matrix in the last two dimensions, which answers with this shape."""
+    out = np.empty((*x.shape[:-2], *shape), object)
+    for where in np.ndindex(x.shape[:-2]):
+        out[where] = function(x[where])
+    return out
+
+
+def _determinant(sp, m):
+    """Up to three rows written out; then by the first row."""
+    if len(m) > LARGEST:
+        raise GradcliError(
+            "limit", f"the determinant of {len(m)} rows is too long to write out in symbols"
+        )
+    if len(m) <= 3:
+        return sp.Matrix(m).det() if len(m) else sp.S.One
+    minors = (_determinant(sp, np.delete(m[1:], k, 1)) for k in range(len(m)))
+    return sp.Add(*((-1) ** k * m[0, k] * minor for k, minor in enumerate(minors)))
+
+
+def _cofactors(sp, m, check):
+    """The matrix of cofactors, and the determinant."""
+    whole = _determinant(sp, m)
+    if check and sp.expand(whole) == 0:
+        raise GradcliError("singular", "the matrix is singular: it has no inverse")
+    out = np.empty(m.shape, object)
+    for r, c in np.ndindex(m.shape):
+        minor = np.delete(np.delete(m, r, 0), c, 1)
+        out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
+    return out, whole
+
+
+def _quotient(sp, top, bottom):
+    """top / bottom without what both have in common, where that is a short question."""
+    if bottom == 0:
+        return sp.oo
+    if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
+        return top / bottom
+    common = sp.gcd(top, bottom)
+    return top / bottom if common.is_Number else sp.cancel(top / bottom)

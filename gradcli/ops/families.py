@@ -12,6 +12,7 @@ from ..errors import GradcliError
 from ..graph import OPS, Node, Operator, shapes
 from ..lazy import np
 
+SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
@@ -28,6 +29,7 @@ def elementwise(value: Callable | None = None, **fields):
         numeric = value or (lambda *xs: getattr(np, name)(*xs))
         if value is None and "symbolic" not in fields:
             fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
+        fields.setdefault("samples", SAMPLES)
         fields.setdefault("dtype", "float" if value is None else "promote")
         if len(_names(rule)) == 3:
             fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
@@ -68,7 +70,7 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
             return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
         def evaluate(x, *, dim, keepdim, **attrs):
-            return numeric(x, shapes.axes(dim, x.ndim), keepdim, **attrs)
+            return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
 
         def gradient(g, y, x, *, dim, keepdim, **attrs):
             over = shapes.axes(dim, x.ndim)

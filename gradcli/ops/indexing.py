@@ -8,6 +8,7 @@ from ..errors import GradcliError
 from ..graph import shapes
 from ..graph.affine import Affine
 from ..lazy import np
+from . import elements
 from .families import movement, operator
 from .leaves import Array
 
@@ -40,12 +41,13 @@ def _is_array(item):
 def _advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
     kept = [item for item in full if not isinstance(item, int)]
-    return tuple(
-        np.asarray(item.value if isinstance(item, Array) else item)
-        if _is_array(item)
-        else slice(None)
-        for item in kept
-    )
+    return tuple(_array(item) if _is_array(item) else slice(None) for item in kept)
+
+
+def _array(item):
+    if isinstance(item, Array):
+        return item.value
+    return np.asarray(item) if item else np.zeros(0, int)
 
 
 def _basic(full):
@@ -212,6 +214,7 @@ def _gather(x, index, *, dim):
 @operator(
     shape=_gathered,
     value=_gather,
+    symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
     dtype="first",
     order="x dim index",
     labels=("index",),
@@ -220,6 +223,7 @@ def _gather(x, index, *, dim):
         ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
         ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
     ),
+    index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
 )
 def gather(g, y, x, index, *, dim):
     """Along dim, the element that index names."""
@@ -239,13 +243,18 @@ def _scatter_to(v, index, *, shape, dim):
 @operator(
     shape=lambda s, index, *, shape, dim: shape,
     value=_scatter_to,
+    symbolic=lambda sp, v, index, *, shape, dim: elements.scattered(
+        sp, _scatter_to, v, index, shape, dim
+    ),
     dtype="first",
     order="v shape dim index",
     labels=("index",),
     method=True,
-    spelling="zeros({shape}).scatter_add({dim}, {1}, {0})",
     examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
     torch=None,
+    index=lambda lower, i, v, index, *, shape, dim: lower.scattered(
+        i, v, index, dim, shape
+    ),
 )
 def scatter_to(g, y, v, index, *, shape, dim):
     """v added into zeros of `shape` where index says along dim: the transpose of gather."""

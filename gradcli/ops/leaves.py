@@ -72,6 +72,7 @@ def _filled(name, fill):
         collect="size",
         examples=examples,
         symbolic=lambda sp, *, size: np.full(size, sp.Integer(fill), dtype=object),
+        index=lambda lower, i, *, size: lower.number(fill),
     )(make)
 
 
@@ -84,6 +85,7 @@ ones = _filled("ones", 1)
     value=lambda *, size, fill_value: np.full(size, fill_value),
     dtype=lambda *, size, fill_value: {bool: "bool", int: "int"}.get(type(fill_value), "float"),
     examples=(("x * full((2, 3), 2.5)", "x=2x3"),),
+    index=lambda lower, i, *, size, fill_value: lower.number(fill_value),
 )
 def full(g, y, *, size, fill_value):
     """A tensor of one value."""
@@ -139,6 +141,7 @@ def linspace(g, y, *, start, end, steps):
     ),
     torch=None,
     examples=(("x.mean(dim=1)", "x=2x3"),),
+    index=lambda lower, i, x, *, dim: lower.number(numel([x.shape[d] for d in dim])),
 )
 def size(g, y, x, *, dim):
     """How many elements there are along the dimensions `dim`; it depends on no element."""
@@ -153,6 +156,7 @@ def size(g, y, x, *, dim):
     symbolic=lambda sp, x: x,
     method=True,
     examples=(("x * x.detach()", "x=2x3"),),
+    index=lambda lower, i, x: lower(x, i),
 )
 def detach(g, y, x):
     """The same values, through which no gradient flows."""

@@ -62,17 +62,30 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     axis = _class_axis(input)
     counted = target.ne(ignore_index)
     label = where(counted, target, 0)
-    share = where(
-        counted,
-        1.0
-        if weight is None
-        else weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=target.shape),
-        0.0,
-    )
-    losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis) * share
+    losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
+    if weight is not None:
+        losses = losses * _weight_of(label, weight)
+    losses = where(counted, losses, 0.0)
     if reduction == "mean":
-        return losses.sum() / share.sum()
+        return losses.sum() / _total_weight(target, weight, ignore_index)
     return reduced(losses, reduction)
+
+
+def _weight_of(label, weight):
+    return weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=label.shape)
+
+
+def _total_weight(target, weight, ignore_index):
+    """The weights of all labels that count: what a mean is divided by."""
+    counted = target.ne(ignore_index)
+    if weight is None:
+        return counted.sum()
+    return where(counted, _weight_of(where(counted, target, 0), weight), 0.0).sum()
+
+
+def _along_classes(weight, ndim, axis):
+    """The weights of the classes, to be multiplied with an input of so many dimensions."""
+    return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
 
 
 @composite(
@@ -97,15 +110,13 @@ def cross_entropy(
     picked = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
         return picked
-    if weight is not None:
-        raise GradcliError(
-            "arguments",
-            "cross_entropy() with label_smoothing and weight and labels is not supported",
-        )
-    spread = where(target.ne(ignore_index), -logp.mean(dim=axis), 0.0)
-    total = target.ne(ignore_index).sum()
-    even = spread.sum() / total if reduction == "mean" else reduced(spread, reduction)
-    return picked * (1 - label_smoothing) + even * label_smoothing
+    each = logp if weight is None else logp * _along_classes(weight, logp.ndim, axis)
+    even = where(target.ne(ignore_index), -each.sum(dim=axis), 0.0)
+    if reduction == "mean":
+        even = even.sum() / _total_weight(target, weight, ignore_index)
+    elif reduction == "sum":
+        even = even.sum()
+    return (1 - label_smoothing) * picked + even * (label_smoothing / logp.shape[axis])
 
 
 def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
@@ -113,11 +124,14 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
         target = target * (1 - label_smoothing) + label_smoothing / logp.shape[axis]
     terms = logp * target
     if weight is not None:
-        terms = terms * weight.reshape(shape=(-1, *(1,) * (logp.ndim - axis - 1)))
+        terms = terms * _along_classes(weight, logp.ndim, axis)
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
         return losses.sum() / (losses.numel if losses.ndim else 1)
     return reduced(losses, reduction)
+
+
+TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
 
 
 def _bce(x, t):
@@ -135,9 +149,8 @@ def _bce(x, t):
 )
 def bce_terms(g, y, x, t):
     """-(t * log(x) + (1 - t) * log(1 - x)) of each element."""
-    return g * ((x - t) / ((1 - x) * x).clamp(min=1e-12)), g * (
-        (1 - x).log().clamp(min=-100) - x.log().clamp(min=-100)
-    )
+    to_x = g * ((x - t) / ((1 - x) * x).clamp(min=TINY))
+    return to_x, g * ((1 - x).log() - x.log())
 
 
 @composite(

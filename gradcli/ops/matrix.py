@@ -7,6 +7,7 @@ differentiation" (2008), cited below as Giles with the section.
 from ..errors import GradcliError
 from ..graph import shapes
 from ..lazy import np
+from . import elements
 from .arithmetic import where
 from .families import composite, operator
 from .leaves import eye, ones
@@ -297,21 +298,10 @@ def trace(g, y, x):
 def _inverse(x, *, check):
     if check:
         return _linalg("inv", x)
-    try:
-        return np.linalg.inv(x)
-    except np.linalg.LinAlgError:
-        return np.full_like(x, np.inf)
-
-
-def _each_matrix(function):
-    """A function of one SymPy matrix, applied to the last two dimensions of an array."""
-
-    def apply(sp, x, *rest, **attrs):
-        stack = x.reshape(-1, *x.shape[-2:])
-        out = [np.array(function(sp, sp.Matrix(m), *rest)) for m in stack]
-        return np.array(out, dtype=object).reshape(*x.shape[:-2], *np.shape(out[0]))
-
-    return apply
+    regular = np.linalg.slogdet(x)[0] != 0
+    out = np.full_like(x, np.inf)
+    out[regular] = np.linalg.inv(x[regular])
+    return out
 
 
 @operator(
@@ -321,7 +311,7 @@ def _each_matrix(function):
     torch=LINALG + "inv",
     aliases=("inverse",),
     attributes={"check": True},
-    symbolic=_each_matrix(lambda sp, m: m.inv().applyfunc(sp.cancel)),
+    symbolic=elements.inverse,
     spelling="inv({0})",
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
 )
@@ -335,7 +325,7 @@ def inv(g, y, x, *, check):
     value=lambda x: np.linalg.det(x),
     dtype="float",
     torch=LINALG + "det",
-    symbolic=_each_matrix(lambda sp, m: m.det()),
+    symbolic=elements.determinant,
     method=True,
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
 )
@@ -354,13 +344,14 @@ def _logdet(x):
     shape=lambda s: _square(s)[:-2],
     value=_logdet,
     dtype="float",
-    symbolic=_each_matrix(lambda sp, m: sp.log(m.det())),
+    symbolic=elements.log_determinant,
     method=True,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
-    return (g.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g) * inv(x).mT
+    scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
+    return (scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale) * inv(x).mT
 
 
 def _solution_shape(a, b):
@@ -389,17 +380,12 @@ def _solve(a, b):
     return x[..., 0] if vector else x
 
 
-def _symbolic_solve(sp, a, b):
-    inverse = _each_matrix(lambda sp, m: m.inv().applyfunc(sp.cancel))(sp, a)
-    return (inverse @ b[..., None])[..., 0] if _is_vector(a.shape, b.shape) else inverse @ b
-
-
 @operator(
     shape=_solution_shape,
     value=_solve,
     dtype="float",
     torch=LINALG + "solve",
-    symbolic=_symbolic_solve,
+    symbolic=lambda sp, a, b: elements.solution(sp, a, b, _is_vector(a.shape, b.shape)),
     examples=(
         ("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"),
         ("linalg.solve(a + 3 * eye(3), b)", "a=3x3,b=3"),

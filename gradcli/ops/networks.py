@@ -121,6 +121,7 @@ def _overlap(w, *, shape, stride, dilation):
     examples=(("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),),
     method=True,
     torch=None,
+    index=lambda lower, i, x, *, kernel, stride, dilation: lower.window(i, x, stride, dilation),
 )
 def windows(g, y, x, *, kernel, stride, dilation):
     """The part of the last two dimensions under a kernel, at each of its positions."""
@@ -134,6 +135,7 @@ def windows(g, y, x, *, kernel, stride, dilation):
     method=True,
     examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
     torch=None,
+    index=lambda lower, i, w, *, shape, stride, dilation: lower.overlapping(i, w, stride, dilation),
 )
 def overlap(g, y, w, *, shape, stride, dilation):
     """Windows laid back where they came from and added up: the transpose of windows."""
@@ -147,6 +149,7 @@ def overlap(g, y, w, *, shape, stride, dilation):
     examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),
     method=True,
     torch=None,
+    index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
 )
 def zero_pad(g, y, x, *, amount):
     """Zeros before and after each dimension."""

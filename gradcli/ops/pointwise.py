@@ -3,39 +3,36 @@
 import math
 
 from ..lazy import np
+from . import elements
 from .arithmetic import where
-from .families import elementwise
-
-BOTH = (-2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, math.inf, -math.inf, math.nan)
-POSITIVE = (0.0, 0.1, 1.0, 3.0, math.inf, math.nan)
-UNIT = (-1.0, -0.5, 0.0, 0.5, 1.0, math.nan)
+from .families import SAMPLES, elementwise
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def exp(g, y, x):
     """e to the power of x."""
     return g * y
 
 
-@elementwise(samples=POSITIVE, domain=(0.2, 3.0))
+@elementwise(domain=(0.2, 3.0))
 def log(g, y, x):
     """Natural logarithm."""
     return g / x
 
 
-@elementwise(symbolic=lambda sp, x: sp.log(1 + x), samples=POSITIVE, domain=(-0.8, 3.0))
+@elementwise(symbolic=lambda sp, x: sp.log(1 + x), domain=(-0.8, 3.0))
 def log1p(g, y, x):
     """log(1 + x), exact for small x."""
     return g / (x + 1)
 
 
-@elementwise(symbolic=lambda sp, x: sp.exp(x) - 1, samples=BOTH)
+@elementwise(symbolic=lambda sp, x: sp.exp(x) - 1)
 def expm1(g, y, x):
     """exp(x) - 1, exact for small x."""
     return g * (y + 1)
 
 
-@elementwise(samples=POSITIVE, domain=(0.2, 3.0))
+@elementwise(domain=(0.2, 3.0))
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -45,7 +42,6 @@ def sqrt(g, y, x):
     lambda x: 1 / np.sqrt(x),
     symbolic=lambda sp, x: 1 / sp.sqrt(x),
     dtype="float",
-    samples=POSITIVE,
     domain=(0.2, 3.0),
 )
 def rsqrt(g, y, x):
@@ -53,19 +49,19 @@ def rsqrt(g, y, x):
     return -0.5 * g * y**3
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def sin(g, y, x):
     """Sine."""
     return g * cos(x)
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def cos(g, y, x):
     """Cosine."""
     return g * -sin(x)
 
 
-@elementwise(samples=BOTH, domain=(-1.2, 1.2))
+@elementwise(domain=(-1.2, 1.2))
 def tan(g, y, x):
     """Tangent."""
     return g * (1 + y**2)
@@ -76,7 +72,6 @@ def tan(g, y, x):
     symbolic=lambda sp, x: sp.asin(x),
     dtype="float",
     aliases=("arcsin",),
-    samples=UNIT,
     domain=(-0.9, 0.9),
 )
 def asin(g, y, x):
@@ -89,7 +84,6 @@ def asin(g, y, x):
     symbolic=lambda sp, x: sp.acos(x),
     dtype="float",
     aliases=("arccos",),
-    samples=UNIT,
     domain=(-0.9, 0.9),
 )
 def acos(g, y, x):
@@ -102,26 +96,25 @@ def acos(g, y, x):
     symbolic=lambda sp, x: sp.atan(x),
     dtype="float",
     aliases=("arctan",),
-    samples=BOTH,
 )
 def atan(g, y, x):
     """Inverse of tangent."""
     return g / (x * x + 1)
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def sinh(g, y, x):
     """Hyperbolic sine."""
     return g * cosh(x)
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def cosh(g, y, x):
     """Hyperbolic cosine."""
     return g * sinh(x)
 
 
-@elementwise(samples=BOTH)
+@elementwise()
 def tanh(g, y, x):
     """Hyperbolic tangent."""
     return g * (1 - y * y)
@@ -137,7 +130,6 @@ def _sigmoid(x):
     symbolic=lambda sp, x: 1 / (1 + sp.exp(-x)),
     dtype="float",
     aliases=("expit",),
-    samples=BOTH,
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
@@ -149,8 +141,7 @@ F = "torch.nn.functional."
 
 @elementwise(
     lambda x: np.maximum(x, 0),
-    symbolic=lambda sp, x: sp.Max(x, 0),
-    samples=BOTH,
+    symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes 0",
 )
@@ -163,8 +154,7 @@ def relu(g, y, x):
     lambda x, *, negative_slope: np.where(np.asarray(x) > 0, x, np.multiply(x, negative_slope)),
     torch=F + "leaky_relu",
     dtype="float",
-    symbolic=lambda sp, x, *, negative_slope: sp.Piecewise((x, x > 0), (x * negative_slope, True)),
-    samples=BOTH,
+    symbolic=lambda sp, x, *, negative_slope: elements.above_zero(sp, x, x, x * negative_slope),
     kink=lambda y, x, *, negative_slope: x.eq(0),
     caveat="no derivative at 0: PyTorch takes negative_slope",
 )
@@ -177,8 +167,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))),
     torch=F + "elu",
     dtype="float",
-    symbolic=lambda sp, x, *, alpha: sp.Piecewise((x, x > 0), (alpha * (sp.exp(x) - 1), True)),
-    samples=BOTH,
+    symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x) - 1)),
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
@@ -195,7 +184,7 @@ def _softplus(x, *, beta, threshold):
     symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta,
     torch=F + "softplus",
     dtype="float",
-    samples=(*BOTH, 25.0),
+    samples=(*SAMPLES, 25.0),
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
@@ -207,7 +196,7 @@ def _erf(x):
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), float)
 
 
-@elementwise(_erf, symbolic=lambda sp, x: sp.erf(x), dtype="float", samples=BOTH)
+@elementwise(_erf, symbolic=lambda sp, x: sp.erf(x), dtype="float")
 def erf(g, y, x):
     """Error function."""
     return g * (2 / math.sqrt(math.pi) * exp(-(x * x)))
@@ -217,7 +206,6 @@ def erf(g, y, x):
     lambda x, *, approximate: _gelu(x, approximate),
     torch=F + "gelu",
     dtype="float",
-    samples=BOTH[:-3],
     expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
 )
 def gelu(g, y, x, *, approximate="none"):
@@ -248,7 +236,6 @@ def _gelu_meaning(x, approximate):
     torch=F + "silu",
     dtype="float",
     aliases=("swish",),
-    samples=BOTH[:-3],
     expand=lambda x: x * sigmoid(x),
 )
 def silu(g, y, x):

@@ -5,30 +5,52 @@ import math
 from ..errors import GradcliError
 from ..graph import Node, Outputs, as_node, shapes
 from ..lazy import np
-from .arithmetic import abs, maximum, minimum, sign, where
+from . import elements
+from .arithmetic import abs, maximum, minimum, same, sign, where
 from .families import composite, operator, reduction, same_with_axis, shorthand
-from .leaves import eye, size, zeros
+from .leaves import eye, size
 from .pointwise import exp
 
 TIE = "ties share the gradient equally"
 
 
-@reduction(lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims), dtype="promote")
+def _mean(x, axis, keepdims):
+    """Without NumPy's warning for a mean of nothing."""
+    count = np.float64(shapes.numel([np.shape(x)[d] for d in axis]))
+    return np.sum(x, axis=axis, keepdims=keepdims) / count
+
+
+@reduction(
+    lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
+    symbolic=lambda sp, *xs: sp.Add(*xs),
+    dtype="number",
+    index="sum",
+)
 def sum(g, y, x, dim):
     """Sum along dim."""
     return g
 
 
-@reduction(dtype="float")
+@reduction(_mean, dtype="float", symbolic=elements.mean, index="mean")
 def mean(g, y, x, dim):
     """Average along dim."""
     return g / size(x, dim=dim)
 
 
-@reduction()
+@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs))
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""
     return g * prod_others(x, dim=dim)
+
+
+def _others(x, *, dim):
+    """By division where nothing is 0, as PyTorch: inf and nan come out the same."""
+    zeros = np.count_nonzero(x == 0)
+    if zeros == 0:
+        return np.prod(x, axis=dim, keepdims=True) / x
+    if zeros > 1 and len(dim) == x.ndim:
+        return np.zeros_like(x)
+    return _exclusive_products(x, dim=dim)
 
 
 def _exclusive_products(x, *, dim):
@@ -44,7 +66,8 @@ def _exclusive_products(x, *, dim):
 
 @composite(
     shape=lambda s, *, dim: s,
-    value=_exclusive_products,
+    value=_others,
+    symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,
 )
@@ -62,40 +85,46 @@ def prod_others(x, *, dim):
 
 def _variance(x, axis, keepdims, *, correction):
     freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(
-        np.square(x - np.mean(x, axis=axis, keepdims=True)), axis=axis, keepdims=keepdims
-    )
+    spread = np.sum(np.square(x - _mean(x, axis, True)), axis=axis, keepdims=keepdims)
     return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
 
 
-def _freedom(x, dim, correction):
-    """By how much squared deviations are divided."""
-    return size(x, dim=dim) - correction if correction else size(x, dim=dim)
+def _slope_of_variance(x, dim, correction):
+    count, mean = size(x, dim=dim), x.mean(dim=dim, keepdim=True)
+    if shapes.numel([x.shape[d] for d in dim]) <= correction:
+        return where(x.eq(mean), math.nan, math.inf)  # as PyTorch
+    return 2 / (count - correction if correction else count) * (x - mean)
 
 
 @reduction(
     _variance,
+    symbolic=elements.variance,
     dtype="float",
+    order="x dim correction keepdim",
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
+    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
-    return g * (2 / _freedom(x, dim, correction) * (x - x.mean(dim=dim, keepdim=True)))
+    return g * _slope_of_variance(x, dim, correction)
 
 
 @reduction(
     lambda x, axis, keepdims, *, correction: np.sqrt(
         _variance(x, axis, keepdims, correction=correction)
     ),
+    symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
     dtype="float",
+    order="x dim correction keepdim",
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
     caveat="no derivative where all are equal: PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
+    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
     to_variance = where(y.eq(0), 0, g / (y * 2))
-    return to_variance * (2 / _freedom(x, dim, correction) * (x - x.mean(dim=dim, keepdim=True)))
+    return to_variance * _slope_of_variance(x, dim, correction)
 
 
 def _shared(g, y, x, dim):
@@ -112,7 +141,7 @@ def _tied(y, x, *, dim, keepdim):
 
 @reduction(
     lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
-    symbolic=lambda sp, *xs: sp.Max(*xs),
+    symbolic=lambda sp, *xs: elements.extreme(sp, "Max", *xs),
     kink=_tied,
     caveat=TIE,
 )
@@ -123,7 +152,7 @@ def amax(g, y, x, dim):
 
 @reduction(
     lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
-    symbolic=lambda sp, *xs: sp.Min(*xs),
+    symbolic=lambda sp, *xs: elements.extreme(sp, "Min", *xs),
     kink=_tied,
     caveat=TIE,
 )
@@ -146,6 +175,7 @@ def _one_dimension(s, *, dim, keepdim):
 @operator(
     shape=_one_dimension,
     value=_index_of("argmax"),
+    symbolic=elements.place_along("Max"),
     dtype="int",
     examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
@@ -158,6 +188,7 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
 @operator(
     shape=_one_dimension,
     value=_index_of("argmin"),
+    symbolic=elements.place_along("Min"),
     dtype="int",
     examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
@@ -181,7 +212,7 @@ PICKED = "of equal elements the first takes the whole gradient"
     value=lambda x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
     shape=_one_dimension,
     kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
-    symbolic=lambda sp, x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
+    symbolic=elements.extreme_along("Max"),
     caveat=PICKED,
     spelling="max({0}, dim={dim}, keepdim={keepdim}).values",
     examples=(("max(x, dim=1).values", "x=2x3"), ("x.max(0)[0]", "x=2x3")),
@@ -196,6 +227,7 @@ def max_values(x, *, dim, keepdim=False):
     value=lambda x, *, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim),
     shape=_one_dimension,
     kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
+    symbolic=elements.extreme_along("Min"),
     caveat=PICKED,
     spelling="min({0}, dim={dim}, keepdim={keepdim}).values",
     examples=(("min(x, dim=1).values", "x=2x3"), ("x.min(0)[0]", "x=2x3")),
@@ -217,11 +249,38 @@ def _extreme(whole, between, values, place, input, second, keepdim):
     )
 
 
+def _hit(g, y, x):
+    hit = same(x, y)
+    return where(hit, g / hit.sum(), 0)
+
+
+def _of_all(name, along, sentence):
+    def meaning(x):
+        return getattr(x, along)()
+
+    meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
+    examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
+    return composite(
+        rule=_hit, spelling=f"{name}({{0}})", torch=f"torch.{name}", caveat=TIE, examples=examples,
+        kink=lambda y, x: x.eq(y).sum() > 1,
+    )(meaning)  # fmt: skip
+
+
+max_all = _of_all("max", "amax", "Largest of all elements.")
+min_all = _of_all("min", "amin", "Smallest of all elements.")
+
+
 @shorthand()
 def max(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the larger of two tensors."""
     return _extreme(
-        amax, maximum, max_values, argmax, as_node(input), dim if other is None else other, keepdim
+        max_all,
+        maximum,
+        max_values,
+        argmax,
+        as_node(input),
+        dim if other is None else other,
+        keepdim,
     )
 
 
@@ -229,7 +288,13 @@ def max(input, dim=None, keepdim=False, *, other=None):
 def min(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the smaller of two tensors."""
     return _extreme(
-        amin, minimum, min_values, argmin, as_node(input), dim if other is None else other, keepdim
+        min_all,
+        minimum,
+        min_values,
+        argmin,
+        as_node(input),
+        dim if other is None else other,
+        keepdim,
     )
 
 
@@ -277,6 +342,7 @@ def _norm_meaning(x, *, dim, keepdim, p):
 
 @reduction(
     _norm,
+    symbolic=elements.norm,
     dtype="float",
     expand=_norm_meaning,
     aliases=("vector_norm",),
@@ -284,7 +350,7 @@ def _norm_meaning(x, *, dim, keepdim, p):
     caveat="no derivative at the zero vector: PyTorch takes 0",
     torch="torch.linalg.vector_norm",
     order="x p dim keepdim",
-    spelling="vector_norm({0}, {p}, dim={dim}, keepdim={keepdim})",
+    spelling="{0}.norm({p}, dim={dim}, keepdim={keepdim})",
     examples=(
         ("x.norm()", "x=2x3"),
         ("norm(x, 1, dim=1)", "x=2x3"),
@@ -295,14 +361,14 @@ def _norm_meaning(x, *, dim, keepdim, p):
 def vector_norm(g, y, x, dim, *, p=2):
     """(sum of |x|**p) ** (1/p); the Euclidean length for p = 2."""
     if p == 0:
-        return zeros(size=x.shape)
+        return None
     if p == 1:
         return g * sign(x)
     if p == 2:
         return g * where(y.eq(0), 0, x / y)
     if math.isinf(p):
-        hit = abs(x).eq(y)
-        return sign(x) * (g * hit / hit.sum(dim=dim, keepdim=True))
+        hit = same(abs(x), y)
+        return sign(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
     if p < 1:
         return sign(x) * where(x.eq(0), 0, abs(x) ** (p - 1)) * g * y ** (1 - p)
     scale = where(y.eq(0), 0, g / y ** (p - 1))
@@ -326,10 +392,11 @@ def norm(input, p=2, dim=None, keepdim=False, *, ord=None):
 
 @operator(
     shape=same_with_axis,
-    dtype="promote",
+    dtype="number",
     value=lambda x, *, dim: np.cumsum(x, axis=dim) if np.ndim(x) else x,
     method=True,
     examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
+    index=lambda lower, i, x, *, dim: lower.running(i, x, dim),
 )
 def cumsum(g, y, x, *, dim):
     """Running sum along dim."""

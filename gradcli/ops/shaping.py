@@ -117,7 +117,7 @@ def _without_ones(i, old, new):
     shape=lambda s, *, shape: shapes.reshape(s, shape),
     collect="shape",
     aliases=("view",),
-    index=lambda i, x, *, shape: _without_ones(i, shapes.reshape(x.shape, shape), x.shape),
+    index="reshape",
     examples=(
         ("x.reshape(3, 2)", "x=2x3"),
         ("x.view(-1)", "x=2x3"),
@@ -272,6 +272,7 @@ def _repeats(s, repeats):
     collect="repeats",
     examples=(("x.repeat(2, 3)", "x=3"),),
     torch="torch.Tensor.{name}",
+    index=lambda lower, i, x, *, repeats: lower.repeated(i, x),
 )
 def repeat(g, y, x, *, repeats):
     """The whole tensor laid side by side, so often in each dimension."""
@@ -300,6 +301,9 @@ def _is_matrix(s, *, diagonal):
     lambda x, *, diagonal: np.tril(x, diagonal),
     shape=_is_matrix,
     examples=(("x.tril()", "x=3x3"), ("tril(x, -1)", "x=3x3")),
+    index=lambda lower, i, x, *, diagonal: lower.product(
+        lower.at_most(i[-1], lower.plus(i[-2], diagonal)), lower(x, i)
+    ),
 )
 def tril(g, y, x, *, diagonal=0):
     """The elements on and below a diagonal; 0 above."""
@@ -310,6 +314,9 @@ def tril(g, y, x, *, diagonal=0):
     lambda x, *, diagonal: np.triu(x, diagonal),
     shape=_is_matrix,
     examples=(("x.triu()", "x=3x3"), ("triu(x, 1)", "x=2x3")),
+    index=lambda lower, i, x, *, diagonal: lower.product(
+        lower.at_most(lower.plus(i[-2], diagonal), i[-1]), lower(x, i)
+    ),
 )
 def triu(g, y, x, *, diagonal=0):
     """The elements on and above a diagonal; 0 below."""
@@ -331,11 +338,7 @@ def _distance(diagonal):
 @movement(
     lambda x, *, diagonal: np.diag(x, diagonal),
     shape=_diag_shape,
-    index=lambda i, x, *, diagonal: (
-        (Affine.of(i[0]).plus(max(-diagonal, 0)), Affine.of(i[0]).plus(max(diagonal, 0)))
-        if x.ndim == 2
-        else None
-    ),
+    index=lambda lower, i, x, *, diagonal: lower.diagonal(i, x, diagonal),
     examples=(("diag(x)", "x=3"), ("diag(x)", "x=3x3"), ("x.diag(1)", "x=2x3")),
 )
 def diag(g, y, x, *, diagonal=0):
@@ -372,6 +375,7 @@ def _joined(*given, dim):
     value=lambda *xs, dim: np.concatenate(xs, axis=dim),
     aliases=("concat", "concatenate"),
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
+    index=lambda lower, i, *tensors, dim: lower.joined(i, tensors, dim),
 )
 def cat(g, y, *tensors, dim=0):
     """Tensors one after the other along dim."""
@@ -400,6 +404,7 @@ def _stacked(*given, dim):
     shape=_stacked,
     value=lambda *xs, dim: np.stack(xs, axis=dim),
     examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
+    index=lambda lower, i, *tensors, dim: lower.stacked(i, tensors, dim),
 )
 def stack(g, y, *tensors, dim=0):
     """Tensors of one shape along a new dimension."""

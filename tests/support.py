@@ -1,0 +1,174 @@
+"""What the tests of operators share: values for examples, gradients, the same in PyTorch.
+
+Everything is drawn from the table (gradcli/ops): nothing here knows an operator by name.
+"""
+
+import ast
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import gradcli.ops  # noqa: F401  (fills the table)
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.numeric import Evaluator, sources
+from gradcli.graph import OPS, Node, Operator, as_node, walk
+from gradcli.language.options import read_shapes
+from gradcli.language.problem import Problem, pose
+
+Arrays = dict[str, np.ndarray]
+
+
+class Example(NamedTuple):
+    """One example of an operator, from the table."""
+
+    op: Operator
+    text: str
+    shapes: str
+
+    @property
+    def values(self) -> Arrays:
+        """A value for every input, the same in every run."""
+        low, high = self.op.domain
+        draw = generator(self.text, self.shapes)
+        return {name: draw.uniform(low, high, shape) for name, shape in self._shapes.items()}
+
+    @property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return read_shapes([self.shapes])
+
+    @property
+    def problem(self) -> Problem:
+        """The example with its values."""
+        return pose(self.text, values=self.values)
+
+    def __str__(self) -> str:
+        return f"{self.op.name}: {self.text} with {self.shapes}"
+
+
+def examples() -> list[Example]:
+    """Every example of every operator."""
+    return [Example(op, *example) for op in OPS.values() for example in op.examples]
+
+
+def generator(*texts: str) -> np.random.Generator:
+    """Random numbers that belong to `texts`."""
+    return np.random.default_rng(zlib.crc32("\n".join(texts).encode()))
+
+
+# ---- gradcli -------------------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """A value and the gradients of the inputs; None where the output does not depend on one."""
+
+    out: np.ndarray
+    grads: dict[str, np.ndarray | None]
+
+
+def answer(problem: Problem, seed: Any = None) -> Answer:
+    """Value and gradients of a problem; `seed` is an array, by default what the problem says."""
+    given = dict(problem.values)
+    if seed is None:
+        assert problem.seed.value is not None
+        (seed,) = Evaluator(given)(problem.seed.value)
+    evaluate = Evaluator({**given, problem.seed.node: seed})
+    of = backward(problem.out, problem.seed.node, [i.node for i in problem.wrt]).of
+    grads = {i.name: of[i.node] and evaluate(of[i.node])[0] for i in problem.wrt}
+    return Answer(evaluate(problem.out)[0], grads)
+
+
+def gradients(
+    text: str, values: Mapping[str, Any], seed: Any = None
+) -> dict[str, np.ndarray | None]:
+    """The gradients of an expression."""
+    return answer(pose(text, values=values), seed).grads
+
+
+def everything(root: Node) -> list[Node]:
+    """`root`, what it is computed from, and what composites mean, inputs first."""
+    return walk([root], lambda n: (*n.inputs, *sources(n), n.expansion))
+
+
+def weighted(nodes: list[Node | None], weights: list[Node]) -> Node:
+    """The sum of <weight, node>."""
+    total = as_node(0.0)
+    for node, weight in zip(nodes, weights, strict=True):
+        total = total if node is None else total + (weight * node).sum()
+    return total
+
+
+def stand_ins(nodes: list[Node], prefix: str) -> list[Node]:
+    """A fresh input in the shape of each node."""
+    return [
+        OPS["input"](name=f"{prefix}{k}", shape=n.shape, dtype="float") for k, n in enumerate(nodes)
+    ]
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+
+@cache
+def torch_names() -> dict[str, Any]:
+    """PyTorch's functions under their bare names, and its modules."""
+    import torch
+    import torch.nn.functional as F
+
+    found = {"torch": torch, "F": F, "linalg": torch.linalg, "pi": torch.pi, "inf": torch.inf}
+    for module in (torch.linalg, torch.special, torch, F):
+        found |= {k: getattr(module, k) for k in dir(module) if not k.startswith("_")}
+    return found | {name: getattr(torch.linalg, name) for name in ("inv", "solve", "vector_norm")}
+
+
+def torch_function(op: Operator) -> Any:
+    """What PyTorch calls `op`."""
+    import torch
+
+    found = torch
+    for part in op.torch.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def run_torch(text: str, tensors: Mapping[str, Any]) -> Any:
+    """A program of the language, executed by PyTorch."""
+    body = ast.parse(text).body
+    scope = {**torch_names(), **tensors}
+    exec(compile(ast.Module(body[:-1], []), "<program>", "exec"), scope)
+    last = body[-1]
+    return eval(compile(ast.Expression(last.value), "<program>", "eval"), scope)
+
+
+def fixed(problem: Problem) -> set[str]:
+    """The inputs by which PyTorch has no derivative, as the table says."""
+    held = set()
+    for node in everything(problem.out):
+        pairs = zip(node.op.inputs, node.inputs, strict=False)
+        held |= {i for name, i in pairs if name in node.op.fixed}
+    return {i.name for i in problem.inputs.values() if i.node in held}
+
+
+def torch_answer(text: str, values: Mapping[str, Any], seed: Any, held: set[str]) -> Answer:
+    """Value and gradients from PyTorch, with `seed` as `gradient` (None: PyTorch's own)."""
+    import torch
+
+    tensors = {name: torch.tensor(v) for name, v in values.items()}
+    wrt = {n: t for n, t in tensors.items() if t.is_floating_point() and n not in held}
+    for t in wrt.values():
+        t.requires_grad_()
+    out = run_torch(text, tensors)
+    gradient = None if seed is None else torch.tensor(seed)
+    found = torch.autograd.grad(out, list(wrt.values()), gradient, allow_unused=True)
+    grads = {name: None if g is None else g.numpy() for name, g in zip(wrt, found, strict=True)}
+    return Answer(out.detach().numpy(), grads)
+
+
+def assert_equal(ours: Any, theirs: Any, rtol: float = 1e-12, atol: float = 1e-13) -> None:
+    """Same shape, None and infinities, nan in the same places, finite numbers to a tolerance."""
+    if ours is None or theirs is None:
+        assert ours is theirs
+        return
+    assert np.shape(ours) == np.shape(theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol, equal_nan=True)

@@ -1,0 +1,192 @@
+"""What must hold for every operator, from its record in the table and with no code of its own."""
+
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+from support import Example, everything, examples, generator, stand_ins, weighted
+
+from gradcli.autodiff.forward import jvp
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.numeric import Evaluator
+from gradcli.graph import OPS, Node
+
+EXAMPLES = examples()
+each_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
+each_operator = pytest.mark.parametrize("op", list(OPS.values()), ids=str)
+
+
+class Setting:
+    """An example at its values: the graph, a seed, and a random direction for inputs and seed."""
+
+    def __init__(self, example: Example):
+        self.problem = example.problem
+        self.out, self.seed = self.problem.out, self.problem.seed.node
+        self.inputs = [i.node for i in self.problem.wrt]
+        self.draw = generator(str(example), "setting")
+        self.point = {**self.problem.values, self.seed: self.draw.normal(size=self.out.shape)}
+        self.direction = {
+            n: self.draw.normal(size=n.shape) for n in (*self.inputs, self.seed) if n in self.point
+        }
+        held = [n for n in everything(self.out) if n.op.family == "barrier"]
+        self.held = dict(zip(held, Evaluator(self.point)(*held)))
+
+    @property
+    def gradients(self) -> list[Node | None]:
+        return list(backward(self.out, self.seed, self.inputs).of.values())
+
+    def at(self, step: float, *more: tuple[dict, float]) -> Evaluator:
+        """An evaluator so far along the direction; what a barrier holds back stays as it is."""
+        moved = {n: v + step * self.direction.get(n, 0) for n, v in self.point.items()}
+        return Evaluator({**moved, **self.held})
+
+    def slope(self, node: Node, step: float = 1e-4) -> float:
+        """The derivative of a 0-d node along the direction, by differences of fourth order."""
+        values = [float(self.at(k * step)(node)[0]) for k in (-2, -1, 1, 2)]
+        return np.dot(values, [1, -8, 8, -1]) / (12 * step)
+
+    def along(self, node: Node, wrt: list[Node]) -> float:
+        """The same from the gradient of the node."""
+        of = backward(node, OPS["ones"](size=()), wrt).of
+        evaluate = self.at(0)
+        return sum(
+            float(np.sum(self.direction[n] * evaluate(g)[0]))
+            for n, g in of.items()
+            if g is not None
+        )
+
+
+@cache
+def setting(example: Example) -> Setting:
+    return Setting(example)
+
+
+@each_example
+def test_gradient_against_differences(example):
+    s = setting(example)
+    value = (s.seed * s.out).sum()
+    assert s.along(value, [*s.inputs, s.seed]) == pytest.approx(s.slope(value), rel=1e-7, abs=1e-8)
+
+
+@each_example
+def test_second_order_against_differences(example):
+    s = setting(example)
+    weights = stand_ins(s.inputs, "w")
+    s.point.update({w: s.draw.normal(size=w.shape) for w in weights})
+    value = weighted(s.gradients, weights)
+    assert s.along(value, [*s.inputs, s.seed]) == pytest.approx(s.slope(value), rel=1e-6, abs=1e-7)
+
+
+@each_example
+def test_vjp_and_jvp_are_transposes(example):
+    s = setting(example)
+    tangents = stand_ins(s.inputs, "t")
+    arrays = {t: s.draw.normal(size=t.shape) for t in tangents}
+    evaluate = Evaluator({**s.point, **arrays})
+    pushed = jvp(s.out, dict(zip(s.inputs, tangents)))
+    left = 0.0 if pushed is None else np.sum(s.point[s.seed] * evaluate(pushed)[0])
+    (right,) = evaluate(weighted(s.gradients, tangents))
+    assert left == pytest.approx(float(right), rel=1e-12, abs=1e-12)
+
+
+def meanings():
+    """Every node of an example that has a meaning in other operators beside its own value or rule."""
+    for example in EXAMPLES:
+        for node in everything(example.problem.out):
+            if node.op is example.op and node.op.expand and (node.op.value or node.op.rule):
+                yield pytest.param(example, node, id=str(example))
+
+
+@pytest.mark.parametrize(("example", "node"), list(meanings()))
+def test_value_and_rule_against_the_meaning(example, node):
+    meaning, seed = node.op.expanded(node), stand_ins([node], "g")[0]
+    arrays = {seed: generator(str(example), "meaning").normal(size=node.shape)}
+    evaluate = Evaluator({**example.problem.values, **arrays})
+    close = {"rtol": 1e-11, "atol": 1e-12}
+    np.testing.assert_allclose(*evaluate(node, meaning), **close)
+    floats = [i for i in node.parents if i.dtype == "float"]
+    ours, expected = backward(node, seed, floats).of, backward(meaning, seed, floats).of
+    for i in floats:
+        assert (ours[i] is None) == (expected[i] is None)
+        if ours[i] is not None:
+            np.testing.assert_allclose(*evaluate(ours[i], expected[i]), **close)
+
+
+@each_operator
+def test_record(op):
+    assert op.examples or op.family == "leaf"
+    assert op.sentence
+
+    signature = op.signature()
+    for name in (*op.inputs, *op.attributes):
+        assert name in signature
+    assert set(op.labels) | set(op.fixed) <= set(op.inputs)
+    assert op.rule or op.expand
+    assert op.value or op.expand or not op.inputs
+
+
+# ---- broadcasting --------------------------------------------------------------------------------
+
+BROADCAST = [
+    op for op in OPS.values()
+    if op.family == "elementwise" and len(op.inputs) > 1 and op.dtype in ("promote", "float")
+]  # fmt: skip
+
+
+def operands(op, shapes, draw):
+    """An input node and its array for every operand."""
+    for k, (name, shape) in enumerate(zip(op.inputs, shapes)):
+        mask = name in op.labels
+        array = draw.random(shape) < 0.5 if mask else draw.uniform(*op.domain, shape)
+        dtype = "bool" if mask else "float"
+        yield OPS["input"](name=f"x{k}", shape=shape, dtype=dtype), np.asarray(array)
+
+
+@pytest.mark.parametrize("op", BROADCAST, ids=str)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_broadcasting(op, data):
+    count = len(op.inputs)
+    drawn = mutually_broadcastable_shapes(num_shapes=count, min_side=0, max_side=3, max_dims=3)
+    shapes = data.draw(drawn).input_shapes
+    values = dict(operands(op, shapes, np.random.default_rng(data.draw(st.integers(0, 99)))))
+    nodes = list(values)
+    y = op(*nodes)
+    if not has_gradient(op, y):
+        return
+    seed = OPS["input"](name="g", shape=y.shape, dtype="float")
+    full = [n.expand(shape=y.shape) for n in nodes]
+    evaluate = Evaluator({**values, seed: np.random.default_rng(1).normal(size=y.shape)})
+    of = backward(y, seed, nodes).of
+    explicit = backward(op(*full), seed, full).of
+    np.testing.assert_array_equal(*evaluate(y, op(*full)))
+    for n, whole in zip(nodes, full):
+        if of[n] is not None:
+            assert of[n].shape == n.shape
+            summed = explicit[whole].sum_to_size(shape=n.shape)
+            np.testing.assert_allclose(*evaluate(of[n], summed), rtol=1e-12, atol=1e-12)
+
+
+def has_gradient(op, y):
+    """Whether the operator has a derivative at all: // refuses to be asked for one."""
+    from gradcli.errors import GradcliError
+
+    try:
+        backward(y, OPS["ones"](size=y.shape), y.parents)
+    except GradcliError as error:
+        return error.code != "not-differentiable"
+    return True
+
+
+# ---- cost ----------------------------------------------------------------------------------------
+
+
+def test_the_table_imports_neither_numpy_nor_sympy():
+    code = "import sys, gradcli.ops; print(sorted({'numpy', 'sympy'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
