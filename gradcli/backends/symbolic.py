@@ -1,0 +1,282 @@
+"""Values of a graph over SymPy elements: what the written-out sums are made of.
+
+Knows nothing about single operators: each is said element by element by its own `symbolic` field,
+by its meaning in other operators, or by the NumPy function that works on elements too. What depends
+on no symbol is computed with numbers, and becomes SymPy's only where it meets symbols.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import GradcliError
+from ..graph import Node, walk
+from ..graph.shapes import Shape, axes, numel
+from ..lazy import np, sp
+from ..limits import Limits
+from ..ops.elements import is_condition, number, reduce_over, truth
+from .elements import element_text, elements_text, lift, tidy
+from .numeric import Evaluator
+
+__all__ = ["WRITABLE", "Symbolic", "element_text", "elements_text", "lift", "writable"]
+
+WRITABLE = 2_000  # elements that are worth writing out, and quickly made
+LARGEST = 50_000  # nodes of the expressions of one tensor, each counted as often as it is written
+
+
+def writable(*shapes: Shape) -> bool:
+    """Whether tensors of these shapes together are few enough elements to write out.
+
+    For callers to ask before they make a Symbolic, of all inputs, outputs and gradients at once.
+    """
+    return sum(map(numel, shapes)) <= WRITABLE
+
+
+class Symbolic:
+    """Arrays of SymPy expressions for nodes, each computed once.
+
+    `given` holds an array for every input that has a value: numbers, or SymPy elements. Any other
+    input stands for itself, with a real symbol for each element, named as the language writes it.
+    """
+
+    def __init__(self, given: Mapping[Node, Any], *, limits: Limits | None = None):
+        numbers = {n: a for n, a in given.items() if a is not None and a.dtype != object}
+        self.numeric = Evaluator(numbers, limits=limits)
+        self.values: dict[Node, Any] = {
+            n: a for n, a in given.items() if a is not None and a.dtype == object
+        }
+        self._live: dict[Node, bool] = dict.fromkeys(self.values, True) | dict.fromkeys(
+            numbers, False
+        )
+        self._lengths: dict[Any, int] = {}
+        self._tidied: dict[Any, Any] = {}
+
+    def __call__(self, *roots: Node) -> list[Any]:
+        """The arrays of `roots`, in their order: SymPy expressions, of dtype object.
+
+        GradcliError "limit" where expressions grow too long to be written; "needs-value" where an
+        operator cannot be said in symbols.
+        """
+        try:
+            return [self._tidy_all(self._elements(root)) for root in map(self._run, roots)]
+        except RecursionError:
+            raise self._too_long("the expression") from None
+
+    # ---- the walk --------------------------------------------------------------------------------
+
+    def _run(self, root: Node) -> Node:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            missing = (
+                ()
+                if node in self.values
+                else [n for n in self._sources(node) if n not in self.values]
+            )
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if node not in self.values:
+                self.values[node] = self._compute(node)
+        return root
+
+    def _depends(self, node: Node) -> bool:
+        """Whether a symbol has a part in the value of `node`."""
+        live = self._live
+        if node not in live:
+            for n in walk([node], lambda n: () if n in live else n.inputs):
+                if n not in live:
+                    free = not n.inputs and n.op.value is None and not n.op.expand
+                    live[n] = free or any(live[i] for i in n.parents)
+        return live[node]
+
+    def _sources(self, node: Node) -> Iterable[Node]:
+        if not self._depends(node):
+            return ()
+        return (node.op.expanded(node),) if _by_meaning(node) else node.parents
+
+    def _compute(self, node: Node) -> Any:
+        if not self._depends(node):
+            return self.numeric(node)[0]
+        if not node.inputs and "name" in node.attrs:
+            return _symbols(node.attrs["name"], node.shape)
+        if _by_meaning(node):
+            return self.values[node.op.expanded(node)]
+        try:
+            found = self._apply(node)
+        except GradcliError as error:
+            raise error.at(node.span) from None
+        except (TypeError, AttributeError, ValueError, NotImplementedError) as error:
+            raise GradcliError(
+                "needs-value", f"{node.op.name}() cannot be written in symbols", span=node.span
+            ) from error
+        return self._checked(found, node)
+
+    def _apply(self, node: Node) -> Any:
+        op, attrs = node.op, {name: _exact(value) for name, value in node.attrs.items()}
+        if op.family == "elementwise" and op.symbolic:
+            return _each(op, [self._operand(node, k) for k in range(len(node.inputs))], node, attrs)
+        operands = [self._operand(node, k) for k in range(len(node.inputs))]
+        if op.symbolic is None:
+            return _by_value(op, operands, node)
+        if op.family != "reduction":
+            return op.symbolic(sp, *operands, **attrs)
+        (x,) = operands
+        over = axes(attrs.pop("dim"), x.ndim)
+        attrs.pop("keepdim", None)
+        return reduce_over(lambda *row: op.symbolic(sp, *row, **attrs), x, over).reshape(node.shape)
+
+    def _operand(self, node: Node, slot: int) -> Any:
+        """The elements of an input; plain numbers where they are known and pick elements."""
+        i, op = node.inputs[slot], node.op
+        if i is None:
+            return None
+        is_label = slot < len(op.inputs) and op.inputs[slot] in op.labels
+        if is_label and op.family != "elementwise" and self.values[i].dtype != object:
+            return self.values[i]
+        elements = self._elements(i)
+        if is_label or op.family == "movement" or op.dtype == "bool":
+            return elements
+        return _map(lambda x: number(sp, x), elements)
+
+    def _elements(self, node: Node) -> Any:
+        value = self.values[node]
+        if value.dtype != object:
+            value = _map(lift, value)
+        return value
+
+    # ---- elements --------------------------------------------------------------------------------
+
+    def _checked(self, found: Any, node: Node) -> Any:
+        """What an operator answered, as an array of nothing but SymPy elements."""
+        out = np.empty(node.shape, object)
+        if isinstance(found, np.ndarray):
+            out[...] = found
+        else:
+            out[()] = found
+        flat, length = out.reshape(-1), 0
+        for k, x in enumerate(flat):
+            flat[k] = x = _settled(x)
+            length += self._length(x)
+            if length > LARGEST:
+                raise self._too_long(f"the elements of {node.op.name}()")
+        if node.op.family == "movement" and any(map(is_condition, flat)):
+            flat[:] = [truth(sp, x) for x in flat]  # with the zeros of a triangle as false
+        return out
+
+    def _length(self, x: Any) -> int:
+        """How many nodes an expression has, written out; each of its parts is looked at once."""
+        known = self._lengths.get(x)
+        if known is None:
+            known = self._lengths[x] = 1 + sum(map(self._length, x.args))
+        return known
+
+    def _too_long(self, what: str) -> GradcliError:
+        return GradcliError(
+            "limit",
+            f"{what}: too long to write out in symbols",
+            hint="give the inputs values with --value",
+        )
+
+    def _tidy_all(self, elements: Any) -> Any:
+        return _map(self._tidy, elements)
+
+    def _tidy(self, x: Any) -> Any:
+        found = self._tidied.get(x)
+        if found is None:
+            found = self._tidied[x] = tidy(x)
+        return found
+
+
+def _by_meaning(node: Node) -> bool:
+    """Whether elements are best said with the operators that this one stands for."""
+    return node.op.symbolic is None and bool(node.op.expand)
+
+
+def _symbols(name: str, shape: Shape) -> Any:
+    """The elements of an input: `x[0,1]`, or `x` where it has no dimensions."""
+    out = np.empty(shape, object)
+    for place in np.ndindex(shape):
+        index = f"[{','.join(map(str, place))}]" if place else ""
+        out[place] = sp.Symbol(name + index, real=True)
+    return out
+
+
+def _each(op, operands: list, node: Node, attrs: dict) -> Any:
+    """An elementwise operator, with broadcasting."""
+    wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
+    out = np.empty(numel(node.shape), object)
+    for k in range(len(out)):
+        elements = [None if o is None else o[k] for o in wide]
+        out[k] = op.symbolic(sp, *elements, **attrs)
+        if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
+            out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1): as NumPy has it
+    return out.reshape(node.shape)
+
+
+def _numerically(op, elements: list, node: Node) -> Any:
+    with np.errstate(all="ignore"):
+        return lift(
+            float(op.value(*(None if x is None else np.float64(x) for x in elements), **node.attrs))
+        )
+
+
+def _by_value(op, operands: list, node: Node) -> Any:
+    """NumPy's answer for arrays of elements; sums of products with all terms added at once."""
+    if op.family not in ("elementwise", "movement", "reduction"):
+        sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
+        try:
+            return op.value(*sums, **node.attrs)
+        except (TypeError, AttributeError):
+            pass  # it does more than add and multiply
+    return op.value(*operands, **node.attrs)
+
+
+class _Sum:
+    """A sum that waits for all its terms, for SymPy sorts them at every addition."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: list):
+        self.terms = terms
+
+    def __add__(self, other: Any) -> "_Sum":
+        return (
+            _Sum(self.terms + other.terms)
+            if isinstance(other, _Sum)
+            else _Sum([*self.terms, other])
+        )
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> "_Sum":
+        return _Sum([a * b for a in self.terms for b in other.terms])
+
+
+def _one_term(x: Any) -> _Sum:
+    return _Sum([x])
+
+
+def _map(function, array: Any) -> Any:
+    out = np.empty(array.shape, object)
+    flat = out.reshape(-1)
+    for k, x in enumerate(array.reshape(-1).tolist()):
+        flat[k] = function(x)
+    return out
+
+
+def _exact(value: Any) -> Any:
+    return lift(value) if isinstance(value, float) else value
+
+
+def _settled(x: Any) -> Any:
+    """A Python number as SymPy's; a division by zero as inf, not as a complex infinity."""
+    if isinstance(x, np.ndarray):
+        x = x.item()
+    if isinstance(x, _Sum):
+        x = sp.Add(*x.terms)
+    if not isinstance(x, sp.Basic):
+        return lift(x.item() if isinstance(x, np.generic) else x)
+    if x is sp.zoo:
+        return sp.oo
+    return sp.Mul(sp.oo, *x.args[1:]) if x.is_Mul and x.args[0] is sp.zoo else x

@@ -1,0 +1,316 @@
+"""backends/symbolic.py and elements.py: written-out elements, and their text in the language."""
+
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from support import Example, assert_equal, examples, generator
+
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.elements import element_text, elements_text
+from gradcli.backends.numeric import Evaluator
+from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
+from gradcli.errors import GradcliError
+from gradcli.graph import OPS, as_node
+from gradcli.language.build import Builder
+from gradcli.language.problem import Problem, pose
+from gradcli.language.program import read_program
+from gradcli.limits import Limits
+
+EXAMPLES = examples()
+
+
+# ---- what the tests share ------------------------------------------------------------------------
+
+
+def roots(problem: Problem) -> list:
+    """The output and the gradients that there are."""
+    of = backward(problem.out, problem.seed.node, [i.node for i in problem.wrt]).of
+    return [problem.out, *(grad for grad in of.values() if grad is not None)]
+
+
+def symbols(node) -> dict:
+    """The symbols of an input by their place."""
+    name = node.attrs["name"]
+    places = {p: f"{name}[{','.join(map(str, p))}]" if p else name for p in np.ndindex(node.shape)}
+    return {p: sp.Symbol(text, real=True) for p, text in places.items()}
+
+
+def numbers(array, given) -> np.ndarray:
+    """The elements of an array with numbers for the symbols of the inputs in `given`."""
+    values = {s: float(a[p]) for n, a in given.items() for p, s in symbols(n).items()}
+    plain = {s: sp.Symbol(f"s{k}", real=True) for k, s in enumerate(values)}
+    flat = [x.xreplace(plain) for x in array.reshape(-1)]
+    compute = sp.lambdify(list(plain.values()), flat, [{"round": round}, "math"])
+    return np.array(compute(*values.values()), float).reshape(array.shape)
+
+
+def read_back(texts, given) -> np.ndarray:
+    """The values of texts in the language, for the inputs in `given`."""
+    flat = np.array(texts, object).reshape(-1)
+    text = "; ".join(f"out{k} = {t}" for k, t in enumerate(flat))
+    nodes = {n.attrs["name"]: n for n in given}
+    builder = Builder(read_program(text, Limits()), nodes, values={}, limits=Limits())
+    builder.run()
+    found = [as_node(builder.scope[f"out{k}"]) for k in range(len(flat))]
+    return np.array(Evaluator(given)(*found), float).reshape(np.shape(texts))
+
+
+def written(text: str, grad=None, values=None, **shapes) -> dict:
+    """The texts of the elements of the output and of the gradients, by name."""
+    problem = pose(text, shapes=shapes, values=values, grad=grad)
+    given = dict(problem.values)
+    if problem.seed.value is not None:
+        (given[problem.seed.node],) = Symbolic(given)(problem.seed.value)
+    of = backward(problem.out, problem.seed.node, [i.node for i in problem.wrt]).of
+    evaluate = Symbolic(given)
+    grads = {i.name: elements_text(evaluate(of[i.node])[0]) for i in problem.wrt}
+    return {"out": elements_text(evaluate(problem.out)[0]), **grads}
+
+
+@cache
+def posed(example: Example) -> tuple[Problem, dict]:
+    """An example without values, and numbers for its inputs and its seed."""
+    shapes = {name: value.shape for name, value in example.values.items()}
+    problem = pose(example.text, shapes=shapes)
+    given = {problem.inputs[name].node: value for name, value in example.values.items()}
+    seed = generator(example.text, "seed").normal(size=problem.out.shape)
+    return problem, {**given, problem.seed.node: seed}
+
+
+# ---- every operator ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_elements_are_the_numbers(example):
+    problem, given = posed(example)
+    for root, array in zip(roots(problem), Symbolic({})(*roots(problem)), strict=True):
+        (expected,) = Evaluator(given)(root)
+        assert array.dtype == object
+        assert all(isinstance(x, sp.Basic) for x in array.reshape(-1))
+        assert_equal(numbers(array, given), expected, rtol=1e-9, atol=1e-11)
+        texts = elements_text(array)
+        assert_equal(read_back(texts, given), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_numbers_and_symbols_mix(example):
+    problem, given = posed(example)
+    node = next(iter(given))
+    known = {n: a for n, a in given.items() if n is node or n is problem.seed.node}
+    for some in (known, {n: a for n, a in given.items() if n not in known}):
+        for root, array in zip(roots(problem), Symbolic(some)(*roots(problem)), strict=True):
+            (expected,) = Evaluator(given)(root)
+            assert_equal(numbers(array, given), expected, rtol=1e-9, atol=1e-11)
+
+
+VARIANTS = [  # attributes and mixtures that no example of the table has
+    ("norm(x, 0) * x", "x=3"),
+    ("norm(x, -inf)", "x=3"),
+    ("norm(x, 1.5)", "x=3"),
+    ("elu(x, alpha=2.5)", "x=3"),
+    ("softplus(x, beta=2)", "x=3"),
+    ("gelu(x, approximate='tanh')", "x=3"),
+    ("clamp(x, max=a)", "x=3,a=1"),
+    ("x.std(correction=0)", "x=3"),
+    ("x.gather(0, x.argmin(0, keepdim=True))", "x=3"),
+    ("x.gather(0, x.abs().long())", "x=3"),
+    ("x.argmax() * x", "x=2x2"),
+    ("(x > 0).sum() * x", "x=3"),
+    ("x * (x > 0)", "x=3"),
+    ("where((x > 0).gather(0, tensor([1, 0])), x, 1)", "x=2"),
+    ("where((x > 0).tril(), x, 1)", "x=2x2"),
+    ("x * ((x > 0) == (x < 1)) + x * ((x > 0) != (y > 0))", "x=3,y=3"),
+    ("x * (x & y) * (x | (y > 0))", "x=3,y=3"),
+    ("where(~x, x, 1) * cumsum(x > 0, 0)", "x=3"),
+    ("det(x)", "x=4x4"),
+    ("-(x + y) ** 2 / (-2) - (-x) ** 3 / (y * x) ** 2", "x=3,y=3"),
+    ("exp(-x) / (1 + exp(-x)) ** 2 * 2 ** -x", "x=3"),
+    ("sqrt(x * x + 0.1) * (x - y) / 3 - x / (y / 7)", "x=3,y=3"),
+    ("tan(x) / cos(y) - round(3 * x) * ceil(y) % 2", "x=3,y=3"),
+    ("einsum('ijk,kj,k->i', x, y, z)", "x=2x3x4,y=4x3,z=4"),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes"), VARIANTS)
+def test_variants(text, shapes):
+    test_elements_are_the_numbers(Example(OPS["square"], text, shapes))
+
+
+@pytest.mark.parametrize("name", ["lambda_", "I", "E", "S", "N", "pi2", "exp", "Symbol", "beta"])
+def test_names_are_only_names(name):
+    assert written(f"{name} * {name} * x", **{name: (2,), "x": ()})["out"] == [
+        "*".join(sorted([f"{name}[{k}]**2", "x"])) for k in (0, 1)
+    ]
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+DET = "x[0,0]*x[1,1] - x[0,1]*x[1,0]"
+LEFT = "x[0] >= x[1]"
+HAND = [
+    ("a * a", {"a": (1, 2)}, [["a[0,0]**2", "a[0,1]**2"]], None),
+    ("a * a", {"a": (1, 2)}, None, [["2*a[0,0]*g[0,0]", "2*a[0,1]*g[0,1]"]]),
+    ("a * a", {"a": ()}, "a**2", "2*a"),
+    ("relu(x)", {"x": ()}, "maximum(x, 0)", "where(x <= 0, 0, 1)"),
+    ("relu(x)", {"x": (2,)}, None, ["where(x[0] <= 0, 0, g[0])", "where(x[1] <= 0, 0, g[1])"]),
+    ("elu(x)", {"x": ()}, "where(x > 0, x, exp(x) - 1)", "where(x <= 0, exp(x), 1)"),
+    ("tanh(x)", {"x": (1,)}, ["tanh(x[0])"], ["1 - tanh(x[0])**2"]),
+    ("tanh(x)", {"x": (2,)}, None, [f"g[{k}]*(1 - tanh(x[{k}])**2)" for k in (0, 1)]),
+    ("sigmoid(x)", {"x": ()}, "1/(exp(-x) + 1)", "(1 - 1/(exp(-x) + 1))/(exp(-x) + 1)"),
+    ("abs(x)", {"x": ()}, "abs(x)", "sign(x)"),
+    ("x ** 0.5", {"x": ()}, "sqrt(x)", "0.5/sqrt(x)"),
+    ("x / 3", {"x": ()}, "x/3", "1/3"),
+    ("0.1 * x", {"x": ()}, "0.1*x", "0.1"),
+    ("0.1 * x + 0.2 * x", {"x": ()}, "0.30000000000000004*x", "0.30000000000000004"),
+    ("3.0 * x", {"x": ()}, "3*x", "3"),
+    ("x ** 2 - x * inf", {"x": ()}, "x**2 - inf*x", "-inf"),
+    ("log(x - x)", {"x": ()}, "-inf", "nan"),
+    ("where((x > 0) & (x < 1), 2 * x, x)", {"x": ()}, "where((x > 0) & (x < 1), 2*x, x)", None),
+    ("where((x > 0) & (x < 1), 2 * x, x)", {"x": ()}, None, "where((x > 0) & (x < 1), 2, 1)"),
+    ("clamp(x, -1, 1)", {"x": ()}, "minimum(maximum(x, -1), 1)", None),
+    ("clamp(x, -1, 1)", {"x": ()}, None, "where((x >= -1) & (x <= 1), 1, 0)"),
+    ("x[1:].sum()", {"x": (12,)}, " + ".join(f"x[{k}]" for k in range(1, 12)), ["0"] + ["1"] * 11),
+    ("max(x, dim=0).values", {"x": (3,)}, "maximum(x[0], maximum(x[1], x[2]))", None),
+    ("max(x, dim=0).values", {"x": (2,)}, None, [f"where({LEFT}, 1, 0)", f"where({LEFT}, 0, 1)"]),
+    ("x.mean()", {"x": (2,)}, "(x[0] + x[1])/2", ["1/2", "1/2"]),
+    ("mse_loss(x, tensor([1., 0.]))", {"x": (2,)}, "((x[0] - 1)**2 + x[1]**2)/2", None),
+    ("mse_loss(x, tensor([1., 0.]))", {"x": (2,)}, None, ["x[0] - 1", "x[1]"]),
+    (
+        "softmax(x, 0)",
+        {"x": (2,)},
+        ["exp(x[0])/(exp(x[0]) + exp(x[1]))", "exp(x[1])/(exp(x[0]) + exp(x[1]))"],
+        None,
+    ),
+    (
+        "inv(x)",
+        {"x": (2, 2)},
+        [[f"x[1,1]/({DET})", f"-x[0,1]/({DET})"], [f"-x[1,0]/({DET})", f"x[0,0]/({DET})"]],
+        None,
+    ),
+    (
+        "det(x)",
+        {"x": (2, 2)},
+        DET,
+        [
+            [f"where({DET} == 0, 0, {x})" for x in row]
+            for row in (["x[1,1]", "-x[1,0]"], ["-x[0,1]", "x[0,0]"])
+        ],
+    ),
+    ("inv(diag(x))", {"x": (2,)}, [["1/x[0]", "0"], ["0", "1/x[1]"]], None),
+    ("inv(diag(x))", {"x": (2,)}, None, ["-g[0,0]/x[0]**2", "-g[1,1]/x[1]**2"]),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes", "out", "grad"), HAND)
+def test_by_hand(text, shapes, out, grad):
+    found = written(text, **shapes)
+    assert out is None or found["out"] == out
+    assert grad is None or found[next(iter(shapes))] == grad
+
+
+def test_a_seed_of_numbers():
+    found = written("x @ a", grad="[[1, 2, 3, 4], [5, 6, 7, 8]]")
+    assert found["x"][0][0] == "a[0,0] + 2*a[0,1] + 3*a[0,2] + 4*a[0,3]"
+    assert found["x"][1][2] == "5*a[2,0] + 6*a[2,1] + 7*a[2,2] + 8*a[2,3]"
+    assert found["a"][0][:2] == ["x[0,0] + 5*x[1,0]", "2*x[0,0] + 6*x[1,0]"]
+    assert found["out"][1][3] == "a[0,3]*x[1,0] + a[1,3]*x[1,1] + a[2,3]*x[1,2]"
+
+
+def test_a_seed_of_symbols():
+    assert written("a * a", grad="a", a=(2,))["a"] == ["2*a[0]**2", "2*a[1]**2"]
+
+
+def test_values_and_symbols():
+    found = written("x @ a", values={"x": [[1, 0.5]]}, a=(2, 1))
+    assert found["out"] == [["a[0,0] + 0.5*a[1,0]"]]
+    assert found["x"] == [["a[0,0]", "a[1,0]"]]
+    labels = written("nll_loss(x, y, reduction='sum')", values={"y": [1, 0]}, x=(2, 2))
+    assert labels["out"] == "-x[0,1] - x[1,0]"
+    assert written("softmax(where(m, x, -inf), 0)", values={"m": [True, False]}, x=(2,))["out"] == [
+        "1",
+        "0",
+    ]
+
+
+def test_all_numbers():
+    problem = pose("a * a / 3", values={"a": [1.0, 0.1]})
+    (out,) = Symbolic(problem.values)(problem.out)
+    assert [type(x) for x in out] == [sp.Rational, sp.Float]
+    assert elements_text(out) == ["1/3", "0.003333333333333334"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "True"),
+        (3, "3"),
+        (2.0, "2"),
+        (-0.5, "-0.5"),
+        (0.1, "0.1"),
+        (1e-7, "1e-07"),
+        (1e300, "1e+300"),
+        (2 / 3, "2/3"),
+        (0.1234567890123, "0.1234567890123"),
+        (2.718281828459045, "2.718281828459045"),
+        (float("inf"), "inf"),
+        (float("-inf"), "-inf"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_numbers(value, text):
+    assert element_text(lift(value)) == text
+
+
+def test_text_of_what_operators_do_not_make():
+    x, y = sp.symbols("x[0] y", real=True)
+    assert element_text(sp.cot(x)) == "1/tan(x[0])"
+    assert element_text((x + y) ** (-y)) == "(x[0] + y)**(-y)"
+    assert element_text((x**y) ** y) == "(x[0]**y)**y"
+    assert element_text(sp.Piecewise((x, x > y))) == "where(x[0] > y, x[0], nan)"
+    assert (
+        element_text(sp.Or(sp.And(x > 0, y > 0), sp.Ne(x, y)))
+        == "(x[0] > 0) & (y > 0) | (x[0] != y)"
+    )
+    assert element_text(sp.Min(x, y, 2)) == "minimum(x[0], minimum(y, 2))"
+    assert element_text(sp.Rational(-2, 3) * x / y**2) == "-2*x[0]/(3*y**2)"
+    assert element_text(1 / sp.sqrt(x)) == "1/sqrt(x[0])"
+    assert element_text(sp.pi + sp.E + x) == "x[0] + exp(1) + pi"
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+def refusal(text: str, **shapes) -> str:
+    with pytest.raises(GradcliError) as caught:
+        written(text, **shapes)
+    return caught.value.code
+
+
+def test_refusals():
+    chain = "; ".join(["h0 = x", *(f"h{k + 1} = tanh(W @ h{k})" for k in range(12))])
+    assert refusal(chain, W=(3, 3), x=(3,)) == "limit"
+    deep = "; ".join(["h0 = x", *(f"h{k + 1} = tanh(h{k})" for k in range(1200))])
+    assert refusal(deep, x=()) == "limit"
+    assert refusal("det(x)", x=(7, 7)) == "limit"
+    assert refusal("inv(outer(x, x))", x=(2,)) == "singular"
+    assert refusal("x.amax()", x=(0,)) == "needs-value"
+
+
+def test_writable():
+    assert writable((2, 3), (3, 4), ())
+    assert writable((WRITABLE,))
+    assert not writable((WRITABLE,), ())
+
+
+def test_no_elements():
+    found = written("(x * 2).sum()", x=(0, 3))
+    assert found == {"out": "0", "x": []}
+
+
+def test_sympy_is_imported_only_when_used():
+    code = "import sys, gradcli.backends.symbolic; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
