@@ -1,1 +1,20 @@
+"""gradcli explains gradients: what they are, where they come from, and why."""
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import GradcliError
+
+if TYPE_CHECKING:
+    from .api import Explanation, check, explain, grad, jacobian
+
 __version__ = "0.1.0"
+__all__ = ["Explanation", "GradcliError", "check", "explain", "grad", "jacobian"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import api
+
+    return getattr(api, name)

@@ -58,5 +58,5 @@ def did_you_mean(word: str, candidates) -> str | None:
     """`did you mean softmax?`, or None where nothing is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(candidates), n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(near)}?" if near else None
+    near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else None

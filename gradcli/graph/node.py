@@ -84,7 +84,7 @@ class Node:
 
 def intern(op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None) -> Node:
     """The node of `op` over `inputs`; the same one when asked for the same again."""
-    key = (op, inputs, tuple(map(_key, attrs.values())), span)
+    key = (op, inputs, tuple(map(_key, attrs.values())) if attrs else (), span)
     node = _interned.get(key)
     if node is None:
         node = Node.__new__(Node)

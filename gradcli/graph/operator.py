@@ -13,6 +13,7 @@ from ..errors import GradcliError, Span
 from .node import OPS, Node, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
+DTYPES = ("float", "int", "bool")
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
@@ -156,8 +157,10 @@ class Operator:
             node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
             node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
             return
-        node.shape = self.shape(*(None if i is None else i.shape for i in node.inputs), **node.attrs)
-        if callable(self.dtype):
+        node.shape = self.shape(*[None if i is None else i.shape for i in node.inputs], **node.attrs)
+        if self.dtype in DTYPES:
+            node.dtype = self.dtype
+        elif callable(self.dtype):
             node.dtype = self.dtype(**node.attrs)
         else:
             node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
@@ -207,8 +210,6 @@ def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
     """The dtype of an operator's output, by its `dtype` and those of its inputs."""
     if rule == "first":
         return dtypes[0]
-    if rule not in ("promote", "number"):
-        return rule
     for dtype in ("float", "int"):
         if dtype in dtypes:
             return dtype

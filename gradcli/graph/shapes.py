@@ -35,7 +35,7 @@ def numel(shape: Sequence[int]) -> int:
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that NumPy and PyTorch broadcast `shapes` to."""
     first = shapes[0]
-    if all(s == first for s in shapes):
+    if shapes.count(first) == len(shapes):
         return first
     ndim = max(map(len, shapes))
     out = []

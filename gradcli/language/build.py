@@ -41,15 +41,15 @@ class Builder:
     """The graph of a program.
 
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and indices are
-    looked up in them), `random` draws for rand and randn, `seed_shape` is what `onehot` fills, in a seed.
+    looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what `onehot` fills, in a seed.
     """
 
     def __init__(
-        self, program: Program, inputs: dict[str, Node], *, values: dict[Node, Any], limits: Limits, random: Any = None,
+        self, program: Program, inputs: dict[str, Node], *, values: dict[Node, Any], limits: Limits, draws: Any = None,
         seed_shape: tuple[int, ...] | None = None,
     ):  # fmt: skip
         self.source: Source = program.source
-        self.program, self.values, self.limits, self.random, self.seed_shape = program, values, limits, random, seed_shape
+        self.program, self.values, self.limits, self.draws, self.seed_shape = program, values, limits, draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: set[str] = set()  # inputs that decide which elements an index takes
         self.count = self.depth = 0
@@ -364,7 +364,7 @@ class Builder:
         shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
         shape = tuple(map(self._whole, shape))
         self.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
-        drawn = getattr(self.random, how)(shape)
+        drawn = getattr(self.draws.random, how)(shape)
         return self._counted(OPS["tensor"](data=Array(np.asarray(drawn), self.source.segment(e)), span=self.source.span(e)), e)
 
     def _call_rand(self, e: ast.Call, args: list, named: dict) -> Node:

@@ -10,7 +10,6 @@ from ..lazy import np
 from ..limits import Limits
 from ..ops.leaves import Array
 from .build import Builder
-from .infer import infer
 from .names import free_names
 from .program import Program, read_program
 from .values import Reader
@@ -143,6 +142,8 @@ class _Posing:
         if not unknown:
             return self.known, {}
         rank = None if self.seed_array is None else self.seed_array.ndim
+        from .infer import infer
+
         found = infer(self.program, self.known, unknown, self._trial, rank)
         return self.known | found.shapes, found.assumed
 
@@ -178,7 +179,7 @@ class _Posing:
         make = OPS["input"]
         nodes = {name: make(name=name, shape=shapes[name], dtype=self._dtype(name)) for name in self.names}
         values = {nodes[name]: self._value(name) for name in self.arrays}
-        builder = Builder(self.program, nodes, values=values, limits=limits or self.limits, random=self._fresh_random())
+        builder = Builder(self.program, nodes, values=values, limits=limits or self.limits, draws=self._fresh_random())
         out = builder.run()
         self._indices = builder.indices
         last = self.program.statements[-1].value
@@ -191,9 +192,8 @@ class _Posing:
         return nodes, out, builder.scope
 
     def _fresh_random(self):
-        from ..backends.random import Generator
-
-        return Generator(self.reader.random_seed)
+        """A source of random numbers that begins anew, so that building twice gives the same graph twice."""
+        return Reader(self.limits, self.reader.random_seed, None)
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""
@@ -204,7 +204,7 @@ class _Posing:
             return None
         values = {nodes[name]: self._value(name) for name in self.arrays}
         known = {"out": out} | scope
-        builder = Builder(self.seed_program, known, values=values, limits=self.limits, random=self.reader.random, seed_shape=out.shape)
+        builder = Builder(self.seed_program, known, values=values, limits=self.limits, draws=self.reader, seed_shape=out.shape)
         seed = builder.run()
         if isinstance(seed, tuple):
             seed = builder._call_tensor(self.seed_program.statements[-1].value, [seed], {})

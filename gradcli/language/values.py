@@ -1,12 +1,12 @@
 """Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
 
+import json
 from typing import IO, Any
 
 from ..errors import GradcliError
 from ..graph import Node, as_node
 from ..lazy import np
 from ..limits import Limits
-from .literals import read_array
 from .program import read_program
 
 
@@ -32,13 +32,17 @@ class Reader:
     def literal(self, value: Any, origin: str) -> Any:
         """The array that `value` is, or None where it is an expression to be computed."""
         if isinstance(value, str):
-            return read_array(value, limits=self.limits, stdin=self.stdin, origin=origin)
+            self.limits.check("length", len(value), f"the value of {origin}")
+            if value.strip().isidentifier() and value.strip().lower() not in ("inf", "nan", "true", "false"):
+                return None
+            array = _plain_list(value)
+            return array if array is not None else self._text(value, origin)
         try:
             array = np.array(value)
         except ValueError:
             array = np.array(None)
         if array.dtype.kind == "O" and array.size and array.shape:  # a ragged list: the text reader says where
-            return read_array(repr(value), limits=self.limits, stdin=None, origin=origin)
+            return self._text(repr(value), origin)
         if array.dtype.kind in "ui":
             array = array.astype(np.int64)
         elif array.dtype.kind == "f":
@@ -47,6 +51,11 @@ class Reader:
             raise GradcliError("value", f"the value of {origin} is not an array of numbers")
         self.limits.check("elements", array.size, f"the value of {origin}")
         return array
+
+    def _text(self, text: str, origin: str) -> Any:
+        from .literals import read_array
+
+        return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
 
     def read(self, value: Any, origin: str) -> Any:
         """The array of `value`, computed where it is an expression without names."""
@@ -57,8 +66,18 @@ class Reader:
         from .build import Builder
 
         program = read_program(text, self.limits, origin)
-        builder = Builder(program, {}, values={}, limits=self.limits, random=self.random)
+        builder = Builder(program, {}, values={}, limits=self.limits, draws=self)
         result = builder.run()
         if not isinstance(result, Node | int | float):
             raise GradcliError("value", f"the value of {origin} is not an array of numbers")
         return builder.numbers(as_node(result), "a value must be a number")
+
+
+def _plain_list(text: str) -> Any:
+    """The array of a list as JSON writes it, the most frequent spelling; None for any other text."""
+    try:
+        array = np.array(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    known = array.dtype.kind in "if" and array.dtype.itemsize == 8 and not (array.dtype.kind == "f" and "n" in text.lower())
+    return array if known and array.size else None

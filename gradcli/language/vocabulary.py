@@ -36,7 +36,7 @@ def function(name: str, span: Span | None) -> Callable:
     found = known.get(name) or known.get(NUMPY_NAMES.get(name, ""))
     if found is None:
         near = did_you_mean(name, known)
-        hint = f"{near} (gradcli ops {name[:4]} lists what is near)" if near else "gradcli ops lists what there is"
+        hint = f"{near} (gradcli ops {name[:3]} lists what is near)" if near else "gradcli ops lists what there is"
         raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
     return found
 

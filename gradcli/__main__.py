@@ -1,0 +1,5 @@
+"""`python -m gradcli`."""
+
+from .cli.main import run
+
+run()

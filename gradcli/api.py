@@ -1,0 +1,105 @@
+"""What `import gradcli` offers."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from .explain.analysis import Analysis
+from .language.problem import pose
+
+
+Shapes = Mapping[str, tuple[int, ...]]
+Values = Mapping[str, Any]
+
+
+def _pose(expr: str, shapes: Shapes | None, values: Values | None, grad: Any, wrt: Collection[str] | str | None) -> Analysis:
+    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
+    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
+
+
+class Explanation:
+    """An explained gradient.
+
+    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy arrays; it prints itself
+    in a terminal and in a notebook, and `to(format)` gives it as text.
+    """
+
+    def __init__(self, analysis: Analysis):
+        from .explain.data import Data
+
+        self._analysis, self._data = analysis, Data(analysis)
+
+    def __getattr__(self, name: str) -> Any:
+        from .explain.data import KEYS
+
+        if name not in KEYS:
+            raise AttributeError(name)
+        value = self.__dict__[name] = self._data(name)
+        return value
+
+    def to(self, format: str = "plain", *, width: int = 80, precision: int = 5, show: Collection[str] = ()) -> str:
+        """The explanation as text: "terminal", "plain", "markdown" or "json"."""
+        from .explain.document import Choices
+        from .render.formats import render
+        from .render.environment import Environment
+
+        environment = Environment(width=width, color=format == "terminal", precision=precision)
+        return render(self._analysis, format, Choices(show=tuple(show), precision=precision), environment)
+
+    def __str__(self) -> str:
+        return self.to("plain")
+
+    def __repr__(self) -> str:
+        return f"<gradcli.Explanation of {self._analysis.problem.program.source.text!r}>"
+
+    def _repr_markdown_(self) -> str:
+        return self.to("markdown")
+
+
+def explain(
+    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+) -> Explanation:
+    """The explanation of the gradient of `expr`.
+
+    `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in the language; `wrt`
+    the inputs to differentiate by. Raises GradcliError.
+    """
+    explanation = Explanation(_pose(expr, shapes, values, grad, wrt))
+    explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
+    return explanation
+
+
+def grad(
+    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+) -> Any:
+    """The gradient of `expr` in numbers: an array, or a dict by name where there are several inputs.
+
+    None where the output does not depend on an input. Raises GradcliError.
+    """
+    analysis = _pose(expr, shapes, values, grad, wrt)
+    analysis.require_numbers()
+    found = {x.name: analysis.grad_value(x) for x in analysis.problem.wrt}
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
+def jacobian(expr: str, *, shapes: Shapes | None = None, values: Values | None = None, wrt: Collection[str] | str | None = None) -> Any:
+    """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where there are several inputs.
+
+    Entries are numbers where the inputs have values, and otherwise texts. Raises GradcliError.
+    """
+    from .explain.data import Data
+
+    analysis = _pose(expr, shapes, values, None, wrt)
+    data = Data(analysis)
+    found = {x.name: data.jacobian(x) for x in analysis.problem.wrt}
+    arrays = {name: None if j["matrix"] is None else j["matrix"].reshape(j["shape"]) for name, j in found.items()}
+    return arrays if len(arrays) > 1 else next(iter(arrays.values()))
+
+
+def check(
+    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+) -> list[dict[str, Any]]:
+    """The checks of the gradient of `expr`: name, ok, max_error, place, remark. Raises GradcliError."""
+    return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
+
+
+

@@ -1,0 +1,135 @@
+"""Requests as dicts, one JSON object each, and their answers."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .errors import GradcliError, did_you_mean
+from .explain.analysis import Analysis
+from .explain.arrays import jsonable
+from .language.problem import pose
+from .limits import Limits
+
+FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
+WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes")
+
+
+def batch(requests: Iterable[str | dict[str, Any]], limits: Limits | None = None) -> Iterator[dict[str, Any]]:
+    """An answer for every request, in order: {"id", "ok": true, ...} or {"id", "ok": false, "error": {...}}."""
+    for request in requests:
+        yield answer(request, limits or Limits())
+
+
+def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """The answer to one request, given as JSON text or as a dict."""
+    identity = None
+    try:
+        fields = _fields(request, limits)
+        identity = fields.get("id")
+        return {"id": identity, "ok": True, **_answer(fields, limits)}
+    except GradcliError as error:
+        told: dict[str, Any] = {"code": error.code, "message": error.message}
+        if error.hint:
+            told["hint"] = error.hint
+        if error.span is not None:
+            told["span"] = [error.span.start, error.span.end]
+        return {"id": identity, "ok": False, "error": told}
+
+
+def _fields(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
+    fields = _parsed(request, limits) if isinstance(request, str) else request
+    if not isinstance(fields, dict):
+        raise GradcliError("request", "a request is a JSON object", hint='as in {"expr": "a * b"}')
+    for name in fields:
+        if name not in FIELDS:
+            raise GradcliError("request", f"a request has no field {name}", hint=did_you_mean(str(name), FIELDS))
+    if not isinstance(fields.get("expr"), str):
+        raise GradcliError("request", "a request needs the field expr, a text")
+    return fields
+
+
+def _parsed(text: str, limits: Limits) -> Any:
+    limits.check("length", len(text), "the request")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        raise GradcliError("request", f"the line is not JSON: {reason}") from None
+
+
+def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    wanted = _wanted(fields.get("want"))
+    if fields.get("assume"):
+        raise GradcliError("request", "assume is not understood yet", hint="leave it out")
+    analysis = Analysis(
+        pose(
+            fields["expr"], shapes=_shapes(fields.get("shapes")), values=_object(fields.get("values"), "values"), grad=fields.get("grad"),
+            wrt=_names(fields.get("wrt")), limits=limits,
+        )
+    )  # fmt: skip
+    return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+
+
+def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if {"grad"} & set(wanted):
+        a.require_numbers()
+    for name in wanted:
+        if name == "output":
+            yield name, a.value(a.problem.out)
+        elif name == "grad":
+            yield name, {x.name: a.grad_value(x) for x in a.problem.wrt}
+        else:
+            yield name, _explained(a, name)
+
+
+def _explained(a: Analysis, name: str) -> Any:
+    from .explain.data import Data
+
+    data, wrt = Data(a), a.problem.wrt
+    match name:
+        case "jacobian":
+            return data("jacobian")
+        case "formula":
+            return {x.name: data.formula(x) for x in wrt}
+        case "index":
+            return {x.name: data.index(x) for x in wrt}
+        case "elements":
+            grads = {x.name: a.gradient(x) for x in wrt}
+            return {"output": data.elements(a.problem.out), "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()}}
+        case _:
+            return data("notes")
+
+
+def _wanted(want: Any) -> tuple[str, ...]:
+    if want is None:
+        return ("output", "grad")
+    names = [want] if isinstance(want, str) else want
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise GradcliError("request", "want is a list of names", hint=f"out of {', '.join(WANTED)}")
+    for name in names:
+        if name not in WANTED:
+            raise GradcliError("request", f"{name} cannot be wanted", hint=did_you_mean(name, WANTED) or f"{', '.join(WANTED)} can")
+    return tuple(names)
+
+
+def _object(value: Any, field: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise GradcliError("request", f"{field} is an object by name of the input")
+    return value
+
+
+def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
+    shapes = {}
+    for name, shape in _object(value, "shapes").items():
+        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+            raise GradcliError("request", f"the shape of {name} is a list of whole numbers")
+        shapes[name] = tuple(shape)
+    return shapes
+
+
+def _names(value: Any) -> list[str] | None:
+    if value is None or (isinstance(value, list) and all(isinstance(n, str) for n in value)):
+        return value
+    raise GradcliError("request", "wrt is a list of names")

@@ -1,0 +1,51 @@
+"""Lines in, lines out."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from ..batch import batch
+from ..errors import GradcliError
+from ..limits import Limits
+from .streams import Streams
+
+
+def request_lines(file: str, streams: Streams) -> Iterator[str]:
+    """The lines of a file, or of standard input, that are not blank."""
+    if file == "-":
+        yield from _lines(streams.stdin_bytes())
+        return
+    try:
+        with open(file, "rb") as source:
+            yield from _lines(source)
+    except OSError as error:
+        raise GradcliError("file", f"{file} cannot be read: {error.strerror}") from None
+
+
+def _lines(source: Iterable[bytes | str]) -> Iterator[str]:
+    for line in source:
+        text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
+        if text.strip():
+            yield text
+
+
+def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limits: Limits) -> bool:
+    """Write an answer for each line as soon as it is there; whether all of them are answers."""
+    good = True
+    target = _target(file) if file else streams.stdout
+    try:
+        for answer in batch(lines, limits):
+            good = good and answer["ok"]
+            target.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            if not file:
+                target.flush()
+    finally:
+        if file:
+            target.close()
+    return good
+
+
+def _target(file: str):
+    try:
+        return open(file, "w", encoding="utf-8")
+    except OSError as error:
+        raise GradcliError("file", f"{file} cannot be written: {error.strerror}") from None

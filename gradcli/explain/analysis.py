@@ -1,0 +1,129 @@
+"""Everything that can be asked about a problem, computed when it is asked for, and once."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from ..autodiff.reverse import Gradients, backward
+from ..backends.numeric import Evaluator
+from ..errors import GradcliError
+from ..graph import Node, shapes, walk
+from ..language.problem import Input, Problem
+from ..lazy import np
+from .jacobian import Jacobian
+
+NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+class Analysis:
+    """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without a value."""
+
+    def __init__(self, problem: Problem, dtype: str = "float64"):
+        self.problem, self.dtype = problem, dtype
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """The gradient of every input asked for, as graph, and the steps to it."""
+        p = self.problem
+        found = backward(p.out, p.seed.node, [i.node for i in p.wrt])
+        if all(grad is None for grad in found.of.values()):
+            names = " and ".join(i.name for i in p.wrt)
+            raise GradcliError(
+                "not-differentiable", f"no gradient flows from {p.out_name} to {names}", span=p.program.source.span(p.program.statements[-1].value),
+                hint=f"PyTorch: {NOTHING_FLOWS}",
+            )  # fmt: skip
+        return found
+
+    def gradient(self, x: Input) -> Node | None:
+        """The gradient of one input, as graph; None where the output does not depend on it."""
+        return self.gradients.of[x.node]
+
+    # ---- numbers ---------------------------------------------------------------------------------
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """Numbers for whatever depends on inputs with a value alone; the seed is one of them where it can be."""
+        given = {node: self._cast(value) for node, value in self.problem.values.items()}
+        evaluator = Evaluator(given, dtype=self.dtype, limits=self.problem.limits)
+        seed = self.problem.seed
+        if seed.value is not None and not self._depends_on_unknown(seed.value):
+            evaluator.values[seed.node] = self._cast(evaluator(seed.value)[0])
+        return evaluator
+
+    def _cast(self, value: Any) -> Any:
+        return value.astype(self.dtype) if value.dtype.kind == "f" else value
+
+    def _depends_on_unknown(self, node: Node, known: Iterable[Node] = ()) -> bool:
+        known = {*self.problem.values, *known}
+        return any(n.op.name == "input" and n not in known for n in walk([node]))
+
+    def known(self, node: Node) -> bool:
+        """Whether the numbers of a node can be computed."""
+        return node in self.evaluator.values or not self._depends_on_unknown(node, self.evaluator.values)  # type: ignore[arg-type]
+
+    def value(self, node: Node) -> Any:
+        """The array of a node, or None where it depends on an input without a value."""
+        return self.evaluator(node)[0] if self.known(node) else None
+
+    def grad_value(self, x: Input) -> Any:
+        """The numbers of the gradient of an input; None where there is no gradient or no numbers."""
+        grad = self.gradient(x)
+        return None if grad is None else self.value(grad)
+
+    def require_numbers(self) -> None:
+        """Refuse what only numbers can answer where an input has no value, in PyTorch's words for the seed."""
+        p = self.problem
+        if p.seed.refused:
+            raise GradcliError(
+                "implicit-seed", "grad can be implicitly created only for scalar outputs", span=p.program.source.span(p.program.statements[-1].value),
+                hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: give a seed of that shape with --grad, or reduce it with .sum()",
+            )  # fmt: skip
+        nodes = [grad for grad in self.gradients.of.values() if grad is not None]
+        missing = {n.attrs["name"] for n in walk([*nodes, p.seed.value]) if n.op.name == "input" and n is not p.seed.node} - {
+            n.attrs["name"] for n in p.values
+        }
+        if missing:
+            first = sorted(missing)[0]
+            raise GradcliError(
+                "needs-value", f"the gradient depends on {' and '.join(sorted(missing))}, without a value",
+                hint=f"give numbers: -v {first}=[...]; gradcli explain and formula work without them",
+            )  # fmt: skip
+
+    # ---- the Jacobian ----------------------------------------------------------------------------
+
+    def jacobian(self, x: Input) -> Jacobian:
+        """The Jacobian of the output with respect to an input, row by row as it is asked for."""
+        grad = self.gradient(x)
+        numeric = grad is None or not self._depends_on_unknown(grad, [self.problem.seed.node])
+        rows = self.evaluator.varying(grad, self.problem.seed.node) if numeric and grad is not None else None
+        return Jacobian(self.problem.out.shape, x.shape, rows, None if numeric else self._symbolic_rows(grad))
+
+    # ---- elements --------------------------------------------------------------------------------
+
+    @cached_property
+    def symbolic(self) -> Any:
+        """The same graph over SymPy elements, the seed with its numbers where it has them."""
+        from ..backends.symbolic import Symbolic
+
+        seed = self.problem.seed
+        given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
+        given[seed.node] = None
+        backend = Symbolic(given, limits=self.problem.limits)
+        if seed.value is not None:
+            given[seed.node] = backend(seed.value)[0]
+            backend = Symbolic(given, limits=self.problem.limits)
+        return backend
+
+    def _symbolic_rows(self, grad: Node | None):
+        from ..backends.symbolic import Symbolic
+
+        given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
+        backend = Symbolic({**given, self.problem.seed.node: None}, limits=self.problem.limits)
+        seed, elements = backend(self.problem.seed.node, grad)
+        seed, elements = np.ravel(seed), np.ravel(elements)
+
+        def row(k: int) -> Any:
+            """The gradient is linear in the seed: its derivative by one seed element is a row of the Jacobian."""
+            return np.array([e.diff(seed[k]) for e in elements], dtype=object)
+
+        return row

@@ -1,0 +1,21 @@
+"""Arrays as JSON holds them."""
+
+from typing import Any
+
+from ..lazy import np
+
+
+def jsonable(value: Any) -> Any:
+    """`value` with arrays as nested lists, and numbers that JSON cannot hold as "inf", "-inf" and "nan"."""
+    if isinstance(value, dict):
+        return {k: jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(v) for v in value]
+    if isinstance(value, float):
+        return value if -np.inf < value < np.inf else str(value)
+    if value is None or isinstance(value, str | int):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+        return jsonable(array.tolist())
+    return array.tolist()

@@ -1,0 +1,135 @@
+"""The blocks that an explanation is made of. Renderers know these and nothing else.
+
+The set is closed: a new format writes one function for each of them. Text comes as lines of tokens, pieces with the
+role they play; tensors come as arrays, of numbers or of texts, so that a renderer can lay them out in its width.
+"""
+
+from typing import Any, NamedTuple, Union
+
+from ..notation.tree import Token
+
+Line = tuple[Token, ...]
+
+
+class Tensor(NamedTuple):
+    """The elements of a tensor: an array of numbers, or an object array of texts."""
+
+    array: Any
+    role: str = ""
+
+
+class Row(NamedTuple):
+    """Cells side by side. The last one may be a tensor; `depth` indents, `strong` sets apart."""
+
+    cells: "tuple[Line | Tensor, ...]"
+    depth: int = 0
+    strong: bool = False
+
+
+class Table(NamedTuple):
+    """Rows whose cells line up."""
+
+    rows: tuple[Row, ...]
+    header: tuple[str, ...] = ()
+
+
+class Matrix(NamedTuple):
+    """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix below.
+
+    `row_places` and `column_places` tell which rows and columns are here; None among them stands for those left out.
+    Entries are texts; an exact zero is "·".
+    """
+
+    seed_name: str
+    seed: tuple[str, ...] | None
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    entries: tuple[tuple[str, ...], ...]
+    product_label: str
+    product: tuple[str, ...] | None
+    product_name: str
+    skipped_rows: tuple[int, int]
+    skipped_columns: tuple[int, int]
+    input_role: str
+
+
+class Prose(NamedTuple):
+    """A sentence or two, to be wrapped."""
+
+    line: Line
+
+
+class Step(NamedTuple):
+    """One operation on the way back: a number, what it is and receives, and rows for what it sends."""
+
+    number: int
+    title: Line
+    remark: Line
+    value: Tensor | None
+    sent: tuple[Row, ...]
+
+
+class GraphNode(NamedTuple):
+    """A node of a graph that is drawn; `role` is that of its line's first name."""
+
+    label: Line
+    inputs: tuple[int, ...]
+    role: str = ""
+
+
+class Graph(NamedTuple):
+    """A graph to be drawn: nodes in order, inputs first, the last one being the output."""
+
+    nodes: tuple[GraphNode, ...]
+
+
+class Note(NamedTuple):
+    """Something to know, with its code."""
+
+    code: str
+    line: Line
+
+
+class Code(NamedTuple):
+    """Lines of a programming language."""
+
+    text: str
+    language: str
+
+
+Block = Union[Table, Matrix, Prose, Step, Graph, Note, Code]
+
+
+class Section(NamedTuple):
+    """A heading with a remark beside it, and what stands below. `name` is what --show calls it."""
+
+    name: str
+    title: Line
+    remark: Line
+    blocks: tuple[Block, ...]
+
+
+class Answer(NamedTuple):
+    """What was asked, in one line: `a.grad = `, the numbers where there are some, and the formula."""
+
+    name: Line
+    value: Tensor | None
+    formula: Line
+    remark: Line
+
+
+class Document(NamedTuple):
+    """An explanation: the answers, a line each, then sections that say why."""
+
+    answers: tuple[Answer, ...]
+    sections: tuple[Section, ...]
+
+
+def plain(*texts: "str | Token") -> Line:
+    """A line of pieces without a role, or with the one they bring."""
+    return tuple(t if isinstance(t, Token) else Token(t) for t in texts)
+
+
+def text_of(line: Line) -> str:
+    """The text of a line."""
+    return "".join(token.text for token in line)

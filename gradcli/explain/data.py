@@ -1,0 +1,148 @@
+"""The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..graph import Node, walk
+from ..language.problem import Input
+from ..lazy import np
+from ..notation import tree
+from ..notation.index import index_notation, jacobian_notation
+from .analysis import Analysis
+from .sections.checks import run_checks
+from .sections.jacobian import structure_of
+from .sections.notes import collect
+from .wording import Wording
+
+SCHEMA = "gradcli/1"
+KEYS = ("schema", "expression", "inputs", "output", "seed", "graph", "steps", "jacobian", "grad", "checks", "notes")
+LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
+
+
+class Data:
+    """The values of the keys, each computed when it is asked for."""
+
+    def __init__(self, a: Analysis):
+        self.a, self.w, self.p = a, Wording(a), a.problem
+
+    def __call__(self, key: str) -> Any:
+        """The value of one of KEYS."""
+        return getattr(self, f"_{key}")()
+
+    def _schema(self) -> str:
+        return SCHEMA
+
+    def _expression(self) -> str:
+        text = self.p.program.source.text
+        return text if self.p.out_name in self.p.program.statements[-1].names and "=" in text.split(";")[-1].replace("==", "") else self._named(text)
+
+    def _named(self, text: str) -> str:
+        """The text with the name of the output before its last statement."""
+        start = self.p.program.source.span(self.p.program.statements[-1].value).start
+        return text if text[:start].rstrip().endswith("=") else f"{text[:start]}{self.p.out_name} = {text[start:]}"
+
+    def _inputs(self) -> dict[str, Any]:
+        return {i.name: {"shape": list(i.shape), "value": i.value, "assumed": bool(i.assumed)} for i in self.p.inputs.values()}
+
+    def _output(self) -> dict[str, Any]:
+        out = self.p.out
+        return {"name": self.p.out_name, "shape": list(out.shape), "value": self.a.value(out), "elements": self.elements(out)}
+
+    def _seed(self) -> dict[str, Any]:
+        seed = self.p.seed
+        value = None if seed.value is None else self.a.value(seed.value)
+        return {"shape": list(seed.node.shape), "value": value, "implicit": seed.implicit, "text": seed.text}
+
+    def _graph(self) -> list[dict[str, Any]]:
+        order = walk([self.p.out])
+        ids = {node: k for k, node in enumerate(order)}
+        return [self._graph_node(node, ids) for node in order]
+
+    def _graph_node(self, node: Node, ids: Mapping[Node, int]) -> dict[str, Any]:
+        name = self.w.names.get(node)
+        return {
+            "id": ids[node], "op": node.op.name, "name": name.text if name else None, "inputs": [ids[i] for i in node.parents],
+            "shape": list(node.shape), "text": self.w.source(node), "value": self.a.value(node),
+        }  # fmt: skip
+
+    def _steps(self) -> list[dict[str, Any]]:
+        ids = {node: k for k, node in enumerate(walk([self.p.out]))}
+        return [
+            {
+                "node": ids[step.node], "op": step.node.op.name, "rule": self._text_of_rule(step), "received": self.a.value(step.received),
+                "contributions": [
+                    {"to": ids[c.to], "formula": self._text(c.sent, step), "value": self.a.value(c.sent)} for c in step.contributions
+                ],
+            }
+            for step in self.a.gradients.steps
+        ]  # fmt: skip
+
+    def _text_of_rule(self, step) -> str:
+        return ", ".join(self._text(c.local, step) for c in step.contributions)
+
+    def _text(self, node: Node, step=None) -> str:
+        extra = {} if step is None else {step.received: tree.Name(self.p.seed.name)}
+        return "".join(t.text for t in self.w.formula_line(node, extra))
+
+    def _jacobian(self) -> dict[str, Any]:
+        return {x.name: self.jacobian(x) for x in self.p.wrt}
+
+    def jacobian(self, x: Input) -> dict[str, Any]:
+        """One Jacobian: shape, flattened matrix (None where it is too large), structure and closed form."""
+        structure = structure_of(self.a, self.w, x)
+        entries = self.p.out.numel * x.node.numel
+        matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
+        by_index = None if self.a.gradient(x) is None else jacobian_notation(self.p.out, x.node, self.a.gradient(x), self.p.seed.node, self.w.names)
+        return {
+            "shape": [*self.p.out.shape, *x.shape], "matrix": matrix, "structure": structure.name,
+            "formula": None if structure.formula is None else tree.text(structure.formula), "index": None if by_index is None else tree.text(by_index),
+        }  # fmt: skip
+
+    def _matrix(self, x: Input) -> Any:
+        jac = self.a.jacobian(x)
+        if jac.numeric:
+            return jac.matrix()
+        from ..backends.symbolic import elements_text, writable
+
+        return np.array(elements_text(jac.matrix()), dtype=object) if writable(self.p.out, x.node) else None
+
+    def _grad(self) -> dict[str, Any]:
+        return {x.name: self.grad(x) for x in self.p.wrt}
+
+    def grad(self, x: Input) -> dict[str, Any] | None:
+        """One gradient at its four levels; None where the output does not depend on the input."""
+        grad = self.a.gradient(x)
+        if grad is None:
+            return None
+        return {
+            "shape": list(x.shape), "value": self.a.value(grad), "elements": self.elements(grad), "formula": self._text(grad),
+            "index": self.index(x),
+        }  # fmt: skip
+
+    def index(self, x: Input) -> str | None:
+        """The gradient in index notation, as text; None where it has none."""
+        grad = self.a.gradient(x)
+        written = None if grad is None else index_notation(grad, x, self.w)
+        return None if written is None else tree.text(written)
+
+    def formula(self, x: Input) -> str | None:
+        """The gradient as a formula; None where there is no gradient."""
+        grad = self.a.gradient(x)
+        return None if grad is None else self._text(grad)
+
+    def elements(self, node: Node) -> Any:
+        """Every element as an expression: of all inputs where all have values, of those without one otherwise."""
+        from ..backends.symbolic import Symbolic, elements_text, writable
+
+        if not writable(node, *(i.node for i in self.p.inputs.values())):
+            return None
+        if not self.p.numeric:
+            return elements_text(self.a.symbolic(node)[0])
+        given = {i.node: None if i.node.dtype == "float" else i.value for i in self.p.inputs.values()}
+        return elements_text(Symbolic({**given, self.p.seed.node: None}, limits=self.p.limits)(self.w.without_implicit_seed(node))[0])
+
+    def _checks(self) -> list[dict[str, Any]]:
+        return [{"name": c.name, "ok": c.ok, "max_error": c.max_error, "place": c.place or None, "remark": c.remark or None} for c in run_checks(self.a)]
+
+    def _notes(self) -> list[dict[str, str]]:
+        return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]

@@ -1,0 +1,73 @@
+"""An explanation, put together from its sections."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ..errors import GradcliError, did_you_mean
+from .analysis import Analysis
+from .blocks import Document, Section
+from .wording import Wording
+
+SECTIONS = ("answer", "inputs", "forward", "seed", "jacobian", "backward", "gradient", "checks", "code", "notes")
+
+
+class Choices(NamedTuple):
+    """What to show of an explanation: sections (all, if none is named), one element to follow, how much, how exactly."""
+
+    show: tuple[str, ...] = ()
+    element: tuple[str, tuple[int, ...]] | None = None
+    full: bool = False
+    precision: int = 5
+
+    @property
+    def most(self) -> int:
+        """Rows of a list before its middle is left out."""
+        return 10**9 if self.full else 24
+
+
+def check_sections(names: Collection[str]) -> None:
+    """Refuse names that no section has."""
+    for name in names:
+        if name not in SECTIONS:
+            hint = did_you_mean(name, SECTIONS) or f"the sections are {', '.join(SECTIONS)}"
+            raise GradcliError("option", f"there is no section {name}", hint=hint)
+
+
+def document(a: Analysis, choices: Choices) -> Document:
+    """The explanation of a problem."""
+    w = Wording(a)
+    wanted = choices.show or SECTIONS
+    from .sections.answer import answers
+
+    sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
+    return Document(answers(a, w) if "answer" in wanted else (), tuple(s for s in sections if s.blocks))
+
+
+def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
+    """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
+    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
+
+    match name:
+        case "inputs":
+            return [inputs.inputs(a, w)]
+        case "forward":
+            return [forward.forward(a, w, c.most)]
+        case "seed":
+            return [seed.seed(a, w)]
+        case "jacobian":
+            return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in a.problem.wrt]
+        case "backward":
+            return [backward.backward(a, w, c.most)]
+        case "gradient":
+            return [gradient.gradient(a, w, x, _place(c, x.name)) for x in a.problem.wrt]
+        case "checks":
+            return [checks.checks(a, w)]
+        case "code":
+            return [code.code(a, w, c.precision)]
+        case "notes":
+            return [notes.notes(a, w)]
+    return []
+
+
+def _place(c: Choices, name: str) -> tuple[int, ...] | None:
+    return c.element[1] if c.element is not None and c.element[0] == name else None

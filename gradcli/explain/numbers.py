@@ -1,0 +1,16 @@
+"""Numbers as short texts."""
+
+import math
+from typing import Any
+
+
+def number_text(value: Any, precision: int = 5) -> str:
+    """2, 0.76159, 1.2e-05, inf, nan: `precision` significant digits, whole numbers without a point."""
+    value = float(value)
+    if math.isnan(value) or math.isinf(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.{precision}g}"

@@ -1,0 +1,1 @@
+"""The sections of an explanation, a file each."""

@@ -1,0 +1,28 @@
+"""The answer in one line."""
+
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Answer, Line, Tensor, plain
+from ..wording import Wording, role_of
+
+
+def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
+    """A line for every gradient asked for."""
+    return tuple(_answer(a, w, x) for x in a.problem.wrt)
+
+
+def _answer(a: Analysis, w: Wording, x) -> Answer:
+    name = plain(Token(x.name, role_of(x)), Token(".grad"))
+    grad = a.gradient(x)
+    if grad is None:
+        return Answer(name, None, plain("None"), plain(f"{a.problem.out_name} does not depend on {x.name}"))
+    value = a.grad_value(x)
+    remark = _seed_remark(a, w) if value is not None else ()
+    return Answer(name, None if value is None else Tensor(value, "answer"), w.formula_line(grad), remark)
+
+
+def _seed_remark(a: Analysis, w: Wording) -> Line:
+    seed = a.problem.seed
+    if seed.implicit or seed.text is None:
+        return ()
+    return (Token("with the seed "), w.seed, Token(" = "), *w.coloured(plain(seed.text)))

@@ -1,0 +1,116 @@
+"""The reverse pass, in PyTorch's order: what each operation receives and what it sends."""
+
+from typing import Any
+
+from ...autodiff.reverse import Contribution
+from ...autodiff.reverse import Step as Pass
+from ...graph import Node
+from ...notation.tree import Name, Token
+from ...ops.shaping import summed_axes
+from ..analysis import Analysis
+from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain
+from ..elide import middle
+from ..wording import Wording
+
+WORDS = {2: "twice", 3: "three times", 4: "four times"}
+
+
+def backward(a: Analysis, w: Wording, most: int) -> Section:
+    """A step for every operation, and one for every node where several gradients meet."""
+    steps = [step for step in _steps(a, w)]
+    blocks: list[Block] = middle(steps, most, lambda n: Note("", plain(f"… {n:,} more steps")))
+    return Section("backward", plain("Backward"), (), tuple(blocks))
+
+
+def _steps(a: Analysis, w: Wording) -> list[Block]:
+    """The steps in order; a sum at a fan-out comes just before the node that receives it."""
+    arrived: dict[Node, list[Contribution]] = {}
+    out: list[Block] = []
+    for step in a.gradients.steps:
+        if len(arrived.get(step.node, ())) > 1:
+            out.append(_meeting(len(out) + 1, step.node, arrived[step.node], step.received, a, w))
+        out.append(_operation(len(out) + 1, step, a, w))
+        for c in step.contributions:
+            arrived.setdefault(c.to, []).append(c)
+    for x in a.problem.wrt:
+        grad = a.gradient(x)
+        if grad is not None and len(arrived.get(x.node, ())) > 1:
+            out.append(_meeting(len(out) + 1, x.node, arrived[x.node], grad, a, w))
+    return out
+
+
+def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
+    received = w.seed if step.received is a.problem.seed.node else Token("r")
+    rows = tuple(row for c in step.contributions for row in _sent(c, step, a, w, received))
+    return Step(number, w.titled(step.node, whole=False), plain("receives ", received), _tensor(step.received, a), rows)
+
+
+def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
+    """What goes to one input: the rule, and the sum over broadcast dimensions as a line of its own."""
+    to = plain("to ", *w.short(c.to), _side(c, step.node))
+    formula = _rule(c, step, w, received)
+    if c.sent is c.local or not _was_broadcast(c):
+        return [_row(to, formula, c.sent, a)]
+    axes = summed_axes(c.local.shape, c.to.shape)
+    dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
+    name = "".join(t.text for t in w.short(c.to))
+    repair = plain(f"{name} was broadcast over {dims}, so its gradient sums over {'them' if len(axes) > 1 else 'it'}")
+    return [_row(to, formula, c.local, a), _row((), repair, c.sent, a)]
+
+
+def _was_broadcast(c: Contribution) -> bool:
+    return c.sent.op.name == "sum_to_size"
+
+
+def _side(c: Contribution, node: Node) -> Token:
+    """Which operand is meant, where the text of one does not tell."""
+    twice = node.inputs.count(c.to) > 1
+    if not twice or len(node.inputs) != 2:
+        return Token("")
+    return Token(" (left)" if c.slot == 0 else " (right)")
+
+
+def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
+    """The rule as a formula; `y` stands for the operation's output where that has no name."""
+    extra = {step.received: Name(received.text, received.role)}
+    own = step.node not in w.names
+    if own:
+        extra[step.node] = Name("y")
+    line = w.formula_line(c.local, extra)
+    if line == (Token(received.text, received.role),):
+        return plain(Token(received.text, received.role), Token(", unchanged"))
+    uses_y = own and any(t.text == "y" for t in line)
+    return (*line, Token(" with y the output")) if uses_y else line
+
+
+def _row(to: Line, formula: Line, node: Node, a: Analysis) -> Row:
+    value = _tensor(node, a)
+    return Row((to, formula) if value is None else (to, formula, value), 1)
+
+
+def _tensor(node: Node, a: Analysis) -> Tensor | None:
+    value: Any = a.value(node)
+    return None if value is None else Tensor(value, "seed" if node is a.problem.seed.node else "")
+
+
+def _meeting(number: int, node: Node, arrived: list[Contribution], total: Node, a: Analysis, w: Wording) -> Step:
+    """The sum of what arrives from several sides, with one element of it written out."""
+    often = WORDS.get(len(arrived), f"{len(arrived)} times")
+    title = plain(*w.short(node), f", used {often}")
+    remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
+    return Step(number, title, plain(remark, _sum(arrived, a)), _tensor(total, a), ())
+
+
+def _sum(arrived: list[Contribution], a: Analysis) -> str:
+    """`, first element: 4 + 4`."""
+    from ..numbers import number_text
+
+    values = [a.value(c.sent) for c in arrived]
+    if any(v is None or not v.size for v in values) or len(values) > 4:
+        return ""
+    return ": " + " + ".join(number_text(v.flat[_telling(values)]) for v in values) + ("" if values[0].size == 1 else " and so on")
+
+
+def _telling(values: list[Any]) -> int:
+    """The first place where something arrives from every side."""
+    return next((k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0)

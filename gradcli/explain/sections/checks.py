@@ -1,0 +1,168 @@
+"""The answer, checked: seed times Jacobian, and finite differences."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...backends.numeric import Evaluator
+from ...graph import Node, walk
+from ...language.problem import Input, Problem
+from ...lazy import np
+from ..analysis import Analysis
+from ..blocks import Row, Section, Table, plain
+from ..wording import Wording
+from .jacobian import label
+
+EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
+EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
+DIRECTIONS = 3  # directions that are tried where there are more
+TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
+
+
+class Check(NamedTuple):
+    """The outcome of one check. `max_error` is absolute; `place` is where it was found; `remark` what was special."""
+
+    name: str
+    ok: bool
+    max_error: float
+    place: str
+    remark: str
+
+
+def checks(a: Analysis, w: Wording) -> Section:
+    """A row for every check."""
+    rows = tuple(_row(c) for c in run_checks(a))
+    return Section("checks", plain("Checked"), (), (Table(rows),))
+
+
+def _row(c: Check) -> Row:
+    outcome = "✓" if c.ok else "✗ disagrees"
+    error = "exact" if c.max_error == 0 else f"{c.max_error:.0e} at most" + (f", at {c.place}" if c.place else "")
+    return Row((plain(c.name), plain(outcome), plain("; ".join(part for part in (error, c.remark) if part))))
+
+
+def run_checks(a: Analysis) -> list[Check]:
+    """Seed times Jacobian and finite differences, at the values given, or at random ones where some are missing."""
+    at = _Point(a)
+    return [_seed_times_jacobian(a, at), _finite_differences(a, at)]
+
+
+def random_values(problem: Problem) -> dict[Node, Any]:
+    """A value for every input, random and between 0.3 and 1.7 where none was given."""
+    rng = np.random.default_rng(1)
+    return {
+        i.node: i.value if i.value is not None else rng.uniform(0.3, 1.7, size=i.shape) for i in problem.inputs.values()
+    }  # fmt: skip
+
+
+class _Point:
+    """The values at which the check is made."""
+
+    def __init__(self, a: Analysis):
+        p = a.problem
+        self.values = random_values(p)
+        used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
+        self.random = any(i.value is None and i.node in used for i in p.inputs.values()) or p.seed.value is None
+        evaluator = Evaluator(self.values, limits=p.limits)
+        if p.seed.value is None:
+            self.seed = np.random.default_rng(2).uniform(0.5, 1.5, size=p.out.shape)
+        else:
+            self.seed = evaluator(p.seed.value)[0].astype(float)
+        self.remark = "at random values" if self.random else ""
+
+    def evaluator(self, problem: Problem) -> Evaluator:
+        return Evaluator({**self.values, problem.seed.node: self.seed}, limits=problem.limits)
+
+
+def _seed_times_jacobian(a: Analysis, at: _Point) -> Check:
+    """The rows of the Jacobian, each from a one-hot seed, weighed by the seed."""
+    p, name = a.problem, "seed times Jacobian"
+    worst, place = 0.0, ""
+    if p.out.numel > EVERY_ROW:
+        return Check(name, True, 0.0, "", f"left out: {p.out.numel:,} rows")
+    for x, grad in _differentiated(a):
+        vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
+        total = np.zeros(x.shape)
+        with np.errstate(all="ignore"):
+            for k in np.ndindex(*p.out.shape):
+                if at.seed[k] != 0:
+                    hot = np.zeros(p.out.shape)
+                    hot[k] = 1.0
+                    total = total + at.seed[k] * vjp(hot)
+            error, where = _largest(total, at.evaluator(p)(grad)[0])
+        if error > worst:
+            worst, place = error, label(x.name, x.shape, where)
+    return Check(name, worst <= 1e-9, worst, place, at.remark)
+
+
+def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
+    for x in a.problem.wrt:
+        grad = a.gradient(x)
+        if grad is not None:
+            yield x, grad
+
+
+def _largest(left: Any, right: Any) -> tuple[float, int]:
+    """The largest difference, relative to sizes above 1, and its place; both nan, or equal infinities, are no difference."""
+    if not right.size:
+        return 0.0, 0
+    with np.errstate(all="ignore"):
+        same = (left == right) | (np.isnan(left) & np.isnan(right))
+        difference = np.where(same, 0.0, np.abs(left - right) / np.maximum(1, np.abs(right)))
+    difference = np.where(np.isnan(difference), np.inf, difference)
+    where = int(np.argmax(difference))
+    return float(np.ravel(difference)[where]), where
+
+
+# ---- finite differences --------------------------------------------------------------------------
+
+
+def _finite_differences(a: Analysis, at: _Point) -> Check:
+    """<seed, out> a little to either side of the values, against the gradient."""
+    p = a.problem
+    worst, place, odd = 0.0, "", []
+    for x, grad in _differentiated(a):
+        gradient = at.evaluator(p)(grad)[0]
+        loss = Evaluator({n: v for n, v in at.values.items() if n is not x.node}, limits=p.limits).varying(p.out, x.node)
+        value = np.asarray(at.values[x.node], float)
+        for name, slope, direction in _slopes(loss, value, at.seed, x):
+            expected = float(np.sum(gradient * direction))
+            if not np.isfinite(expected) or slope is None:
+                odd.append(name)
+                continue
+            error = abs(slope - expected) / max(1.0, abs(expected))
+            if error > worst:
+                worst, place = error, name
+    remarks = [at.remark] + ([f"not at {', '.join(odd[:3])}{' …' * (len(odd) > 3)}, where the function has a corner or is not finite"] if odd else [])
+    return Check("finite differences", worst <= TOLERANCE, worst, place, "; ".join(r for r in remarks if r))
+
+
+def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, float | None, Any]]:
+    """Slopes along each element, or along a few random directions: name, slope (None at a corner), direction."""
+    if value.size <= EVERY_ELEMENT:
+        for k in range(value.size):
+            direction = np.zeros(value.size)
+            direction[k] = 1.0
+            yield label(x.name, x.shape, k), *_slope(loss, value, seed, direction.reshape(value.shape))
+        return
+    rng = np.random.default_rng(3)
+    for k in range(DIRECTIONS):
+        direction = rng.normal(size=value.shape) / np.sqrt(value.size)
+        yield f"{x.name} along random direction {k + 1}", *_slope(loss, value, seed, direction)
+
+
+def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[float | None, Any]:
+    """The slope by Richardson's extrapolation of central differences; None where the two sides differ."""
+    step = 1e-3 * max(1.0, float(np.max(np.abs(value[direction != 0]), initial=0.0)))
+
+    def at(t: float) -> Any:
+        with np.errstate(all="ignore"):
+            return np.sum(seed * loss(value + t * direction))
+
+    here = at(0.0)
+    with np.errstate(all="ignore"):
+        coarse, fine = (at(step) - at(-step)) / (2 * step), (at(step / 2) - at(-step / 2)) / step
+        slope = (4 * fine - coarse) / 3
+        tiny = 1e-6 * step * 1e3
+        sides = (at(tiny) - here) / tiny, (here - at(-tiny)) / tiny
+    corner = not np.isfinite(slope) or abs(sides[0] - sides[1]) > 1e-3 * max(1.0, abs(sides[0]), abs(sides[1]))
+    return (None if corner else float(slope)), direction

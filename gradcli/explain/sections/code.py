@@ -1,0 +1,30 @@
+"""The PyTorch lines that reproduce the answer."""
+
+from ...notation.torch_code import program_lines
+from ..analysis import Analysis
+from ..blocks import Code, Section, plain
+from ..numbers import number_text
+from ..wording import Wording
+
+MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
+
+
+def code(a: Analysis, w: Wording, precision: int) -> Section:
+    """A program, and what it finds, as comments."""
+    lines = program_lines(a.problem) + [_result(a, x, precision) for x in a.problem.wrt]
+    return Section("code", plain("In PyTorch"), (), (Code("\n".join(lines), "python"),))
+
+
+def _result(a: Analysis, x, precision: int) -> str:
+    if a.gradient(x) is None:
+        return f"{x.name}.grad  # None"
+    value = a.grad_value(x)
+    if value is None or value.size > MOST_SHOWN:
+        return f"{x.name}.grad"
+    return f"{x.name}.grad  # {_nested(value, precision)}"
+
+
+def _nested(value, precision: int) -> str:
+    if value.ndim == 0:
+        return number_text(value, precision)
+    return "[" + ", ".join(_nested(v, precision) for v in value) + "]"

@@ -1,0 +1,28 @@
+"""The forward pass: each operation in the user's words."""
+
+from ...notation import tree
+from ...notation.index import index_notation
+from ..analysis import Analysis
+from ..blocks import Row, Section, Table, Tensor, plain
+from ..elide import middle
+from ..wording import Wording, shape_text
+
+
+def forward(a: Analysis, w: Wording, most: int) -> Section:
+    """A row for every operation, in order; at most about `most` of them."""
+    rows = middle([_row(n, a, w) for n in w.operations()], most, lambda n: Row((plain(f"… {n:,} more operations"),)))
+    return Section("forward", plain("Forward"), (), (Table(tuple(rows)), *_in_indices(a, w)))
+
+
+def _row(node, a: Analysis, w: Wording) -> Row:
+    value = a.value(node)
+    cells = (w.titled(node, whole=True), plain(shape_text(node.shape)))
+    return Row(cells if value is None else (*cells, Tensor(value)))
+
+
+def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
+    """The output in index notation, where there are no numbers to look at."""
+    if a.known(a.problem.out):
+        return ()
+    written = index_notation(a.problem.out, None, w)
+    return (Table((Row((tuple(tree.tokens(written)),)),)),) if written is not None else ()

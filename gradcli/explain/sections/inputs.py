@@ -1,0 +1,25 @@
+"""The inputs: shapes, values, and what was assumed."""
+
+from ...language.problem import Input
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Line, Row, Section, Table, Tensor, plain
+from ..wording import Wording, role_of, shape_text
+
+
+def inputs(a: Analysis, w: Wording) -> Section:
+    """A row for every input."""
+    rows = tuple(_row(x, a) for x in a.problem.inputs.values())
+    return Section("inputs", plain("Inputs"), (), (Table(rows),))
+
+
+def _row(x: Input, a: Analysis) -> Row:
+    value = Tensor(x.value) if x.value is not None else plain("symbolic")
+    cells: tuple[Line | Tensor, ...] = (plain(Token(x.name, role_of(x))), plain(shape_text(x.shape)), value)
+    return Row((*cells, plain(_assumption(x))) if x.assumed else cells)
+
+
+def _assumption(x: Input) -> str:
+    sizes = " and the ".join(str(x.shape[d]) for d in x.assumed)
+    other = "x".join(str(n + 2 if d in x.assumed else n) for d, n in enumerate(x.shape))
+    return f"assumed: nothing fixes the {sizes} (choose with -s {x.name}={other})"

@@ -1,0 +1,90 @@
+"""What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do not matter."""
+
+from typing import Any
+
+from ...graph import Node
+from ...lazy import np
+from ..analysis import Analysis
+from ..blocks import Note, Section, plain
+from ..wording import Wording
+from .seed import IMPLICIT
+
+
+def notes(a: Analysis, w: Wording) -> Section:
+    """The notes; a section without any is not shown."""
+    return Section("notes", plain("Notes"), (), tuple(Note(code, plain(message)) for code, message in collect(a, w)))
+
+
+def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Codes and sentences."""
+    return [*_seed_notes(a), *_integers(a), *_unused(a), *_kinks(a, w), *_not_finite(a)]
+
+
+def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
+    if not a.problem.seed.refused:
+        return []
+    return [("implicit-seed", f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {IMPLICIT}.")]
+
+
+def _integers(a: Analysis) -> list[tuple[str, str]]:
+    names = [x.name for x in a.problem.wrt if x.was_integer]
+    if not names:
+        return []
+    verb = "are whole numbers, taken as floats" if len(names) > 1 else "holds whole numbers, taken as floats"
+    said = "only Tensors of floating point and complex dtype can require gradients"
+    return [("integer-values", f"{' and '.join(names)} {verb}: in PyTorch write them with a point, for {said}.")]
+
+
+def _unused(a: Analysis) -> list[tuple[str, str]]:
+    out = a.problem.out_name
+    return [
+        ("unused", f"{x.name} does not reach {out}: PyTorch leaves its gradient at None, and torch.autograd.grad wants allow_unused=True.")
+        for x in a.problem.wrt if a.gradient(x) is None
+    ]  # fmt: skip
+
+
+def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations met exactly where they have no derivative and a convention answers."""
+    found = []
+    for step in a.gradients.steps:
+        node = step.node
+        if node.op.kink is None or not a.known(node) or any(i is not None and not a.known(i) for i in node.inputs):
+            continue
+        hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
+        if np.any(hit):
+            found.append(("kink", f"{_where(node, hit, w)}: {node.op.caveat}."))
+    return found
+
+
+def _where(node: Node, hit: Any, w: Wording) -> str:
+    """`relu(·) is at a kink at [0,2] and [1,1]`."""
+    text = "".join(t.text for t in w.operation(node))
+    if hit.ndim == 0:
+        return f"{text} is at a kink"
+    places = [f"[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
+    listed = " and ".join(places) if len(places) < 4 else f"{', '.join(places[:3])} and {len(places) - 3} more places"
+    return f"{text} is at a kink at {listed}"
+
+
+def _not_finite(a: Analysis) -> list[tuple[str, str]]:
+    notes = []
+    for x in a.problem.wrt:
+        value = a.grad_value(x)
+        if value is not None and not np.all(np.isfinite(value)):
+            kinds = " and ".join(k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value)))
+            notes.append(("not-finite", f"The gradient of {x.name} holds {kinds}: PyTorch computes the same.{_culprit(a)}"))
+    return notes
+
+
+def _culprit(a: Analysis) -> str:
+    """The operation that first sends what is not finite."""
+    for step in a.gradients.steps:
+        if not np.all(np.isfinite(a.value(step.received))):
+            continue
+        for c in step.contributions:
+            if not np.all(np.isfinite(a.value(c.sent))):
+                span = step.node.span
+                return f" It begins at {span.text[span.start : span.end]}." if span else ""
+    return ""
+
+

@@ -1,0 +1,63 @@
+"""The seed: what it is, why it has the output's shape, and what PyTorch says."""
+
+from ...lazy import np
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain
+from ..wording import Wording, shape_text
+
+IMPLICIT = "grad can be implicitly created only for scalar outputs"
+
+
+def seed(a: Analysis, w: Wording) -> Section:
+    """The seed, explained."""
+    p = a.problem
+    call = f"{p.out_name}.backward()" if p.seed.value is None or p.seed.implicit else f"{p.out_name}.backward(gradient={p.seed.name})"
+    blocks: list[Block] = [Table((_row(a, w),))]
+    blocks += [Prose(line) for line in (_meaning(a, w), *_remarks(a, w))]
+    return Section("seed", plain("Seed"), plain(call), tuple(blocks))
+
+
+def _row(a: Analysis, w: Wording) -> Row:
+    seed = a.problem.seed
+    name: Line = (w.seed,)
+    if seed.text is not None:
+        name = (w.seed, Token(" = "), *w.coloured(plain(seed.text)))
+    value = a.value(seed.node)
+    cells = (name, plain(shape_text(seed.node.shape)))
+    return Row((*cells, plain("symbolic") if value is None else Tensor(value, "seed")))
+
+
+def _meaning(a: Analysis, w: Wording) -> Line:
+    out = a.problem.out_name
+    if a.problem.seed.implicit:
+        return plain(f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with respect to itself.")
+    return (
+        Token("What the rest of a computation would send back: if loss = f("), Token(f"{out}), then "), w.seed,
+        Token(f" is the gradient of the loss with respect to {out}. It has {out}'s shape, a weight for each element of {out}, and weighs the rows of "
+              f"the Jacobian; it is not multiplied with {out} itself. loss = ({out} * "), w.seed, Token(").sum() has the same gradients."),
+    )  # fmt: skip
+
+
+def _remarks(a: Analysis, w: Wording) -> list[Line]:
+    """What is special about this seed."""
+    p = a.problem
+    if p.seed.refused:
+        return [
+            plain(
+                f'PyTorch refuses {p.out_name}.backward() without a seed: "{IMPLICIT}". There is a Jacobian row for each of the {p.out.numel} elements of '
+                f"{p.out_name}, and no telling how to weigh them; taking ones would silently differentiate {p.out_name}.sum(). "
+                "Give a seed with --grad. Here it stays a symbol, "
+            )
+            + (w.seed, Token("."))
+        ]
+    value = a.value(p.seed.node)
+    if value is None or p.seed.implicit or value.size < 2:
+        return []
+    if np.all(value == 1):
+        return [plain(f"A seed of ones asks for the gradient of {p.out_name}.sum().")]
+    hot = np.argwhere(value != 0)
+    if len(hot) == 1 and value[tuple(hot[0])] == 1:
+        place = ",".join(map(str, hot[0]))
+        return [plain(f"A one-hot seed picks one row of the Jacobian: the gradient of {p.out_name}[{place}] alone.")]
+    return []

@@ -1,0 +1,141 @@
+"""The words for nodes, shapes and formulas: the user's own wherever there are some."""
+
+from collections.abc import Collection
+from functools import cached_property
+
+from ..graph import OPS, Node, walk
+from ..graph.shapes import Shape
+from ..language.problem import Input
+from ..notation import tree
+from ..notation.formula import formula
+from ..notation.simplify import simplify, substitute
+from ..notation.tree import Name, Token
+from .analysis import Analysis
+from .blocks import Line
+
+LONGEST_FORMULA = 120  # symbols; a longer one explains nothing
+
+
+def shape_text(shape: Shape) -> str:
+    """2×3, as people say it; a number on its own has shape ()."""
+    return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
+
+
+def role_of(x: Input) -> str:
+    """The role that an input's name plays in every line."""
+    return f"input:{x.name}"
+
+
+class Wording:
+    """How the nodes of a problem are written."""
+
+    def __init__(self, analysis: Analysis):
+        self.analysis, self.problem = analysis, analysis.problem
+
+    @cached_property
+    def names(self) -> dict[Node, Name]:
+        """The nodes that have a name of their own."""
+        p = self.problem
+        found = {node: Name(name) for name, node in p.names.items()}
+        found |= {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
+        found.setdefault(p.out, Name(p.out_name))
+        return found | {p.seed.node: Name(p.seed.name, "seed")}
+
+    @property
+    def seed(self) -> Token:
+        """The seed's name."""
+        return Token(self.problem.seed.name, "seed")
+
+    def formula(self, node: Node, extra: dict[Node, Name] | None = None) -> tree.Tree | None:
+        """The shortest formula of a node; None where it is too long to be read."""
+        names = self.names | (extra or {})
+        names.pop(node, None)
+        written = formula(simplify(self.without_implicit_seed(node), keep=names), names)
+        return written if written is not None and tree.size(written) <= LONGEST_FORMULA else None
+
+    def without_implicit_seed(self, node: Node) -> Node:
+        """The same with 1 in place of a seed that nobody gave."""
+        seed = self.problem.seed
+        if not seed.implicit:
+            return node
+        one = OPS["constant"](value=1.0) if seed.node.shape == () else OPS["ones"](size=seed.node.shape)
+        return substitute(node, {seed.node: one})
+
+    def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
+        """The formula of a node as a line; what it is where that would be too long."""
+        written = self.formula(node, extra)
+        return tuple(tree.tokens(written)) if written is not None else (Token("(a formula too long to read)"),)
+
+    # ---- the user's text -------------------------------------------------------------------------
+
+    def source(self, node: Node) -> str:
+        """The text that a node was read from."""
+        if node.span is None:
+            return tree.text(formula(node, self.names))
+        return " ".join(node.span.text[node.span.start : node.span.end].split())
+
+    def short(self, node: Node) -> Line:
+        """A node in a few words: its name, or its text with `·` for operands that have none."""
+        if node in self.names:
+            name = self.names[node]
+            return (Token(name.text, name.role),)
+        return self.operation(node)
+
+    def operation(self, node: Node) -> Line:
+        """What a node does, `·` standing for operands without a name: `relu(·)`, `· + b`."""
+        if node.span is None:
+            return (Token(self.source(node)),)
+        text, start, end, _ = node.span
+        pieces: list[Token] = []
+        place = start
+        for child in self._inside(node):
+            pieces += [Token(text[place : child.span.start]), self._operand(child)]  # type: ignore[union-attr]
+            place = child.span.end  # type: ignore[union-attr]
+        pieces.append(Token(text[place:end]))
+        return self.coloured(tuple(pieces))
+
+    def _inside(self, node: Node) -> list[Node]:
+        """The operands written inside a node's text, from left to right, none inside another."""
+        span = node.span
+        spans = {}
+        for i in node.parents:
+            s = i.span
+            if s is not None and span is not None and s.text == span.text and span.start <= s.start and s.end <= span.end and s != span:
+                spans.setdefault((s.start, s.end), i)
+        kept, reach = [], -1
+        for (start, end), i in sorted(spans.items()):
+            if start >= reach and i.op.family != "leaf":
+                kept.append(i)
+                reach = end
+        return kept
+
+    def _operand(self, node: Node) -> Token:
+        return Token("·")
+
+    def coloured(self, line: Line) -> Line:
+        """The line with the names of inputs in their roles."""
+        import re
+
+        out: list[Token] = []
+        for token in line:
+            if token.role or token.text == "·":
+                out.append(token)
+                continue
+            for piece in re.split(r"(\b[A-Za-z_]\w*\b(?!\s*\())", token.text):
+                known = self.problem.inputs.get(piece)
+                if piece:
+                    out.append(Token(piece, role_of(known) if known else ""))
+        return tuple(out)
+
+    def titled(self, node: Node, whole: bool) -> Line:
+        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands out."""
+        does = self.coloured((Token(self.source(node)),)) if whole else self.operation(node)
+        name = self.names.get(node)
+        if name is None or (len(does) == 1 and does[0].text == name.text):
+            return does
+        return (Token(name.text, name.role), Token(" = "), *does)
+
+    def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
+        """The nodes of the forward pass that the user wrote, in order."""
+        order = walk([self.problem.out]) if nodes is None else nodes
+        return [n for n in order if n.op.family != "leaf"]

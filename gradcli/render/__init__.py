@@ -1,0 +1,1 @@
+"""Explanations as text: a file for each format."""

@@ -1,0 +1,29 @@
+"""The graph alone, in each of its formats."""
+
+import json
+
+from ..explain.analysis import Analysis
+from ..explain.arrays import jsonable
+from ..explain.blocks import Document, Graph
+from ..explain.sections.graph import graph
+from ..explain.wording import Wording
+from .environment import Environment
+from .graphs import dot, mermaid
+
+
+def render_graph(analysis: Analysis, format: str, environment: Environment) -> str:
+    """The graph as a tree, Mermaid, dot, Markdown or JSON."""
+    if format == "json":
+        from ..explain.data import Data
+
+        return json.dumps(jsonable(Data(analysis)("graph")), ensure_ascii=False)
+    section = graph(analysis, Wording(analysis))
+    block = section.blocks[0]
+    assert isinstance(block, Graph)
+    if format in ("mermaid", "markdown"):
+        return mermaid(block) if format == "mermaid" else f"```mermaid\n{mermaid(block)}\n```"
+    if format == "dot":
+        return dot(block)
+    from .terminal import render_terminal
+
+    return render_terminal(Document((), (section,)), environment).strip("\n")

@@ -1,0 +1,19 @@
+"""The explanation as JSON."""
+
+import json
+
+from ..explain.analysis import Analysis
+from ..explain.arrays import jsonable
+from ..explain.data import KEYS, Data
+from ..explain.document import Choices
+
+# The sections of an explanation, where their names are not those of the keys.
+KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
+
+
+def render_json(analysis: Analysis, choices: Choices) -> str:
+    """One object on one line; with sections chosen, only their keys and what is always there."""
+    analysis.gradients  # noqa: B018  (errors first)
+    wanted = {KEY_OF_SECTION.get(name, name) for name in choices.show} | {"schema", "expression"} if choices.show else set(KEYS)
+    data = Data(analysis)
+    return json.dumps({key: jsonable(data(key)) for key in KEYS if key in wanted}, ensure_ascii=False)

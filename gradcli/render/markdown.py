@@ -1,0 +1,114 @@
+"""Explanations as Markdown that survives a paste into GitHub, Discourse and Stack Overflow.
+
+Everything that a user typed stands in code spans or is escaped: it is shown, never interpreted.
+"""
+
+import re
+
+from ..explain.blocks import Answer, Block, Code, Document, Graph, Line, Matrix, Note, Prose, Row, Section, Step, Table, Tensor, text_of
+from .environment import Environment
+from .graphs import mermaid
+from .matrix import cut
+from .tensors import tensor_lines
+
+WIDE = 10_000  # a page has no width: lines are wrapped where they are read
+
+
+def render_markdown(document: Document, environment: Environment) -> str:
+    """The document as GitHub-flavoured Markdown."""
+    page = _Page(environment)
+    parts = [page.answer(a) for a in document.answers]
+    for section in document.sections:
+        parts.append(page.section(section))
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text in which nothing has a meaning in Markdown or HTML."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&$^-])", r"\\\1", text)
+
+
+def code_span(text: str) -> str:
+    """Text as code, whatever backticks it holds; a | would end a table's cell, so it is escaped there by `cell`."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+class _Page:
+    def __init__(self, environment: Environment):
+        self.environment = environment
+
+    def answer(self, answer: Answer) -> str:
+        name, formula, remark = map(text_of, (answer.name, answer.formula, answer.remark))
+        value = "" if answer.value is None else self.tensor(answer.value)
+        said = f"{code_span(f'{name} = {value or formula}')}"
+        if value:
+            said += f" — {code_span(formula)}"
+        return f"**Answer:** {said}" + (f", {escape(remark)}" if remark else "")
+
+    def tensor(self, tensor: Tensor) -> str:
+        return " ".join(tensor_lines(tensor.array, WIDE, self.environment))
+
+    def section(self, section: Section) -> str:
+        remark = text_of(section.remark)
+        head = f"### {escape(text_of(section.title))}" + (f" ({code_span(remark)})" if remark else "")
+        parts: list[str] = []
+        for block in section.blocks:
+            glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
+            parts += [glue, self.block(block)]
+        return head + "".join(parts)
+
+    def block(self, block: Block) -> str:
+        return getattr(self, type(block).__name__.lower())(block)
+
+    def cell(self, cell: Line | Tensor) -> str:
+        return code_span(self.tensor(cell) if isinstance(cell, Tensor) else text_of(cell))
+
+    def row(self, row: Row) -> str:
+        return "  " * row.depth + "- " + " ".join(filter(None, map(self.cell, row.cells)))
+
+    def table(self, block: Table) -> str:
+        return "\n".join(map(self.row, block.rows))
+
+    def prose(self, block: Prose) -> str:
+        return escape(text_of(block.line))
+
+    def note(self, block: Note) -> str:
+        said = escape(text_of(block.line))
+        return f"- **{block.code}:** {said}" if block.code else f"- {said}"
+
+    def step(self, block: Step) -> str:
+        value = "" if block.value is None else " " + self.cell(block.value)
+        head = f"{block.number}. {code_span(text_of(block.title))} {escape(text_of(block.remark))}{value}"
+        return "\n".join([head, *("   - " + self.row(row).lstrip(" -") for row in block.sent)])
+
+    def code(self, block: Code) -> str:
+        longest = max(map(len, re.findall(r"`+", block.text)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}{block.language}\n{block.text}\n{fence}"
+
+    def graph(self, block: Graph) -> str:
+        return f"```mermaid\n{mermaid(block)}\n```"
+
+    def matrix(self, block: Matrix) -> str:
+        shown = cut(block, None)
+        head = [code_span(block.seed_name), "", *("…" if k is None else code_span(block.column_labels[k]) for k in shown.columns)]
+        lines = [head, ["---:", "---", *["---:"] * len(shown.columns)]]
+        for r in shown.rows:
+            if r is None:
+                lines.append(["⋮", "…", *["…"] * len(shown.columns)])
+                continue
+            weight = "" if block.seed is None else block.seed[r]
+            lines.append([weight, code_span(block.row_labels[r]), *(self.entry(block.entries[r], k) for k in shown.columns)])
+        if block.product is not None:
+            lines.append(["", f"**{block.product_label}**", *(f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns)])
+        table = "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines)
+        below = f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
+        return "\n\n".join(filter(None, [table, shown.left_out, below]))
+
+    def entry(self, row: tuple[str, ...], k: int | None) -> str:
+        if k is None:
+            return "…"
+        return row[k] if re.fullmatch(r"[-\d.e+·]+|nan|-?inf", row[k]) else code_span(row[k])

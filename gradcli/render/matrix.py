@@ -1,0 +1,53 @@
+"""A Jacobian cut to a width: which of its columns are shown, and as what texts."""
+
+from typing import NamedTuple
+
+from ..explain.blocks import Matrix
+
+LONGEST_ENTRY = 26
+
+
+class Cut(NamedTuple):
+    """Texts of a matrix: `columns` are places into its columns, None where some are left out."""
+
+    columns: list[int | None]
+    rows: list[int | None]
+    left_out: str
+
+
+def cut(matrix: Matrix, room: int | None) -> Cut:
+    """The columns that fit into `room` characters (all of them without a limit), the first and the last ones."""
+    count = len(matrix.column_labels)
+    widths = [column_width(matrix, k) for k in range(count)]
+    keep = list(range(count))
+    skipped = matrix.skipped_columns[1]
+    while room is not None and len(keep) > 2 and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room:
+        keep.pop(len(keep) - len(keep) // 3 - 1)
+    columns = _with_gap(keep, count, matrix.skipped_columns)
+    rows = _with_gap(list(range(len(matrix.row_labels))), len(matrix.row_labels), matrix.skipped_rows)
+    hidden_columns = skipped + count - len(keep)
+    parts = [f"{n:,} {what}" for n, what in ((matrix.skipped_rows[1], "rows"), (hidden_columns, "columns")) if n]
+    return Cut(columns, rows, f"… {' and '.join(parts)} left out (--full shows all)" if parts else "")
+
+
+def _with_gap(keep: list[int], count: int, skipped: tuple[int, int]) -> list[int | None]:
+    """`keep` with None where places are missing, here or in the matrix itself."""
+    out: list[int | None] = []
+    for before, place in zip([-1, *keep], keep, strict=False):
+        if place != before + 1 or (skipped[1] and place == skipped[0]):
+            out.append(None)
+        out.append(place)
+    return out
+
+
+def entry(text: str) -> str:
+    """An entry, cut where it is too long for a column."""
+    return text if len(text) <= LONGEST_ENTRY else text[: LONGEST_ENTRY - 1] + "…"
+
+
+def column_width(matrix: Matrix, k: int) -> int:
+    """How wide column k is."""
+    texts = [matrix.column_labels[k], *(entry(row[k]) for row in matrix.entries)]
+    if matrix.product is not None:
+        texts.append(entry(matrix.product[k]))
+    return max(map(len, texts))

@@ -1,0 +1,89 @@
+"""Tensors as lines of text: nested brackets in one line where they fit, a line for each row where not."""
+
+from typing import Any
+
+from ..explain.numbers import number_text
+from ..lazy import np
+from .environment import Environment
+
+EDGE = 3  # elements shown at either end of a long dimension
+LONG = 8  # a dimension up to which all elements are shown, where the tensor is large
+MANY = 48  # elements up to which a tensor is shown whole
+GAP = "…"
+
+
+def tensor_lines(array: Any, width: int, environment: Environment) -> list[str]:
+    """The lines of a tensor in at most `width` columns, as far as that can be."""
+    array = np.asarray(array)
+    keep_all = environment.full or array.size <= MANY
+    nested = _nested(array, environment.precision, keep_all, LONG)
+    line = _one_line(nested)
+    if len(line) <= width or array.ndim < 2:
+        return [line] if len(line) <= width or array.ndim == 0 else _wrapped(nested, width)
+    lines = _rows(nested)
+    if max(map(len, lines)) > width and not environment.full:
+        lines = _rows(_nested(array, environment.precision, False, max(2, width // 12)))
+    return lines
+
+
+def _nested(array: Any, precision: int, keep_all: bool, long: int) -> Any:
+    """Nested lists of texts; GAP in place of the middle of long dimensions."""
+    if array.ndim == 0:
+        item = array.item()
+        return item if isinstance(item, str) else str(item) if isinstance(item, bool) else number_text(item, precision)
+    if keep_all or len(array) <= long:
+        return [_nested(part, precision, keep_all, long) for part in array]
+    edge = min(EDGE, max(1, long // 2))
+    ends = [_nested(part, precision, keep_all, long) for part in (*array[:edge], *array[-edge:])]
+    return [*ends[:edge], GAP, *ends[edge:]]
+
+
+def _one_line(nested: Any) -> str:
+    return nested if isinstance(nested, str) else f"[{', '.join(map(_one_line, nested))}]"
+
+
+def _wrapped(nested: list, width: int) -> list[str]:
+    """A long vector over several lines."""
+    lines, line = [], "["
+    for place, item in enumerate(nested):
+        piece = _one_line(item) + ("," if place < len(nested) - 1 else "]")
+        if len(line) + len(piece) + 1 > width and line.strip(" ["):
+            lines.append(line.rstrip())
+            line = " "
+        line += piece + " "
+    return [*lines, line.rstrip()] if nested else ["[]"]
+
+
+def _rows(nested: list, depth: int = 0, widths: list[int] | None = None) -> list[str]:
+    """A line for each innermost list, its numbers in columns."""
+    widths = widths if widths is not None else _column_widths(nested)
+    lines: list[str] = []
+    for place, item in enumerate(nested):
+        if isinstance(item, str):
+            inner = [item] if item == GAP else [item]
+        elif all(isinstance(x, str) for x in item):
+            cells = [x.rjust(w) for x, w in zip(item, widths, strict=False)]
+            inner = [f"[{', '.join(cells)}]"]
+        else:
+            inner = _rows(item, depth + 1, widths)
+        inner[-1] += "," if place < len(nested) - 1 else ""
+        lines += inner
+    lines = [(" " if k else "[") + line for k, line in enumerate(lines)] or ["["]
+    lines[-1] += "]"
+    return lines
+
+
+def _column_widths(nested: Any) -> list[int]:
+    rows: list[list[str]] = []
+
+    def collect(part: Any) -> None:
+        if isinstance(part, list):
+            if all(isinstance(x, str) for x in part):
+                rows.append(part)
+            else:
+                for x in part:
+                    collect(x)
+
+    collect(nested)
+    most = max(map(len, rows), default=0)
+    return [max((len(r[k]) for r in rows if k < len(r)), default=0) for k in range(most)]

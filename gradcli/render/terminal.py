@@ -1,0 +1,256 @@
+"""Explanations for terminals, and without colour for pipes. The only file that imports rich.
+
+Colour follows one thing through the page: the seed has one colour wherever it occurs, each input its own, zeros are
+dim. Nothing depends on colour alone.
+"""
+
+from rich.box import Box
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+from rich.tree import Tree as Drawing
+
+from ..explain.blocks import Answer, Block, Code, Document, Graph, Line, Matrix, Note, Prose, Row, Section, Step, Table, Tensor
+from ..notation.tree import Token
+from .environment import Environment
+from .matrix import column_width, cut, entry
+from .tensors import tensor_lines
+
+SEED = "bold yellow"
+INPUTS = ("cyan", "magenta", "green", "blue", "bright_red")
+STYLES = {"seed": SEED, "answer": "bold", "number": "", "zero": "dim", "remark": "dim", "heading": "bold"}
+GAP = 4  # columns between cells
+
+
+def render_terminal(document: Document, environment: Environment) -> str:
+    """The document in `environment.width` columns."""
+    page = Page(environment)
+    console = Console(
+        width=environment.width, color_system="standard" if environment.color else None, force_terminal=environment.color, no_color=not environment.color,
+        highlight=False, markup=False, emoji=False, legacy_windows=False, _environ={},
+    )  # fmt: skip
+    with console.capture() as captured:
+        for renderable in page.document(document):
+            console.print(renderable, soft_wrap=False)
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return _ascii(text) if environment.ascii else text
+
+
+ASCII = str.maketrans({
+    "·": ".", "×": "x", "…": "...", "✓": "ok", "✗": "!!", "│": "|", "─": "-", "┼": "+", "Σ": "sum", "δ": "delta", "∂": "d", "└": "`", "├": "|",
+    "⁰": "^0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "→": "->", "−": "-",
+})  # fmt: skip
+
+
+def _ascii(text: str) -> str:
+    return text.translate(ASCII).encode("ascii", "replace").decode()
+
+
+class Page:
+    """Blocks laid out for one environment."""
+
+    def __init__(self, environment: Environment):
+        self.environment = environment
+        self.roles: dict[str, str] = {}
+
+    def document(self, document: Document) -> list[RenderableType]:
+        """Everything, section by section, a blank line between them."""
+        out: list[RenderableType] = [self.answer(a) for a in document.answers]
+        for section in document.sections:
+            out += [Text("")] * bool(out) + self.section(section)
+        return out
+
+    # ---- pieces ----------------------------------------------------------------------------------
+
+    def style(self, role: str) -> str:
+        """The style of a role; inputs take their colours in order of appearance."""
+        if role.startswith("input:"):
+            return self.roles.setdefault(role, INPUTS[len(self.roles) % len(INPUTS)])
+        return STYLES.get(role, "")
+
+    def text(self, line: Line) -> Text:
+        """A line of tokens."""
+        out = Text(overflow="fold")
+        for token in line:
+            out.append(token.text, self.style(token.role))
+        return out
+
+    def tensor(self, tensor: Tensor, width: int) -> Text:
+        """A tensor in at most `width` columns."""
+        return Text("\n".join(tensor_lines(tensor.array, max(width, 12), self.environment)), self.style(tensor.role), overflow="fold")
+
+    # ---- blocks ----------------------------------------------------------------------------------
+
+    def answer(self, answer: Answer) -> RenderableType:
+        """`a.grad = [[2, 8, 18], [32, 50, 72]]    2 * g * a, with the seed g = a`."""
+        head = self.text((*answer.name, Token(" = ")))
+        formula = self.text(answer.formula)
+        remark = self.text(answer.remark)
+        if answer.remark and answer.value is None:
+            formula.append("    ")
+        if answer.value is None:
+            return head + formula + remark
+        value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
+        said = formula + (Text(", ") + remark if answer.remark else Text(""))
+        lines = value.plain.split("\n")
+        if len(lines) == 1 and cell_len(head.plain) + cell_len(value.plain) + GAP + cell_len(said.plain) <= self.environment.width:
+            return head + value + Text(" " * GAP) + said
+        return Group(self.beside(head, value, 0), Padding(said, (0, 0, 0, 2)))
+
+    def section(self, section: Section) -> list[RenderableType]:
+        """A heading, its remark at its right, and the blocks."""
+        title = self.text(section.title)
+        title.stylize(STYLES["heading"])
+        remark = self.text(section.remark)
+        if section.remark:
+            space = self.environment.width - cell_len(title.plain) - cell_len(remark.plain)
+            remark.stylize(STYLES["remark"])
+            title = title + Text(" " * min(max(space, 2), max(2, 50 - cell_len(title.plain)))) + remark
+        return [title, *(self.block(b) for b in section.blocks)]
+
+    def block(self, block: Block) -> RenderableType:
+        """Any block, indented under its heading."""
+        return Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
+
+    @property
+    def width(self) -> int:
+        """The columns that a block has."""
+        return self.environment.width - 2
+
+    def prose(self, block: Prose) -> RenderableType:
+        """A paragraph."""
+        text = self.text(block.line)
+        text.overflow = "fold"
+        return text
+
+    def note(self, block: Note) -> RenderableType:
+        """`kink    ...`."""
+        if not block.code:
+            return self.text(block.line)
+        return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line), 0)
+
+    def code(self, block: Code) -> RenderableType:
+        """Lines as they are; long ones run on, so that they can be copied."""
+        return Text(block.text, no_wrap=True, overflow="ignore")
+
+    def beside(self, head: Text, body: Text, gap: int) -> RenderableType:
+        """`body` to the right of `head`, its lines aligned."""
+        grid = Grid.grid(padding=(0, gap, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(head, body)
+        return grid
+
+    def table(self, block: Table) -> RenderableType:
+        """Rows whose cells line up; a last cell that does not fit beside the others goes below them."""
+        widths = self.column_widths(block.rows)
+        return Group(*(self.row(row, widths) for row in block.rows))
+
+    def column_widths(self, rows: tuple[Row, ...]) -> list[int]:
+        """The width of each column but the last of a row, none wider than half of the page."""
+        widths: list[int] = []
+        for row in rows:
+            for place, cell in enumerate(row.cells[:-1]):
+                wide = cell_len(self.cell(cell, self.width).plain.split("\n")[0])
+                widths += [0] * (place + 1 - len(widths))
+                if wide <= self.width // 2:
+                    widths[place] = max(widths[place], wide)
+        return widths
+
+    def cell(self, cell: Line | Tensor, width: int) -> Text:
+        """The text of a cell."""
+        return self.tensor(cell, width) if isinstance(cell, Tensor) else self.text(cell)
+
+    def row(self, row: Row, widths: list[int]) -> RenderableType:
+        """The cells of one row; what does not fit goes below, indented."""
+        indent = 2 * row.depth
+        head, offset, below = Text(" " * indent), indent, []
+        for place, cell in enumerate(row.cells):
+            last = place == len(row.cells) - 1
+            room = self.width - offset
+            text = self.cell(cell, room)
+            if below or (place and not self.fits(text, room)):
+                below.append(self.cell(cell, self.width - indent - 4))
+                continue
+            if last or "\n" in text.plain:
+                rest = row.cells[place + 1 :]
+                below += [self.cell(c, self.width - indent - 4) for c in rest]
+                lines = [self.beside(head, text, 0)]
+                return Group(*lines, *(Padding(b, (0, 0, 0, indent + 4)) for b in below)) if below else lines[0]
+            pad = max(widths[place] - cell_len(text.plain), 0) + GAP if place < len(widths) else GAP
+            head = head + text + Text(" " * pad)
+            offset = cell_len(head.plain)
+        head.rstrip()
+        return Group(head, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
+
+    def fits(self, text: Text, room: int) -> bool:
+        """Whether a cell can stand in `room` columns."""
+        return max(cell_len(line) for line in text.plain.split("\n")) <= room
+
+    def step(self, block: Step) -> RenderableType:
+        """A numbered operation, and below it what it sends."""
+        head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
+        cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
+        rows = (Row(cells), *(row._replace(depth=row.depth + 2) for row in block.sent))
+        return self.table(Table(rows))
+
+    def graph(self, block: Graph) -> RenderableType:
+        """The output and below it what it is made of; what is used again is drawn once."""
+        drawing = Drawing(self.text(block.nodes[-1].label), guide_style="dim")
+        drawn = {len(block.nodes) - 1}
+        stack = [(drawing, k) for k in reversed(block.nodes[-1].inputs)]
+        while stack:
+            parent, k = stack.pop()
+            node = block.nodes[k]
+            again = k in drawn and node.inputs
+            added = parent.add(self.text(node.label) + Text("  (above)" if again else "", "dim"))
+            drawn.add(k)
+            stack += [] if again else [(added, i) for i in reversed(node.inputs)]
+        return drawing
+
+    def matrix(self, block: Matrix) -> RenderableType:
+        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule."""
+        margin = max([len(block.seed_name), *map(len, block.seed or ())])
+        labels = max(len(block.product_label), *map(len, block.row_labels))
+        shown = cut(block, None if self.environment.full else self.width - margin - labels - 8 - len(block.product_name) - 3)
+        grid = Grid(box=BOX, show_edge=False, pad_edge=False, show_footer=block.product is not None, border_style="dim", header_style="", footer_style="")
+        seed_style = self.style("seed")
+        header = self.entries(block, shown.columns, block.column_labels, block.input_role)
+        product = self.entries(block, shown.columns, block.product, "answer", f"  = {block.product_name}") if block.product else Text("")
+        grid.add_column(Text(block.seed_name, seed_style), footer=Text(""), justify="right", no_wrap=True)
+        grid.add_column(Text(""), footer=Text(block.product_label, seed_style), no_wrap=True)
+        grid.add_column(header, footer=product, no_wrap=True)
+        for k in shown.rows:
+            if k is None:
+                grid.add_row("⋮" if not self.environment.ascii else ":", "…", "")
+                continue
+            weight = "" if block.seed is None else block.seed[k]
+            grid.add_row(Text(weight, seed_style), block.row_labels[k], self.entries(block, shown.columns, block.entries[k], ""))
+        parts: list[RenderableType] = [Text(""), grid]
+        return Group(*parts, Text(shown.left_out, "dim"), Text("")) if shown.left_out else Group(*parts, Text(""))
+
+    def entries(self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str, tail: str = "") -> Text:
+        """One row of entries, each at the right of its column."""
+        out = Text(no_wrap=True)
+        for place, k in enumerate(columns):
+            gap = "  " if place else ""
+            if k is None:
+                out.append(f"{gap}…", "dim")
+                continue
+            text = entry(texts[k])
+            out.append(gap + text.rjust(column_width(block, k)), "dim" if text == "·" else self.style(role))
+        return out.append(tail, "dim")
+
+
+BOX = Box(
+    "    \n"
+    "  │ \n"
+    " ─┼ \n"
+    "  │ \n"
+    " ─┼ \n"
+    " ─┼ \n"
+    "  │ \n"
+    "    \n"
+)  # fmt: skip
