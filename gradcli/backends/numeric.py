@@ -60,9 +60,9 @@ class Evaluator:
 
     def _compute(self, node: Node) -> Any:
         op = node.op
-        self.limits.check(
-            "elements", node.numel, f"the value of {op.name}, of shape {node.shape}", node.span
-        )
+        if node.numel > self.limits.sizes["elements"]:
+            what = f"the value of {op.name}, of shape {node.shape}"
+            self.limits.check("elements", node.numel, what, node.span)
         if op.value is None:
             if not op.expand:
                 raise GradcliError(

@@ -334,6 +334,7 @@ def _bound_hit(y, x, low, high):
     method=True,
     kink=_bound_hit,
     caveat="at a bound PyTorch lets the gradient through, as inside",
+    index=lambda lower, i, x, min, max: lower.clamped(i, x, min, max),
     examples=(
         ("clamp(x, -1, 1)", "x=2x3"),
         ("x.clamp(min=0)", "x=2x3"),

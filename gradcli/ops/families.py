@@ -47,7 +47,7 @@ def _names(rule):
 
 
 def _broadcast(*given, **_):
-    return shapes.broadcast(*(s for s in given if s is not None))
+    return shapes.broadcast(*(s for s in given if s is not None) if None in given else given)
 
 
 def reduction(value: Callable | None = None, *, whole_only=False, **fields):

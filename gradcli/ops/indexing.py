@@ -6,7 +6,6 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 
 from ..errors import GradcliError
 from ..graph import shapes
-from ..graph.affine import Affine
 from ..lazy import np
 from . import elements
 from .families import movement, operator
@@ -97,25 +96,6 @@ def _getitem(x, *, index):
     return _pick(taken, _advanced(full)) if any(map(_is_array, full)) else taken
 
 
-def _source(i, x, *, index):
-    """The element of x that stands at place i of x[index]; None where arrays pick."""
-    full = full_index(index, x.ndim)
-    if any(map(_is_array, full)):
-        return None
-    places, sizes, out = iter(i), iter(x.shape), []
-    for item in full:
-        if item is None:
-            next(places)
-            continue
-        size = next(sizes)
-        if isinstance(item, int):
-            out.append(item % size)
-        else:
-            start, _, step = item.indices(size)
-            out.append(Affine.of(Affine.of(next(places)).times(step)).plus(start))
-    return tuple(out)
-
-
 def index_text(index) -> str:
     """An index as Python writes it, between brackets."""
     return ", ".join(map(_item_text, index))
@@ -133,7 +113,7 @@ def _item_text(item):
 @movement(
     _getitem,
     shape=_picked_shape,
-    index=_source,
+    index=lambda lower, i, x, *, index: lower.taken(i, x, index),
     method=False,
     examples=(
         ("x[0, 1:]", "x=2x3"),

@@ -286,7 +286,7 @@ LINALG = "torch.linalg."
     shape=lambda s: (_ranks("trace", 2)(s), ())[1],
     value=lambda x: np.trace(x),
     dtype="first",
-    index="ii->",
+    index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
 )
