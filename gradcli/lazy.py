@@ -5,13 +5,13 @@ from typing import Any
 
 
 class Lazy:
-    """Stand-in for a module; the first look at an attribute imports it."""
+    """Stand-in for a module; the first look at an attribute imports it, and later ones find it at once."""
 
     def __init__(self, name: str):
-        self._name = name
+        self.__dict__["__name__"] = name
 
     def __getattr__(self, attribute: str) -> Any:
-        module = importlib.import_module(self._name)
+        module = importlib.import_module(self.__dict__["__name__"])
         self.__dict__ = module.__dict__
         return getattr(module, attribute)
 

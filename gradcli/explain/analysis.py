@@ -43,12 +43,15 @@ class Analysis:
     @cached_property
     def evaluator(self) -> Evaluator:
         """Numbers for whatever depends on inputs with a value alone; the seed is one of them where it can be."""
-        given = {node: self._cast(value) for node, value in self.problem.values.items()}
-        evaluator = Evaluator(given, dtype=self.dtype, limits=self.problem.limits)
+        evaluator = self._without_seed()
         seed = self.problem.seed
         if seed.value is not None and not self._depends_on_unknown(seed.value):
             evaluator.values[seed.node] = self._cast(evaluator(seed.value)[0])
         return evaluator
+
+    def _without_seed(self) -> Evaluator:
+        given = {node: self._cast(value) for node, value in self.problem.values.items()}
+        return Evaluator(given, dtype=self.dtype, limits=self.problem.limits)
 
     def _cast(self, value: Any) -> Any:
         return value.astype(self.dtype) if value.dtype.kind == "f" else value
@@ -95,7 +98,7 @@ class Analysis:
         """The Jacobian of the output with respect to an input, row by row as it is asked for."""
         grad = self.gradient(x)
         numeric = grad is None or not self._depends_on_unknown(grad, [self.problem.seed.node])
-        rows = self.evaluator.varying(grad, self.problem.seed.node) if numeric and grad is not None else None
+        rows = self._without_seed().varying(grad, self.problem.seed.node) if numeric and grad is not None else None
         return Jacobian(self.problem.out.shape, x.shape, rows, None if numeric else self._symbolic_rows(grad))
 
     # ---- elements --------------------------------------------------------------------------------

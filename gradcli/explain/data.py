@@ -7,7 +7,7 @@ from ..graph import Node, walk
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.index import index_notation, jacobian_notation
+from ..notation.index import jacobian_notation
 from .analysis import Analysis
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
@@ -92,10 +92,11 @@ class Data:
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
         matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
-        by_index = None if self.a.gradient(x) is None else jacobian_notation(self.p.out, x.node, self.a.gradient(x), self.p.seed.node, self.w.names)
+        grad = self.a.gradient(x)
+        by_index = None if grad is None else jacobian_notation(self.p.out, x.node, grad, self.p.seed.node, self.w.names, self.a.value)
         return {
             "shape": [*self.p.out.shape, *x.shape], "matrix": matrix, "structure": structure.name,
-            "formula": None if structure.formula is None else tree.text(structure.formula), "index": None if by_index is None else tree.text(by_index),
+            "formula": None if structure.formula is None else tree.text(structure.formula), "index": None if by_index is None else by_index.plain,
         }  # fmt: skip
 
     def _matrix(self, x: Input) -> Any:
@@ -104,7 +105,7 @@ class Data:
             return jac.matrix()
         from ..backends.symbolic import elements_text, writable
 
-        return np.array(elements_text(jac.matrix()), dtype=object) if writable(self.p.out, x.node) else None
+        return np.array(elements_text(jac.matrix()), dtype=object) if writable(self.p.out.shape, x.shape) else None
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -122,8 +123,8 @@ class Data:
     def index(self, x: Input) -> str | None:
         """The gradient in index notation, as text; None where it has none."""
         grad = self.a.gradient(x)
-        written = None if grad is None else index_notation(grad, x, self.w)
-        return None if written is None else tree.text(written)
+        written = None if grad is None else self.w.by_index(x)
+        return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is no gradient."""
@@ -134,7 +135,7 @@ class Data:
         """Every element as an expression: of all inputs where all have values, of those without one otherwise."""
         from ..backends.symbolic import Symbolic, elements_text, writable
 
-        if not writable(node, *(i.node for i in self.p.inputs.values())):
+        if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])

@@ -7,18 +7,22 @@ from ..graph import OPS, Node, walk
 from ..graph.shapes import Shape
 from ..language.problem import Input
 from ..notation import tree
-from ..notation.formula import formula
+from ..notation.formula import formula, too_long
+from ..notation.index import Notation, index_notation
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
 from .analysis import Analysis
 from .blocks import Line
 
-LONGEST_FORMULA = 120  # symbols; a longer one explains nothing
-
-
 def shape_text(shape: Shape) -> str:
     """2×3, as people say it; a number on its own has shape ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
+
+
+def listed(words: Collection[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def role_of(x: Input) -> str:
@@ -36,8 +40,8 @@ class Wording:
     def names(self) -> dict[Node, Name]:
         """The nodes that have a name of their own."""
         p = self.problem
-        found = {node: Name(name) for name, node in p.names.items()}
-        found |= {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
+        found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
+        found |= {node: Name(name) for name, node in p.names.items() if node not in found}
         found.setdefault(p.out, Name(p.out_name))
         return found | {p.seed.node: Name(p.seed.name, "seed")}
 
@@ -48,10 +52,19 @@ class Wording:
 
     def formula(self, node: Node, extra: dict[Node, Name] | None = None) -> tree.Tree | None:
         """The shortest formula of a node; None where it is too long to be read."""
-        names = self.names | (extra or {})
-        names.pop(node, None)
+        if extra and node in extra:
+            return extra[node]
+        names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         written = formula(simplify(self.without_implicit_seed(node), keep=names), names)
-        return written if written is not None and tree.size(written) <= LONGEST_FORMULA else None
+        return None if too_long(written) else written
+
+    def by_index(self, x: Input) -> Notation | None:
+        """The gradient of an input in index notation; None where that says nothing."""
+        p, grad = self.problem, self.analysis.gradient(x)
+        if grad is None:
+            return None
+        short = simplify(self.without_implicit_seed(grad), keep=self.names)
+        return index_notation(p.out, x.node, short, p.seed.node, self.names, self.analysis.value)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""

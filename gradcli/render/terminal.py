@@ -137,6 +137,8 @@ class Page:
 
     def beside(self, head: Text, body: Text, gap: int) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""
+        if not head.plain.strip():
+            return Padding(body, (0, 0, 0, cell_len(head.plain)))
         grid = Grid.grid(padding=(0, gap, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
@@ -213,14 +215,15 @@ class Page:
     def matrix(self, block: Matrix) -> RenderableType:
         """The seed, a rule, labels, a rule, entries; seed times matrix below another rule."""
         margin = max([len(block.seed_name), *map(len, block.seed or ())])
+        margin = max(margin, len(block.product_name) if block.product else 0)
         labels = max(len(block.product_label), *map(len, block.row_labels))
-        shown = cut(block, None if self.environment.full else self.width - margin - labels - 8 - len(block.product_name) - 3)
+        shown = cut(block, None if self.environment.full else self.width - margin - labels - 6)
         grid = Grid(box=BOX, show_edge=False, pad_edge=False, show_footer=block.product is not None, border_style="dim", header_style="", footer_style="")
         seed_style = self.style("seed")
         header = self.entries(block, shown.columns, block.column_labels, block.input_role)
-        product = self.entries(block, shown.columns, block.product, "answer", f"  = {block.product_name}") if block.product else Text("")
-        grid.add_column(Text(block.seed_name, seed_style), footer=Text(""), justify="right", no_wrap=True)
-        grid.add_column(Text(""), footer=Text(block.product_label, seed_style), no_wrap=True)
+        product = self.entries(block, shown.columns, block.product, "answer") if block.product else Text("")
+        grid.add_column(Text(block.seed_name, seed_style), footer=Text(block.product_name, seed_style), justify="right", no_wrap=True)
+        grid.add_column(Text(""), footer=Text(block.product_label, self.style(block.input_role)), no_wrap=True)
         grid.add_column(header, footer=product, no_wrap=True)
         for k in shown.rows:
             if k is None:
@@ -231,7 +234,7 @@ class Page:
         parts: list[RenderableType] = [Text(""), grid]
         return Group(*parts, Text(shown.left_out, "dim"), Text("")) if shown.left_out else Group(*parts, Text(""))
 
-    def entries(self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str, tail: str = "") -> Text:
+    def entries(self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str) -> Text:
         """One row of entries, each at the right of its column."""
         out = Text(no_wrap=True)
         for place, k in enumerate(columns):
@@ -241,7 +244,7 @@ class Page:
                 continue
             text = entry(texts[k])
             out.append(gap + text.rjust(column_width(block, k)), "dim" if text == "·" else self.style(role))
-        return out.append(tail, "dim")
+        return out
 
 
 BOX = Box(

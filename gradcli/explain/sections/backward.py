@@ -10,7 +10,9 @@ from ...ops.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain
 from ..elide import middle
+from ..numbers import number_text
 from ..wording import Wording
+from .jacobian import label
 
 WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
@@ -55,7 +57,8 @@ def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = "".join(t.text for t in w.short(c.to))
     repair = plain(f"{name} was broadcast over {dims}, so its gradient sums over {'them' if len(axes) > 1 else 'it'}")
-    return [_row(to, formula, c.local, a), _row((), repair, c.sent, a)]
+    value = _tensor(c.sent, a)
+    return [_row(to, formula, c.local, a), Row((repair,) if value is None else (repair, value), 2)]
 
 
 def _was_broadcast(c: Contribution) -> bool:
@@ -102,13 +105,13 @@ def _meeting(number: int, node: Node, arrived: list[Contribution], total: Node, 
 
 
 def _sum(arrived: list[Contribution], a: Analysis) -> str:
-    """`, first element: 4 + 4`."""
-    from ..numbers import number_text
-
+    """` (4 + 4 at [0,1])`: one element of the sum."""
     values = [a.value(c.sent) for c in arrived]
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""
-    return ": " + " + ".join(number_text(v.flat[_telling(values)]) for v in values) + ("" if values[0].size == 1 else " and so on")
+    place = _telling(values)
+    terms = " + ".join(number_text(v.flat[place]) for v in values)
+    return f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
 
 
 def _telling(values: list[Any]) -> int:

@@ -1,7 +1,6 @@
 """The forward pass: each operation in the user's words."""
 
-from ...notation import tree
-from ...notation.index import index_notation
+from ...notation.index import output_notation
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, plain
 from ..elide import middle
@@ -24,5 +23,5 @@ def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
     """The output in index notation, where there are no numbers to look at."""
     if a.known(a.problem.out):
         return ()
-    written = index_notation(a.problem.out, None, w)
-    return (Table((Row((tuple(tree.tokens(written)),)),)),) if written is not None else ()
+    written = output_notation(a.problem.out, w.names, a.value)
+    return (Table((Row((tuple(written.tokens),)),)),) if written is not None else ()

@@ -2,13 +2,15 @@
 
 from ...language.problem import Input
 from ...notation import tree
-from ...notation.element import telling_place, written_out
-from ...notation.index import index_notation
+from ...notation.element import short, telling_place, written_out
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain
 from ..wording import Wording, role_of
 from .jacobian import label
+
+
+BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
@@ -19,16 +21,21 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
         absent = f"{a.problem.out_name} does not depend on {x.name}: PyTorch leaves {x.name}.grad at None, which is not the same as zero."
         return Section("gradient", title, (), (Prose(plain(absent)),))
     rows = [Row((plain("formula"), w.formula_line(grad)))]
-    by_index = index_notation(grad, x, w)
+    by_index = w.by_index(x)
     if by_index is not None:
-        rows.append(Row((plain("index"), tuple(tree.tokens(by_index)))))
+        rows.append(Row((plain("index"), tuple(by_index.tokens))))
     element = _element(a, w, x, place)
     if element is not None:
         rows.append(Row((plain("element"), element)))
     value = a.value(grad)
     if value is not None:
         rows.append(Row((plain("numbers"), Tensor(value, "answer"))))
-    return Section("gradient", title, (), (Table(tuple(rows)),))
+    explained = [Prose(plain(BRACKET))] if by_index is not None and _has_condition(str(by_index)) else []
+    return Section("gradient", title, (), (Table(tuple(rows)), *explained))
+
+
+def _has_condition(text: str) -> bool:
+    return any(f" {symbol} " in text for symbol in ("<", ">", "<=", ">=", "==", "!=", "≤", "≥", "≠"))
 
 
 def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
@@ -48,4 +55,4 @@ def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     for part in (written.symbols, written.numbers):
         if part is not None:
             line += (Token(" = "), *tree.tokens(part))
-    return line + ((Token(" = "), Token(written.total, "number")) if written.total is not None else ())
+    return line + ((Token(" = "), Token(short(written.total), "number")) if written.total is not None else ())

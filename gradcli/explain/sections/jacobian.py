@@ -26,7 +26,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     out = a.problem.out
     rows, columns = out.numel, x.node.numel
     title = plain(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
-    remark = plain(f"{'×'.join(map(str, (*out.shape, *x.shape))) or '()'}, as a {rows}×{columns} matrix")
+    remark = plain(f"{'×'.join(map(str, (*out.shape, *x.shape))) or '()'}, as a matrix {rows}×{columns}")
     blocks: list[Block] = [Prose(_structure_line(structure_of(a, w, x), rows * columns))]
     if a.gradient(x) is not None and rows and columns:
         blocks.append(_matrix(a, w, x, full, precision))
@@ -77,9 +77,9 @@ def _matrix(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Ma
         row_labels=tuple(label(a.problem.out_name, out.shape, k) for k in rows),
         column_labels=tuple(label(x.name, x.shape, k) for k in columns),
         entries=entries,
-        product_label=f"{seed.name}·J",
+        product_label=f"{x.name}.grad",
         product=None if grad is None else _entries(np.ravel(grad)[columns], True, precision, "0"),
-        product_name=f"{x.name}.grad",
+        product_name=f"{seed.name}·J",
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),

@@ -6,7 +6,7 @@ from ...graph import Node
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain
-from ..wording import Wording
+from ..wording import Wording, listed
 from .seed import IMPLICIT
 
 
@@ -30,9 +30,9 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     names = [x.name for x in a.problem.wrt if x.was_integer]
     if not names:
         return []
-    verb = "are whole numbers, taken as floats" if len(names) > 1 else "holds whole numbers, taken as floats"
+    verb = "hold" if len(names) > 1 else "holds"
     said = "only Tensors of floating point and complex dtype can require gradients"
-    return [("integer-values", f"{' and '.join(names)} {verb}: in PyTorch write them with a point, for {said}.")]
+    return [("integer-values", f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not 1: {said}.")]
 
 
 def _unused(a: Analysis) -> list[tuple[str, str]]:
@@ -57,13 +57,13 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def _where(node: Node, hit: Any, w: Wording) -> str:
-    """`relu(·) is at a kink at [0,2] and [1,1]`."""
+    """`relu(·) at [0,2] and [1,1]`."""
     text = "".join(t.text for t in w.operation(node))
     if hit.ndim == 0:
-        return f"{text} is at a kink"
+        return text
     places = [f"[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    listed = " and ".join(places) if len(places) < 4 else f"{', '.join(places[:3])} and {len(places) - 3} more places"
-    return f"{text} is at a kink at {listed}"
+    told = listed(places) if len(places) < 4 else f"{', '.join(places[:3])} and {len(places) - 3} more places"
+    return f"{text} at {told}"
 
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
