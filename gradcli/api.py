@@ -11,7 +11,13 @@ Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
 
 
-def _pose(expr: str, shapes: Shapes | None, values: Values | None, grad: Any, wrt: Collection[str] | str | None) -> Analysis:
+def _pose(
+    expr: str,
+    shapes: Shapes | None,
+    values: Values | None,
+    grad: Any,
+    wrt: Collection[str] | str | None,
+) -> Analysis:
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
     return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
 
@@ -36,14 +42,23 @@ class Explanation:
         value = self.__dict__[name] = self._data(name)
         return value
 
-    def to(self, format: str = "plain", *, width: int = 80, precision: int = 5, show: Collection[str] = ()) -> str:
+    def to(
+        self,
+        format: str = "plain",
+        *,
+        width: int = 80,
+        precision: int = 5,
+        show: Collection[str] = (),
+    ) -> str:
         """The explanation as text: "terminal", "plain", "markdown" or "json"."""
         from .explain.document import Choices
         from .render.formats import render
         from .render.environment import Environment
 
         environment = Environment(width=width, color=format == "terminal", precision=precision)
-        return render(self._analysis, format, Choices(show=tuple(show), precision=precision), environment)
+        return render(
+            self._analysis, format, Choices(show=tuple(show), precision=precision), environment
+        )
 
     def __str__(self) -> str:
         return self.to("plain")
@@ -56,7 +71,12 @@ class Explanation:
 
 
 def explain(
-    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | str | None = None,
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
@@ -69,7 +89,12 @@ def explain(
 
 
 def grad(
-    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | str | None = None,
 ) -> Any:
     """The gradient of `expr` in numbers: an array, or a dict by name where there are several inputs.
 
@@ -81,7 +106,13 @@ def grad(
     return found if len(found) > 1 else next(iter(found.values()))
 
 
-def jacobian(expr: str, *, shapes: Shapes | None = None, values: Values | None = None, wrt: Collection[str] | str | None = None) -> Any:
+def jacobian(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    wrt: Collection[str] | str | None = None,
+) -> Any:
     """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where there are several inputs.
 
     Entries are numbers where the inputs have values, and otherwise texts. Raises GradcliError.
@@ -91,15 +122,20 @@ def jacobian(expr: str, *, shapes: Shapes | None = None, values: Values | None =
     analysis = _pose(expr, shapes, values, None, wrt)
     data = Data(analysis)
     found = {x.name: data.jacobian(x) for x in analysis.problem.wrt}
-    arrays = {name: None if j["matrix"] is None else j["matrix"].reshape(j["shape"]) for name, j in found.items()}
+    arrays = {
+        name: None if j["matrix"] is None else j["matrix"].reshape(j["shape"])
+        for name, j in found.items()
+    }
     return arrays if len(arrays) > 1 else next(iter(arrays.values()))
 
 
 def check(
-    expr: str, *, shapes: Shapes | None = None, values: Values | None = None, grad: Any = None, wrt: Collection[str] | str | None = None
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | str | None = None,
 ) -> list[dict[str, Any]]:
     """The checks of the gradient of `expr`: name, ok, max_error, place, remark. Raises GradcliError."""
     return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
-
-
-

@@ -18,7 +18,9 @@ class Example(NamedTuple):
     @property
     def command(self) -> str:
         """The command that prints the answer."""
-        options = [f"-s {shlex.quote(s)}" for s in self.shapes] + [f"-v {shlex.quote(v)}" for v in self.values]
+        options = [f"-s {shlex.quote(s)}" for s in self.shapes] + [
+            f"-v {shlex.quote(v)}" for v in self.values
+        ]
         options += [f"-g {shlex.quote(self.grad)}"] if self.grad is not None else []
         return " ".join(["gradcli", shlex.quote(self.expr), *options])
 
@@ -63,11 +65,18 @@ EXAMPLES = {
 def find(name: str) -> str:
     """The name of an example. Raises GradcliError `option`."""
     if name not in EXAMPLES:
-        raise GradcliError("option", f"there is no example {name}", hint=did_you_mean(name, EXAMPLES) or "gradcli examples lists them")
+        raise GradcliError(
+            "option",
+            f"there is no example {name}",
+            hint=did_you_mean(name, EXAMPLES) or "gradcli examples lists them",
+        )
     return name
 
 
 def listing() -> str:
     """The examples, two lines each."""
     width = max(map(len, EXAMPLES))
-    return "".join(f"{name.ljust(width)}  {e.question}\n{' ' * width}    {e.command}\n" for name, e in EXAMPLES.items())
+    return "".join(
+        f"{name.ljust(width)}  {e.question}\n{' ' * width}    {e.command}\n"
+        for name, e in EXAMPLES.items()
+    )

@@ -62,7 +62,9 @@ class Analysis:
 
     def known(self, node: Node) -> bool:
         """Whether the numbers of a node can be computed."""
-        return node in self.evaluator.values or not self._depends_on_unknown(node, self.evaluator.values)  # type: ignore[arg-type]
+        return node in self.evaluator.values or not self._depends_on_unknown(
+            node, self.evaluator.values
+        )  # type: ignore[arg-type]
 
     def value(self, node: Node) -> Any:
         """The array of a node, or None where it depends on an input without a value."""
@@ -82,9 +84,11 @@ class Analysis:
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: give a seed of that shape with --grad, or reduce it with .sum()",
             )  # fmt: skip
         nodes = [grad for grad in self.gradients.of.values() if grad is not None]
-        missing = {n.attrs["name"] for n in walk([*nodes, p.seed.value]) if n.op.name == "input" and n is not p.seed.node} - {
-            n.attrs["name"] for n in p.values
-        }
+        missing = {
+            n.attrs["name"]
+            for n in walk([*nodes, p.seed.value])
+            if n.op.name == "input" and n is not p.seed.node
+        } - {n.attrs["name"] for n in p.values}
         if missing:
             first = sorted(missing)[0]
             raise GradcliError(
@@ -98,8 +102,14 @@ class Analysis:
         """The Jacobian of the output with respect to an input, row by row as it is asked for."""
         grad = self.gradient(x)
         numeric = grad is None or not self._depends_on_unknown(grad, [self.problem.seed.node])
-        rows = self._without_seed().varying(grad, self.problem.seed.node) if numeric and grad is not None else None
-        return Jacobian(self.problem.out.shape, x.shape, rows, None if numeric else self._symbolic_rows(grad))
+        rows = (
+            self._without_seed().varying(grad, self.problem.seed.node)
+            if numeric and grad is not None
+            else None
+        )
+        return Jacobian(
+            self.problem.out.shape, x.shape, rows, None if numeric else self._symbolic_rows(grad)
+        )
 
     # ---- elements --------------------------------------------------------------------------------
 

@@ -130,6 +130,16 @@ def plain(*texts: "str | Token") -> Line:
     return tuple(t if isinstance(t, Token) else Token(t) for t in texts)
 
 
+def words(*texts: "str | Token") -> Line:
+    """A line of words, as against a formula or a name: renderers need not set them as code."""
+    return tuple(t if isinstance(t, Token) else Token(t, "word") for t in texts)
+
+
+def is_words(line: Line) -> bool:
+    """Whether a line is nothing but words."""
+    return all(token.role in ("word", "seed") for token in line)
+
+
 def text_of(line: Line) -> str:
     """The text of a line."""
     return "".join(token.text for token in line)

@@ -8,7 +8,7 @@ from ..language.vocabulary import INTERNAL, functions
 from ..notation.tree import Token
 from ..ops.families import Shorthand
 from .analysis import Analysis
-from .blocks import Document, Line, Prose, Row, Section, Table, plain
+from .blocks import Document, Line, Row, Section, Table, plain, words
 from .wording import Wording
 
 
@@ -22,8 +22,22 @@ def catalogue(name: str | None) -> Document:
         return Document((), (page(known[bare]),))  # type: ignore[arg-type]
     found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
     if isinstance(known.get(bare), Shorthand) or found:
-        return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (Table(tuple(_line(n, f) for n, f in sorted(found.items()))),)),))
-    raise GradcliError("unknown-function", f"there is no operator {name}", hint=did_you_mean(bare, known) or "gradcli ops lists them")
+        return Document(
+            (),
+            (
+                Section(
+                    "ops",
+                    plain(f"Operators with {bare}"),
+                    (),
+                    (Table(tuple(_line(n, f) for n, f in sorted(found.items()))),),
+                ),
+            ),
+        )
+    raise GradcliError(
+        "unknown-function",
+        f"there is no operator {name}",
+        hint=did_you_mean(bare, known) or "gradcli ops lists them",
+    )
 
 
 def families() -> dict[str, list[Operator]]:
@@ -41,13 +55,17 @@ def _family(title: str, members: list[Operator]) -> Section:
 
 
 def _line(name: str, function) -> Row:
-    signature = function.signature() if isinstance(function, Operator) and function.name == name else f"{name}(…)"
+    signature = (
+        function.signature()
+        if isinstance(function, Operator) and function.name == name
+        else f"{name}(…)"
+    )
     return Row((plain(signature), plain(function.sentence)))
 
 
 def page(op: Operator) -> Section:
     """Signature, sentence, rule, caveat, other names and an example."""
-    rows = [Row((plain("meaning"), plain(op.sentence)))]
+    rows = [Row((words("meaning"), words(op.sentence)))]
     rows += [Row((plain("rule" if k == 0 else ""), line)) for k, line in enumerate(rules(op))]
     if op.caveat:
         rows.append(Row((plain("caveat"), plain(op.caveat))))
@@ -57,7 +75,9 @@ def page(op: Operator) -> Section:
         rows.append(Row((plain("PyTorch"), plain(op.torch))))
     for k, (expr, shapes) in enumerate(op.examples[:2]):
         options = " ".join(f"-s {s}" for s in shapes.split(",")) if shapes else ""
-        rows.append(Row((plain("" if k else "example"), plain(f'gradcli "{expr}" {options}'.strip()))))
+        rows.append(
+            Row((plain("" if k else "example"), plain(f'gradcli "{expr}" {options}'.strip())))
+        )
     return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
 
 
@@ -82,11 +102,12 @@ def _rule_lines(analysis: Analysis, step) -> list[Line]:
     extra: dict[Node, Name] = {step.received: Name("g", "seed"), step.node: Name("y")}
     for c in step.contributions:
         extra.setdefault(c.to, Name(_input_name(step.node, c.slot)))
-    return [(Token(f"to {_input_name(step.node, c.slot)}:  "), *w.formula_line(c.local, extra)) for c in step.contributions]
+    return [
+        (Token(f"to {_input_name(step.node, c.slot)}:  "), *w.formula_line(c.local, extra))
+        for c in step.contributions
+    ]
 
 
 def _input_name(node: Node, slot: int) -> str:
     inputs = node.op.inputs
     return inputs[slot] if not node.op.variadic else f"{inputs[0]}[{slot}]"
-
-

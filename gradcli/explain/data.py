@@ -15,7 +15,19 @@ from .sections.notes import collect
 from .wording import Wording
 
 SCHEMA = "gradcli/1"
-KEYS = ("schema", "expression", "inputs", "output", "seed", "graph", "steps", "jacobian", "grad", "checks", "notes")
+KEYS = (
+    "schema",
+    "expression",
+    "inputs",
+    "output",
+    "seed",
+    "graph",
+    "steps",
+    "jacobian",
+    "grad",
+    "checks",
+    "notes",
+)
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
 
@@ -34,24 +46,46 @@ class Data:
 
     def _expression(self) -> str:
         text = self.p.program.source.text
-        return text if self.p.out_name in self.p.program.statements[-1].names and "=" in text.split(";")[-1].replace("==", "") else self._named(text)
+        return (
+            text
+            if self.p.out_name in self.p.program.statements[-1].names
+            and "=" in text.split(";")[-1].replace("==", "")
+            else self._named(text)
+        )
 
     def _named(self, text: str) -> str:
         """The text with the name of the output before its last statement."""
         start = self.p.program.source.span(self.p.program.statements[-1].value).start
-        return text if text[:start].rstrip().endswith("=") else f"{text[:start]}{self.p.out_name} = {text[start:]}"
+        return (
+            text
+            if text[:start].rstrip().endswith("=")
+            else f"{text[:start]}{self.p.out_name} = {text[start:]}"
+        )
 
     def _inputs(self) -> dict[str, Any]:
-        return {i.name: {"shape": list(i.shape), "value": i.value, "assumed": bool(i.assumed)} for i in self.p.inputs.values()}
+        return {
+            i.name: {"shape": list(i.shape), "value": i.value, "assumed": bool(i.assumed)}
+            for i in self.p.inputs.values()
+        }
 
     def _output(self) -> dict[str, Any]:
         out = self.p.out
-        return {"name": self.p.out_name, "shape": list(out.shape), "value": self.a.value(out), "elements": self.elements(out)}
+        return {
+            "name": self.p.out_name,
+            "shape": list(out.shape),
+            "value": self.a.value(out),
+            "elements": self.elements(out),
+        }
 
     def _seed(self) -> dict[str, Any]:
         seed = self.p.seed
         value = None if seed.value is None else self.a.value(seed.value)
-        return {"shape": list(seed.node.shape), "value": value, "implicit": seed.implicit, "text": seed.text}
+        return {
+            "shape": list(seed.node.shape),
+            "value": value,
+            "implicit": seed.implicit,
+            "text": seed.text,
+        }
 
     def _graph(self) -> list[dict[str, Any]]:
         order = walk([self.p.out])
@@ -93,7 +127,13 @@ class Data:
         entries = self.p.out.numel * x.node.numel
         matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
         grad = self.a.gradient(x)
-        by_index = None if grad is None else jacobian_notation(self.p.out, x.node, grad, self.p.seed.node, self.w.names, self.a.value)
+        by_index = (
+            None
+            if grad is None
+            else jacobian_notation(
+                self.p.out, x.node, grad, self.p.seed.node, self.w.names, self.a.value
+            )
+        )
         return {
             "shape": [*self.p.out.shape, *x.shape], "matrix": matrix, "structure": structure.name,
             "formula": None if structure.formula is None else tree.text(structure.formula), "index": None if by_index is None else by_index.plain,
@@ -105,7 +145,11 @@ class Data:
             return jac.matrix()
         from ..backends.symbolic import elements_text, writable
 
-        return np.array(elements_text(jac.matrix()), dtype=object) if writable(self.p.out.shape, x.shape) else None
+        return (
+            np.array(elements_text(jac.matrix()), dtype=object)
+            if writable(self.p.out.shape, x.shape)
+            else None
+        )
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -139,11 +183,26 @@ class Data:
             return None
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])
-        given = {i.node: None if i.node.dtype == "float" else i.value for i in self.p.inputs.values()}
-        return elements_text(Symbolic({**given, self.p.seed.node: None}, limits=self.p.limits)(self.w.without_implicit_seed(node))[0])
+        given = {
+            i.node: None if i.node.dtype == "float" else i.value for i in self.p.inputs.values()
+        }
+        return elements_text(
+            Symbolic({**given, self.p.seed.node: None}, limits=self.p.limits)(
+                self.w.without_implicit_seed(node)
+            )[0]
+        )
 
     def _checks(self) -> list[dict[str, Any]]:
-        return [{"name": c.name, "ok": c.ok, "max_error": c.max_error, "place": c.place or None, "remark": c.remark or None} for c in run_checks(self.a)]
+        return [
+            {
+                "name": c.name,
+                "ok": c.ok,
+                "max_error": c.max_error,
+                "place": c.place or None,
+                "remark": c.remark or None,
+            }
+            for c in run_checks(self.a)
+        ]
 
     def _notes(self) -> list[dict[str, str]]:
         return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]

@@ -8,7 +8,18 @@ from .analysis import Analysis
 from .blocks import Document, Section
 from .wording import Wording
 
-SECTIONS = ("answer", "inputs", "forward", "seed", "jacobian", "backward", "gradient", "checks", "code", "notes")
+SECTIONS = (
+    "answer",
+    "inputs",
+    "forward",
+    "seed",
+    "jacobian",
+    "backward",
+    "gradient",
+    "checks",
+    "code",
+    "notes",
+)
 
 
 class Choices(NamedTuple):
@@ -40,7 +51,9 @@ def document(a: Analysis, choices: Choices) -> Document:
     from .sections.answer import answers
 
     sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
-    return Document(answers(a, w) if "answer" in wanted else (), tuple(s for s in sections if s.blocks))
+    return Document(
+        answers(a, w) if "answer" in wanted else (), tuple(s for s in sections if s.blocks)
+    )
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -65,7 +78,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "code":
             return [code.code(a, w, c.precision)]
         case "notes":
-            return [notes.notes(a, w)]
+            return [notes.notes(a, w, ("implicit-seed",) if not c.show or "seed" in c.show else ())]
     return []
 
 

@@ -13,7 +13,13 @@ class Jacobian:
     `vjp` gives the gradient for a seed, `row` the symbolic row of an output element; without either, all is zero.
     """
 
-    def __init__(self, out: Shape, x: Shape, vjp: Callable[[Any], Any] | None, row: Callable[[int], Any] | None):
+    def __init__(
+        self,
+        out: Shape,
+        x: Shape,
+        vjp: Callable[[Any], Any] | None,
+        row: Callable[[int], Any] | None,
+    ):
         self.out, self.x, self._vjp, self._row = out, x, vjp, row
 
     @property

@@ -14,6 +14,7 @@ from ..notation.tree import Name, Token
 from .analysis import Analysis
 from .blocks import Line
 
+
 def shape_text(shape: Shape) -> str:
     """2×3, as people say it; a number on its own has shape ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
@@ -71,13 +72,21 @@ class Wording:
         seed = self.problem.seed
         if not seed.implicit:
             return node
-        one = OPS["constant"](value=1.0) if seed.node.shape == () else OPS["ones"](size=seed.node.shape)
+        one = (
+            OPS["constant"](value=1.0)
+            if seed.node.shape == ()
+            else OPS["ones"](size=seed.node.shape)
+        )
         return substitute(node, {seed.node: one})
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
         written = self.formula(node, extra)
-        return tuple(tree.tokens(written)) if written is not None else (Token("(a formula too long to read)"),)
+        return (
+            tuple(tree.tokens(written))
+            if written is not None
+            else (Token("(a formula too long to read)"),)
+        )
 
     # ---- the user's text -------------------------------------------------------------------------
 
@@ -113,7 +122,14 @@ class Wording:
         spans = {}
         for i in node.parents:
             s = i.span
-            if s is not None and span is not None and s.text == span.text and span.start <= s.start and s.end <= span.end and s != span:
+            if (
+                s is not None
+                and span is not None
+                and s.text == span.text
+                and span.start <= s.start
+                and s.end <= span.end
+                and s != span
+            ):
                 spans.setdefault((s.start, s.end), i)
         kept, reach = [], -1
         for (start, end), i in sorted(spans.items()):

@@ -15,7 +15,10 @@ def mermaid(graph: Graph) -> str:
 def dot(graph: Graph) -> str:
     """A Graphviz digraph, from the inputs down to the output."""
     lines = ["digraph gradcli {"]
-    lines += [f"  n{k} [label={_quoted(text_of(node.label))}, shape={_shape(node)}];" for k, node in enumerate(graph.nodes)]
+    lines += [
+        f"  n{k} [label={_quoted(text_of(node.label))}, shape={_shape(node)}];"
+        for k, node in enumerate(graph.nodes)
+    ]
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
 
 

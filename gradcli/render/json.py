@@ -14,6 +14,12 @@ KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "bac
 def render_json(analysis: Analysis, choices: Choices) -> str:
     """One object on one line; with sections chosen, only their keys and what is always there."""
     analysis.gradients  # noqa: B018  (errors first)
-    wanted = {KEY_OF_SECTION.get(name, name) for name in choices.show} | {"schema", "expression"} if choices.show else set(KEYS)
+    wanted = (
+        {KEY_OF_SECTION.get(name, name) for name in choices.show} | {"schema", "expression"}
+        if choices.show
+        else set(KEYS)
+    )
     data = Data(analysis)
-    return json.dumps({key: jsonable(data(key)) for key in KEYS if key in wanted}, ensure_ascii=False)
+    return json.dumps(
+        {key: jsonable(data(key)) for key in KEYS if key in wanted}, ensure_ascii=False
+    )

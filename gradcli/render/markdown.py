@@ -5,7 +5,23 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 
 import re
 
-from ..explain.blocks import Answer, Block, Code, Document, Graph, Line, Matrix, Note, Prose, Row, Section, Step, Table, Tensor, text_of
+from ..explain.blocks import (
+    Answer,
+    Block,
+    Code,
+    Document,
+    Graph,
+    Line,
+    Matrix,
+    Note,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    text_of,
+)
 from .environment import Environment
 from .graphs import mermaid
 from .matrix import cut
@@ -25,7 +41,7 @@ def render_markdown(document: Document, environment: Environment) -> str:
 
 def escape(text: str) -> str:
     """Text in which nothing has a meaning in Markdown or HTML."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&$^-])", r"\\\1", text)
+    return re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
 
 
 def code_span(text: str) -> str:
@@ -34,6 +50,18 @@ def code_span(text: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def _runs(line: Line) -> list[tuple[bool, str]]:
+    """A line as runs of words and of code; spaces at the ends of code belong to the words around it."""
+    runs: list[tuple[bool, str]] = []
+    for token in line:
+        word = token.role == "word"
+        if runs and runs[-1][0] == word:
+            runs[-1] = (word, runs[-1][1] + token.text)
+        else:
+            runs.append((word, token.text))
+    return runs
 
 
 class _Page:
@@ -53,7 +81,9 @@ class _Page:
 
     def section(self, section: Section) -> str:
         remark = text_of(section.remark)
-        head = f"### {escape(text_of(section.title))}" + (f" ({code_span(remark)})" if remark else "")
+        head = f"### {escape(text_of(section.title))}" + (
+            f" ({code_span(remark)})" if remark else ""
+        )
         parts: list[str] = []
         for block in section.blocks:
             glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
@@ -64,7 +94,9 @@ class _Page:
         return getattr(self, type(block).__name__.lower())(block)
 
     def cell(self, cell: Line | Tensor) -> str:
-        return code_span(self.tensor(cell) if isinstance(cell, Tensor) else text_of(cell))
+        if isinstance(cell, Tensor):
+            return code_span(self.tensor(cell))
+        return "".join(escape(t) if word else code_span(t) for word, t in _runs(cell))
 
     def row(self, row: Row) -> str:
         return "  " * row.depth + "- " + " ".join(filter(None, map(self.cell, row.cells)))
@@ -94,18 +126,38 @@ class _Page:
 
     def matrix(self, block: Matrix) -> str:
         shown = cut(block, None)
-        head = [code_span(block.seed_name), "", *("…" if k is None else code_span(block.column_labels[k]) for k in shown.columns)]
+        head = [
+            code_span(block.seed_name),
+            "",
+            *("…" if k is None else code_span(block.column_labels[k]) for k in shown.columns),
+        ]
         lines = [head, ["---:", "---", *["---:"] * len(shown.columns)]]
         for r in shown.rows:
             if r is None:
                 lines.append(["⋮", "…", *["…"] * len(shown.columns)])
                 continue
             weight = "" if block.seed is None else block.seed[r]
-            lines.append([weight, code_span(block.row_labels[r]), *(self.entry(block.entries[r], k) for k in shown.columns)])
+            lines.append(
+                [
+                    weight,
+                    code_span(block.row_labels[r]),
+                    *(self.entry(block.entries[r], k) for k in shown.columns),
+                ]
+            )
         if block.product is not None:
-            lines.append(["", f"**{block.product_label}**", *(f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns)])
-        table = "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines)
-        below = f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
+            lines.append(
+                [
+                    "",
+                    f"**{block.product_label}**",
+                    *(f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns),
+                ]
+            )
+        table = "\n".join(
+            "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines
+        )
+        below = (
+            f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
+        )
         return "\n\n".join(filter(None, [table, shown.left_out, below]))
 
     def entry(self, row: tuple[str, ...], k: int | None) -> str:

@@ -21,13 +21,25 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
     widths = [column_width(matrix, k) for k in range(count)]
     keep = list(range(count))
     skipped = matrix.skipped_columns[1]
-    while room is not None and len(keep) > 2 and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room:
+    while (
+        room is not None
+        and len(keep) > 2
+        and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room
+    ):
         keep.pop(len(keep) - len(keep) // 3 - 1)
     columns = _with_gap(keep, count, matrix.skipped_columns)
-    rows = _with_gap(list(range(len(matrix.row_labels))), len(matrix.row_labels), matrix.skipped_rows)
+    rows = _with_gap(
+        list(range(len(matrix.row_labels))), len(matrix.row_labels), matrix.skipped_rows
+    )
     hidden_columns = skipped + count - len(keep)
-    parts = [f"{n:,} {what}" for n, what in ((matrix.skipped_rows[1], "rows"), (hidden_columns, "columns")) if n]
-    return Cut(columns, rows, f"… {' and '.join(parts)} left out (--full shows all)" if parts else "")
+    parts = [
+        f"{n:,} {what}"
+        for n, what in ((matrix.skipped_rows[1], "rows"), (hidden_columns, "columns"))
+        if n
+    ]
+    return Cut(
+        columns, rows, f"… {' and '.join(parts)} left out (--full shows all)" if parts else ""
+    )
 
 
 def _with_gap(keep: list[int], count: int, skipped: tuple[int, int]) -> list[int | None]:

@@ -30,7 +30,13 @@ def _nested(array: Any, precision: int, keep_all: bool, long: int) -> Any:
     """Nested lists of texts; GAP in place of the middle of long dimensions."""
     if array.ndim == 0:
         item = array.item()
-        return item if isinstance(item, str) else str(item) if isinstance(item, bool) else number_text(item, precision)
+        return (
+            item
+            if isinstance(item, str)
+            else str(item)
+            if isinstance(item, bool)
+            else number_text(item, precision)
+        )
     if keep_all or len(array) <= long:
         return [_nested(part, precision, keep_all, long) for part in array]
     edge = min(EDGE, max(1, long // 2))

@@ -12,7 +12,23 @@ from rich.table import Table as Grid
 from rich.text import Text
 from rich.tree import Tree as Drawing
 
-from ..explain.blocks import Answer, Block, Code, Document, Graph, Line, Matrix, Note, Prose, Row, Section, Step, Table, Tensor
+from ..explain.blocks import (
+    Answer,
+    Block,
+    Code,
+    Document,
+    Graph,
+    Line,
+    Matrix,
+    Note,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    is_words,
+)
 from ..notation.tree import Token
 from .environment import Environment
 from .matrix import column_width, cut, entry
@@ -20,8 +36,16 @@ from .tensors import tensor_lines
 
 SEED = "bold yellow"
 INPUTS = ("cyan", "magenta", "green", "blue", "bright_red")
-STYLES = {"seed": SEED, "answer": "bold", "number": "", "zero": "dim", "remark": "dim", "heading": "bold"}
+STYLES = {
+    "seed": SEED,
+    "answer": "bold",
+    "number": "",
+    "zero": "dim",
+    "remark": "dim",
+    "heading": "bold",
+}
 GAP = 4  # columns between cells
+ENOUGH = 24  # columns in which words can be wrapped
 
 
 def render_terminal(document: Document, environment: Environment) -> str:
@@ -79,7 +103,11 @@ class Page:
 
     def tensor(self, tensor: Tensor, width: int) -> Text:
         """A tensor in at most `width` columns."""
-        return Text("\n".join(tensor_lines(tensor.array, max(width, 12), self.environment)), self.style(tensor.role), overflow="fold")
+        return Text(
+            "\n".join(tensor_lines(tensor.array, max(width, 12), self.environment)),
+            self.style(tensor.role),
+            overflow="fold",
+        )
 
     # ---- blocks ----------------------------------------------------------------------------------
 
@@ -95,7 +123,11 @@ class Page:
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
         said = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
-        if len(lines) == 1 and cell_len(head.plain) + cell_len(value.plain) + GAP + cell_len(said.plain) <= self.environment.width:
+        if (
+            len(lines) == 1
+            and cell_len(head.plain) + cell_len(value.plain) + GAP + cell_len(said.plain)
+            <= self.environment.width
+        ):
             return head + value + Text(" " * GAP) + said
         return Group(self.beside(head, value, 0), Padding(said, (0, 0, 0, 2)))
 
@@ -107,7 +139,9 @@ class Page:
         if section.remark:
             space = self.environment.width - cell_len(title.plain) - cell_len(remark.plain)
             remark.stylize(STYLES["remark"])
-            title = title + Text(" " * min(max(space, 2), max(2, 50 - cell_len(title.plain)))) + remark
+            title = (
+                title + Text(" " * min(max(space, 2), max(2, 50 - cell_len(title.plain)))) + remark
+            )
         return [title, *(self.block(b) for b in section.blocks)]
 
     def block(self, block: Block) -> RenderableType:
@@ -173,14 +207,19 @@ class Page:
             last = place == len(row.cells) - 1
             room = self.width - offset
             text = self.cell(cell, room)
-            if below or (place and not self.fits(text, room)):
+            wraps = not isinstance(cell, Tensor) and is_words(cell) and room >= ENOUGH
+            if below or (place and not wraps and not self.fits(text, room)):
                 below.append(self.cell(cell, self.width - indent - 4))
                 continue
             if last or "\n" in text.plain:
                 rest = row.cells[place + 1 :]
                 below += [self.cell(c, self.width - indent - 4) for c in rest]
                 lines = [self.beside(head, text, 0)]
-                return Group(*lines, *(Padding(b, (0, 0, 0, indent + 4)) for b in below)) if below else lines[0]
+                return (
+                    Group(*lines, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
+                    if below
+                    else lines[0]
+                )
             pad = max(widths[place] - cell_len(text.plain), 0) + GAP if place < len(widths) else GAP
             head = head + text + Text(" " * pad)
             offset = cell_len(head.plain)
@@ -195,8 +234,8 @@ class Page:
         """A numbered operation, and below it what it sends."""
         head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
         cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
-        rows = (Row(cells), *(row._replace(depth=row.depth + 2) for row in block.sent))
-        return self.table(Table(rows))
+        sent = tuple(row._replace(depth=row.depth + 2) for row in block.sent)
+        return Group(self.table(Table((Row(cells),))), self.table(Table(sent)))
 
     def graph(self, block: Graph) -> RenderableType:
         """The output and below it what it is made of; what is used again is drawn once."""
@@ -218,23 +257,52 @@ class Page:
         margin = max(margin, len(block.product_name) if block.product else 0)
         labels = max(len(block.product_label), *map(len, block.row_labels))
         shown = cut(block, None if self.environment.full else self.width - margin - labels - 6)
-        grid = Grid(box=BOX, show_edge=False, pad_edge=False, show_footer=block.product is not None, border_style="dim", header_style="", footer_style="")
+        grid = Grid(
+            box=BOX,
+            show_edge=False,
+            pad_edge=False,
+            show_footer=block.product is not None,
+            border_style="dim",
+            header_style="",
+            footer_style="",
+        )
         seed_style = self.style("seed")
         header = self.entries(block, shown.columns, block.column_labels, block.input_role)
-        product = self.entries(block, shown.columns, block.product, "answer") if block.product else Text("")
-        grid.add_column(Text(block.seed_name, seed_style), footer=Text(block.product_name, seed_style), justify="right", no_wrap=True)
-        grid.add_column(Text(""), footer=Text(block.product_label, self.style(block.input_role)), no_wrap=True)
+        product = (
+            self.entries(block, shown.columns, block.product, "answer")
+            if block.product
+            else Text("")
+        )
+        grid.add_column(
+            Text(block.seed_name, seed_style),
+            footer=Text(block.product_name, seed_style),
+            justify="right",
+            no_wrap=True,
+        )
+        grid.add_column(
+            Text(""), footer=Text(block.product_label, self.style(block.input_role)), no_wrap=True
+        )
         grid.add_column(header, footer=product, no_wrap=True)
         for k in shown.rows:
             if k is None:
                 grid.add_row("⋮" if not self.environment.ascii else ":", "…", "")
                 continue
             weight = "" if block.seed is None else block.seed[k]
-            grid.add_row(Text(weight, seed_style), block.row_labels[k], self.entries(block, shown.columns, block.entries[k], ""))
+            grid.add_row(
+                Text(weight, seed_style),
+                block.row_labels[k],
+                self.entries(block, shown.columns, block.entries[k], ""),
+            )
         parts: list[RenderableType] = [Text(""), grid]
-        return Group(*parts, Text(shown.left_out, "dim"), Text("")) if shown.left_out else Group(*parts, Text(""))
+        return (
+            Group(*parts, Text(shown.left_out, "dim"), Text(""))
+            if shown.left_out
+            else Group(*parts, Text(""))
+        )
 
-    def entries(self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str) -> Text:
+    def entries(
+        self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str
+    ) -> Text:
         """One row of entries, each at the right of its column."""
         out = Text(no_wrap=True)
         for place, k in enumerate(columns):
@@ -243,7 +311,9 @@ class Page:
                 out.append(f"{gap}…", "dim")
                 continue
             text = entry(texts[k])
-            out.append(gap + text.rjust(column_width(block, k)), "dim" if text == "·" else self.style(role))
+            out.append(
+                gap + text.rjust(column_width(block, k)), "dim" if text == "·" else self.style(role)
+            )
         return out
 
 

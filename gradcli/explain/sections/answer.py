@@ -15,10 +15,14 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
     name = plain(Token(x.name, role_of(x)), Token(".grad"))
     grad = a.gradient(x)
     if grad is None:
-        return Answer(name, None, plain("None"), plain(f"{a.problem.out_name} does not depend on {x.name}"))
+        return Answer(
+            name, None, plain("None"), plain(f"{a.problem.out_name} does not depend on {x.name}")
+        )
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
-    return Answer(name, None if value is None else Tensor(value, "answer"), w.formula_line(grad), remark)
+    return Answer(
+        name, None if value is None else Tensor(value, "answer"), w.formula_line(grad), remark
+    )
 
 
 def _seed_remark(a: Analysis, w: Wording) -> Line:

@@ -8,7 +8,7 @@ from ...graph import Node
 from ...notation.tree import Name, Token
 from ...ops.shaping import summed_axes
 from ..analysis import Analysis
-from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain
+from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
 from ..elide import middle
 from ..numbers import number_text
 from ..wording import Wording
@@ -44,19 +44,27 @@ def _steps(a: Analysis, w: Wording) -> list[Block]:
 def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
     received = w.seed if step.received is a.problem.seed.node else Token("r")
     rows = tuple(row for c in step.contributions for row in _sent(c, step, a, w, received))
-    return Step(number, w.titled(step.node, whole=False), plain("receives ", received), _tensor(step.received, a), rows)
+    return Step(
+        number,
+        w.titled(step.node, whole=False),
+        words("receives ", received),
+        _tensor(step.received, a),
+        rows,
+    )
 
 
 def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
     """What goes to one input: the rule, and the sum over broadcast dimensions as a line of its own."""
-    to = plain("to ", *w.short(c.to), _side(c, step.node))
+    to = words("to ", *w.short(c.to), _side(c, step.node))
     formula = _rule(c, step, w, received)
     if c.sent is c.local or not _was_broadcast(c):
         return [_row(to, formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = "".join(t.text for t in w.short(c.to))
-    repair = plain(f"{name} was broadcast over {dims}, so its gradient sums over {'them' if len(axes) > 1 else 'it'}")
+    repair = words(
+        f"{name} was broadcast over {dims}, so its gradient sums over {'them' if len(axes) > 1 else 'it'}"
+    )
     value = _tensor(c.sent, a)
     return [_row(to, formula, c.local, a), Row((repair,) if value is None else (repair, value), 2)]
 
@@ -70,7 +78,7 @@ def _side(c: Contribution, node: Node) -> Token:
     twice = node.inputs.count(c.to) > 1
     if not twice or len(node.inputs) != 2:
         return Token("")
-    return Token(" (left)" if c.slot == 0 else " (right)")
+    return Token(" (left)" if c.slot == 0 else " (right)", "word")
 
 
 def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
@@ -81,9 +89,9 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
         extra[step.node] = Name("y")
     line = w.formula_line(c.local, extra)
     if line == (Token(received.text, received.role),):
-        return plain(Token(received.text, received.role), Token(", unchanged"))
+        return plain(Token(received.text, received.role), Token(", unchanged", "word"))
     uses_y = own and any(t.text == "y" for t in line)
-    return (*line, Token(" with y the output")) if uses_y else line
+    return (*line, Token(" with y the output", "word")) if uses_y else line
 
 
 def _row(to: Line, formula: Line, node: Node, a: Analysis) -> Row:
@@ -96,12 +104,14 @@ def _tensor(node: Node, a: Analysis) -> Tensor | None:
     return None if value is None else Tensor(value, "seed" if node is a.problem.seed.node else "")
 
 
-def _meeting(number: int, node: Node, arrived: list[Contribution], total: Node, a: Analysis, w: Wording) -> Step:
+def _meeting(
+    number: int, node: Node, arrived: list[Contribution], total: Node, a: Analysis, w: Wording
+) -> Step:
     """The sum of what arrives from several sides, with one element of it written out."""
     often = WORDS.get(len(arrived), f"{len(arrived)} times")
-    title = plain(*w.short(node), f", used {often}")
+    title = words(*w.short(node), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
-    return Step(number, title, plain(remark, _sum(arrived, a)), _tensor(total, a), ())
+    return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
 
 
 def _sum(arrived: list[Contribution], a: Analysis) -> str:
@@ -111,9 +121,13 @@ def _sum(arrived: list[Contribution], a: Analysis) -> str:
         return ""
     place = _telling(values)
     terms = " + ".join(number_text(v.flat[place]) for v in values)
-    return f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
+    return (
+        f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
+    )
 
 
 def _telling(values: list[Any]) -> int:
     """The first place where something arrives from every side."""
-    return next((k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0)
+    return next(
+        (k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0
+    )

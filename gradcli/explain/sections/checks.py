@@ -8,7 +8,7 @@ from ...graph import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..blocks import Row, Section, Table, plain
+from ..blocks import Row, Section, Table, plain, words
 from ..wording import Wording
 from .jacobian import label
 
@@ -36,8 +36,18 @@ def checks(a: Analysis, w: Wording) -> Section:
 
 def _row(c: Check) -> Row:
     outcome = "✓" if c.ok else "✗ disagrees"
-    error = "exact" if c.max_error == 0 else f"{c.max_error:.0e} at most" + (f", at {c.place}" if c.place else "")
-    return Row((plain(c.name), plain(outcome), plain("; ".join(part for part in (error, c.remark) if part))))
+    error = (
+        "exact"
+        if c.max_error == 0
+        else f"{c.max_error:.0e} at most" + (f", at {c.place}" if c.place else "")
+    )
+    return Row(
+        (
+            words(c.name),
+            words(outcome),
+            words("; ".join(part for part in (error, c.remark) if part)),
+        )
+    )
 
 
 def run_checks(a: Analysis) -> list[Check]:
@@ -61,7 +71,10 @@ class _Point:
         p = a.problem
         self.values = random_values(p)
         used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
-        self.random = any(i.value is None and i.node in used for i in p.inputs.values()) or p.seed.value is None
+        self.random = (
+            any(i.value is None and i.node in used for i in p.inputs.values())
+            or p.seed.value is None
+        )
         evaluator = Evaluator(self.values, limits=p.limits)
         if p.seed.value is None:
             self.seed = np.random.default_rng(2).uniform(0.5, 1.5, size=p.out.shape)
@@ -122,7 +135,9 @@ def _finite_differences(a: Analysis, at: _Point) -> Check:
     worst, place, odd = 0.0, "", []
     for x, grad in _differentiated(a):
         gradient = at.evaluator(p)(grad)[0]
-        loss = Evaluator({n: v for n, v in at.values.items() if n is not x.node}, limits=p.limits).varying(p.out, x.node)
+        loss = Evaluator(
+            {n: v for n, v in at.values.items() if n is not x.node}, limits=p.limits
+        ).varying(p.out, x.node)
         value = np.asarray(at.values[x.node], float)
         for name, slope, direction in _slopes(loss, value, at.seed, x):
             expected = float(np.sum(gradient * direction))
@@ -132,8 +147,16 @@ def _finite_differences(a: Analysis, at: _Point) -> Check:
             error = abs(slope - expected) / max(1.0, abs(expected))
             if error > worst:
                 worst, place = error, name
-    remarks = [at.remark] + ([f"not at {', '.join(odd[:3])}{' …' * (len(odd) > 3)}, where the function has a corner or is not finite"] if odd else [])
-    return Check("finite differences", worst <= TOLERANCE, worst, place, "; ".join(r for r in remarks if r))
+    remarks = [at.remark] + (
+        [
+            f"not at {', '.join(odd[:3])}{' …' * (len(odd) > 3)}, where the function has a corner or is not finite"
+        ]
+        if odd
+        else []
+    )
+    return Check(
+        "finite differences", worst <= TOLERANCE, worst, place, "; ".join(r for r in remarks if r)
+    )
 
 
 def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, float | None, Any]]:
@@ -142,7 +165,10 @@ def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, float 
         for k in range(value.size):
             direction = np.zeros(value.size)
             direction[k] = 1.0
-            yield label(x.name, x.shape, k), *_slope(loss, value, seed, direction.reshape(value.shape))
+            yield (
+                label(x.name, x.shape, k),
+                *_slope(loss, value, seed, direction.reshape(value.shape)),
+            )
         return
     rng = np.random.default_rng(3)
     for k in range(DIRECTIONS):
@@ -164,5 +190,7 @@ def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[float | None, A
         slope = (4 * fine - coarse) / 3
         tiny = 1e-6 * step * 1e3
         sides = (at(tiny) - here) / tiny, (here - at(-tiny)) / tiny
-    corner = not np.isfinite(slope) or abs(sides[0] - sides[1]) > 1e-3 * max(1.0, abs(sides[0]), abs(sides[1]))
+    corner = not np.isfinite(slope) or abs(sides[0] - sides[1]) > 1e-3 * max(
+        1.0, abs(sides[0]), abs(sides[1])
+    )
     return (None if corner else float(slope)), direction

@@ -2,14 +2,18 @@
 
 from ...notation.index import output_notation
 from ..analysis import Analysis
-from ..blocks import Row, Section, Table, Tensor, plain
+from ..blocks import Row, Section, Table, Tensor, plain, words
 from ..elide import middle
 from ..wording import Wording, shape_text
 
 
 def forward(a: Analysis, w: Wording, most: int) -> Section:
     """A row for every operation, in order; at most about `most` of them."""
-    rows = middle([_row(n, a, w) for n in w.operations()], most, lambda n: Row((plain(f"… {n:,} more operations"),)))
+    rows = middle(
+        [_row(n, a, w) for n in w.operations()],
+        most,
+        lambda n: Row((words(f"… {n:,} more operations"),)),
+    )
     return Section("forward", plain("Forward"), (), (Table(tuple(rows)), *_in_indices(a, w)))
 
 

@@ -14,9 +14,15 @@ def graph(a: Analysis, w: Wording) -> Section:
     """The output and all that it is made of."""
     order = walk([a.problem.out])
     if len(order) > MOST:
-        raise GradcliError("limit", f"a drawing of {len(order):,} nodes cannot be read; {MOST} are the most", hint="draw a part of the expression")
+        raise GradcliError(
+            "limit",
+            f"a drawing of {len(order):,} nodes cannot be read; {MOST} are the most",
+            hint="draw a part of the expression",
+        )
     ids = {node: k for k, node in enumerate(order)}
-    nodes = tuple(GraphNode(_label(n, w), tuple(ids[i] for i in n.parents), n.op.family) for n in order)
+    nodes = tuple(
+        GraphNode(_label(n, w), tuple(ids[i] for i in n.parents), n.op.family) for n in order
+    )
     return Section("graph", (), (), (Graph(nodes),))
 
 

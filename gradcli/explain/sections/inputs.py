@@ -3,7 +3,7 @@
 from ...language.problem import Input
 from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Line, Row, Section, Table, Tensor, plain
+from ..blocks import Line, Row, Section, Table, Tensor, plain, words
 from ..wording import Wording, role_of, shape_text
 
 
@@ -14,9 +14,13 @@ def inputs(a: Analysis, w: Wording) -> Section:
 
 
 def _row(x: Input, a: Analysis) -> Row:
-    value = Tensor(x.value) if x.value is not None else plain("symbolic")
-    cells: tuple[Line | Tensor, ...] = (plain(Token(x.name, role_of(x))), plain(shape_text(x.shape)), value)
-    return Row((*cells, plain(_assumption(x))) if x.assumed else cells)
+    value = Tensor(x.value) if x.value is not None else words("symbolic")
+    cells: tuple[Line | Tensor, ...] = (
+        plain(Token(x.name, role_of(x))),
+        plain(shape_text(x.shape)),
+        value,
+    )
+    return Row((*cells, words(_assumption(x))) if x.assumed else cells)
 
 
 def _assumption(x: Input) -> str:

@@ -1,6 +1,5 @@
 """The Jacobian of the output with respect to an input, the seed beside it and seed times Jacobian below."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...backends.numeric import Evaluator
@@ -9,12 +8,13 @@ from ...graph.shapes import Shape, numel
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
+from ...notation.element import short, written_out
 from ...notation.structure import Structure, jacobian_structure
 from ...notation.tree import Token
+from .. import entries as texts
 from ..analysis import Analysis
-from ..blocks import Block, Line, Matrix, Prose, Row, Section, Table, plain
+from ..blocks import Block, Line, Matrix, Prose, Row, Section, Table, plain, words
 from ..elide import places
-from ..numbers import number_text
 from ..wording import Wording, role_of
 
 CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
@@ -26,8 +26,10 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     out = a.problem.out
     rows, columns = out.numel, x.node.numel
     title = plain(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
-    remark = plain(f"{'×'.join(map(str, (*out.shape, *x.shape))) or '()'}, as a matrix {rows}×{columns}")
-    blocks: list[Block] = [Prose(_structure_line(structure_of(a, w, x), rows * columns))]
+    remark = plain(
+        f"{'×'.join(map(str, (*out.shape, *x.shape))) or '()'}, as a matrix {rows}×{columns}"
+    )
+    blocks: list[Block] = [_structure(structure_of(a, w, x), rows * columns)]
     if a.gradient(x) is not None and rows and columns:
         blocks.append(_matrix(a, w, x, full, precision))
         blocks += _column_by_column(a, w, x)
@@ -56,42 +58,37 @@ def _at_random_values(a: Analysis, grad: Node) -> Any:
     return np.array([np.ravel(varying(row.reshape(out.shape))) for row in eye])
 
 
-def _structure_line(s: Structure, total: int) -> Line:
-    kind = {"row": "one row", "dense": "dense"}.get(s.name, s.name)
-    formula = (*tree.tokens(s.formula), Token(f": {kind}; ")) if s.formula is not None else (Token(f"{kind}: "),)
-    if s.nonzero is None:
-        return (*formula, Token(f"{total:,} entries"))
-    return (*formula, Token(f"{s.nonzero:,} of its {total:,} entries {'is' if s.nonzero == 1 else 'are'} not zero"))
+def _structure(s: Structure, total: int) -> Table:
+    """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
+    kind = {"row": "one row", "kronecker": "Kronecker product"}.get(s.name, s.name)
+    count = (
+        f"{total:,} entries"
+        if s.nonzero is None
+        else f"{s.nonzero:,} of its {total:,} entries {'is' if s.nonzero == 1 else 'are'} not zero"
+    )
+    said = words(f"{kind}: {count}")
+    return Table((Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said)),))
 
 
 def _matrix(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Matrix:
     out, seed = a.problem.out, a.problem.seed
-    jac = a.jacobian(x)
     rows, rows_before = places(out.numel, 10**9 if full else 12)
     columns, columns_before = places(x.node.numel, 10**9 if full else 12)
-    entries = tuple(_entries(jac.row(k)[columns], jac.numeric, precision) for k in rows)
+    entries = texts.rows(a, w, x, rows, columns, precision)
     value, grad = a.value(seed.node), a.grad_value(x)
     return Matrix(
         seed_name=seed.name,
-        seed=None if value is None else _entries(np.ravel(value)[rows], True, precision, "0"),
+        seed=None if value is None else texts.numbers(np.ravel(value)[rows], precision),
         row_labels=tuple(label(a.problem.out_name, out.shape, k) for k in rows),
         column_labels=tuple(label(x.name, x.shape, k) for k in columns),
         entries=entries,
         product_label=f"{x.name}.grad",
-        product=None if grad is None else _entries(np.ravel(grad)[columns], True, precision, "0"),
+        product=None if grad is None else texts.numbers(np.ravel(grad)[columns], precision),
         product_name=f"{seed.name}·J",
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
     )
-
-
-def _entries(values: Iterable, numeric: bool, precision: int, zero: str = "·") -> tuple[str, ...]:
-    if numeric:
-        return tuple(zero if v == 0 else number_text(v, precision) for v in values)
-    from ...backends.symbolic import element_text
-
-    return tuple("·" if v == 0 else element_text(v) for v in values)
 
 
 def label(name: str, shape: Shape, flat: int) -> str:
@@ -104,26 +101,43 @@ def label(name: str, shape: Shape, flat: int) -> str:
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     """seed times Jacobian, written out for the first columns, where there are no numbers to show it."""
     grad = a.gradient(x)
-    if a.known(grad) or a.problem.out.numel * x.node.numel > CONFIRMED:
+    if grad is None or a.known(grad):
         return ()
-    from ...backends.symbolic import element_text
-
-    elements = np.ravel(a.symbolic(grad)[0])
-    shown = min(len(elements), 3)
+    shown = min(x.node.numel, 3)
     rows = [
-        Row((plain(Token(label(f"{x.name}.grad", x.shape, k), role_of(x)), f" = {element_text(elements[k])}"),), 1) for k in range(shown)
-    ]  # fmt: skip
-    if shown < len(elements):
-        rows.append(Row((plain(f"… and so on for the other {len(elements) - shown}"),), 1))
-    head = Row((plain(w.seed, "·J, column by column:"),))
-    return (Table((head, *rows)),)
+        Row((line,), 1)
+        for line in (element_line(a, w, x, k) for k in range(shown))
+        if line is not None
+    ]
+    if shown < x.node.numel:
+        rows.append(Row((words(f"… and so on for the other {x.node.numel - shown:,}"),), 1))
+    return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
+
+
+def element_line(a: Analysis, w: Wording, x: Input, flat: int) -> Line | None:
+    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None where it cannot be written out."""
+    grad = a.gradient(x)
+    assert grad is not None
+    place = tuple(int(k) for k in np.unravel_index(flat, x.shape)) if x.shape else ()
+    written = written_out(w.without_implicit_seed(grad), place, w.names, a.value)
+    if written.symbols is None and written.numbers is None and written.total is None:
+        return None
+    line: Line = (Token(label(f"{x.name}.grad", x.shape, flat), role_of(x)),)
+    for part in (written.symbols, written.numbers):
+        if part is not None:
+            line += (Token(" = "), *tree.tokens(part))
+    return line + (
+        (Token(" = "), Token(short(written.total), "number")) if written.total is not None else ()
+    )
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:
     """What the matrix would cost for real sizes, against one VJP."""
     out = a.problem.out
     if not out.shape:
-        return plain(f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the shape of {x.name}.")
+        return plain(
+            f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the shape of {x.name}."
+        )
     entries = LARGE ** (out.ndim + x.node.ndim)
     digits = len(str(entries)) - 1
     power = str(digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
@@ -139,5 +153,3 @@ def _bytes(count: int) -> str:
             return f"{count:,} {unit}"
         count //= 1000
     raise AssertionError
-
-

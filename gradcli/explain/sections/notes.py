@@ -1,18 +1,24 @@
 """What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do not matter."""
 
+from collections.abc import Collection
 from typing import Any
 
 from ...graph import Node
 from ...lazy import np
 from ..analysis import Analysis
-from ..blocks import Note, Section, plain
+from ..blocks import Note, Section, plain, words
 from ..wording import Wording, listed
 from .seed import IMPLICIT
 
 
-def notes(a: Analysis, w: Wording) -> Section:
-    """The notes; a section without any is not shown."""
-    return Section("notes", plain("Notes"), (), tuple(Note(code, plain(message)) for code, message in collect(a, w)))
+def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
+    """The notes, but for those whose codes were told elsewhere; a section without any is not shown."""
+    return Section(
+        "notes",
+        plain("Notes"),
+        (),
+        tuple(Note(code, words(message)) for code, message in collect(a, w) if code not in told),
+    )
 
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
@@ -23,7 +29,12 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
     if not a.problem.seed.refused:
         return []
-    return [("implicit-seed", f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {IMPLICIT}.")]
+    return [
+        (
+            "implicit-seed",
+            f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {IMPLICIT}.",
+        )
+    ]
 
 
 def _integers(a: Analysis) -> list[tuple[str, str]]:
@@ -32,7 +43,12 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
         return []
     verb = "hold" if len(names) > 1 else "holds"
     said = "only Tensors of floating point and complex dtype can require gradients"
-    return [("integer-values", f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not 1: {said}.")]
+    return [
+        (
+            "integer-values",
+            f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not 1: {said}.",
+        )
+    ]
 
 
 def _unused(a: Analysis) -> list[tuple[str, str]]:
@@ -48,7 +64,11 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     found = []
     for step in a.gradients.steps:
         node = step.node
-        if node.op.kink is None or not a.known(node) or any(i is not None and not a.known(i) for i in node.inputs):
+        if (
+            node.op.kink is None
+            or not a.known(node)
+            or any(i is not None and not a.known(i) for i in node.inputs)
+        ):
             continue
         hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
         if np.any(hit):
@@ -62,7 +82,11 @@ def _where(node: Node, hit: Any, w: Wording) -> str:
     if hit.ndim == 0:
         return text
     places = [f"[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    told = listed(places) if len(places) < 4 else f"{', '.join(places[:3])} and {len(places) - 3} more places"
+    told = (
+        listed(places)
+        if len(places) < 4
+        else f"{', '.join(places[:3])} and {len(places) - 3} more places"
+    )
     return f"{text} at {told}"
 
 
@@ -71,8 +95,15 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not np.all(np.isfinite(value)):
-            kinds = " and ".join(k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value)))
-            notes.append(("not-finite", f"The gradient of {x.name} holds {kinds}: PyTorch computes the same.{_culprit(a)}"))
+            kinds = " and ".join(
+                k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value))
+            )
+            notes.append(
+                (
+                    "not-finite",
+                    f"The gradient of {x.name} holds {kinds}: PyTorch computes the same.{_culprit(a)}",
+                )
+            )
     return notes
 
 
@@ -86,5 +117,3 @@ def _culprit(a: Analysis) -> str:
                 span = step.node.span
                 return f" It begins at {span.text[span.start : span.end]}." if span else ""
     return ""
-
-

@@ -3,7 +3,7 @@
 from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain
+from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..wording import Wording, shape_text
 
 IMPLICIT = "grad can be implicitly created only for scalar outputs"
@@ -12,7 +12,11 @@ IMPLICIT = "grad can be implicitly created only for scalar outputs"
 def seed(a: Analysis, w: Wording) -> Section:
     """The seed, explained."""
     p = a.problem
-    call = f"{p.out_name}.backward()" if p.seed.value is None or p.seed.implicit else f"{p.out_name}.backward(gradient={p.seed.name})"
+    call = (
+        f"{p.out_name}.backward()"
+        if p.seed.value is None or p.seed.implicit
+        else f"{p.out_name}.backward(gradient={p.seed.name})"
+    )
     blocks: list[Block] = [Table((_row(a, w),))]
     blocks += [Prose(line) for line in (_meaning(a, w), *_remarks(a, w))]
     return Section("seed", plain("Seed"), plain(call), tuple(blocks))
@@ -25,13 +29,15 @@ def _row(a: Analysis, w: Wording) -> Row:
         name = (w.seed, Token(" = "), *w.coloured(plain(seed.text)))
     value = a.value(seed.node)
     cells = (name, plain(shape_text(seed.node.shape)))
-    return Row((*cells, plain("symbolic") if value is None else Tensor(value, "seed")))
+    return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed")))
 
 
 def _meaning(a: Analysis, w: Wording) -> Line:
     out = a.problem.out_name
     if a.problem.seed.implicit:
-        return plain(f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with respect to itself.")
+        return plain(
+            f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with respect to itself."
+        )
     return (
         Token("What the rest of a computation would send back: if loss = f("), Token(f"{out}), then "), w.seed,
         Token(f" is the gradient of the loss with respect to {out}. It has {out}'s shape, a weight for each element of {out}, and weighs the rows of "
@@ -59,5 +65,9 @@ def _remarks(a: Analysis, w: Wording) -> list[Line]:
     hot = np.argwhere(value != 0)
     if len(hot) == 1 and value[tuple(hot[0])] == 1:
         place = ",".join(map(str, hot[0]))
-        return [plain(f"A one-hot seed picks one row of the Jacobian: the gradient of {p.out_name}[{place}] alone.")]
+        return [
+            plain(
+                f"A one-hot seed picks one row of the Jacobian: the gradient of {p.out_name}[{place}] alone."
+            )
+        ]
     return []

@@ -1,0 +1,81 @@
+"""Entries of a Jacobian as texts: numbers, or symbols where inputs have no value."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..graph import Node
+from ..language.problem import Input
+from ..lazy import np
+from ..notation import tree
+from ..notation.collect import Simplifier
+from ..notation.expressions import TooLong, substituted
+from ..notation.index import Indices
+from ..notation.written import Writing
+from .analysis import Analysis
+from .numbers import number_text
+from .wording import Wording
+
+ZERO = "·"
+Entry = Callable[[int, int], str]  # the text at a flat place of the output and one of the input
+
+
+def numbers(values: Iterable[float], precision: int, zero: str = "0") -> tuple[str, ...]:
+    """Numbers as texts; an exact 0 as `zero`."""
+    return tuple(zero if v == 0 else number_text(v, precision) for v in values)
+
+
+def rows(
+    a: Analysis, w: Wording, x: Input, at: list[int], columns: list[int], precision: int
+) -> tuple[tuple[str, ...], ...]:
+    """The texts of some rows and columns."""
+    jacobian = a.jacobian(x)
+    if jacobian.numeric:
+        return tuple(numbers(jacobian.row(k)[columns], precision, ZERO) for k in at)
+    entry = _by_index(a, w, x) or _by_elements(jacobian.row)
+    return tuple(tuple(entry(k, c) for c in columns) for k in at)
+
+
+def _by_elements(row: Callable[[int], Any]) -> Entry:
+    """Entries over SymPy elements, in which inputs with a value are numbers."""
+    from ..backends.symbolic import element_text
+
+    known: dict[int, Any] = {}
+
+    def entry(k: int, c: int) -> str:
+        if k not in known:
+            known[k] = row(k)
+        return ZERO if known[k][c] == 0 else element_text(known[k][c])
+
+    return entry
+
+
+def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
+    """Entries read off the Jacobian in index notation, in the user's own names; None where an input has a value."""
+    p, grad = a.problem, a.gradient(x)
+    if grad is None or any(
+        i.value is not None and i.node.dtype == "float" for i in p.inputs.values()
+    ):
+        return None
+    indices = Indices(p.out, p.seed.node, w.names, a.value)
+    found = indices.jacobian_expression(x.node, grad)
+    if found is None:
+        return None
+    expression, places, sizes = found
+    write = Writing(w.names, "·")
+
+    def entry(k: int, c: int) -> str:
+        env = _letters(indices.out_places, p.out, k) | _letters(places, x.node, c)
+        try:
+            e = Simplifier(sizes)(substituted(expression, env, sizes))
+        except TooLong:
+            return "?"
+        text = tree.text(write(e))
+        return ZERO if text == "0" else text
+
+    return entry
+
+
+def _letters(places: tuple, node: Node, flat: int) -> dict[str, Any]:
+    """What the letters of a node stand for at one of its elements."""
+    at = np.unravel_index(flat, node.shape) if node.shape else ()
+    return {letter: int(k) for letter, k in zip(places, at, strict=True) if isinstance(letter, str)}
