@@ -95,7 +95,7 @@ def test_vjp_and_jvp_are_transposes(example):
 
 
 def meanings():
-    """Every node of an example that has a meaning in other operators beside its own value or rule."""
+    """Every node of an example that has a meaning beside its own value or rule."""
     for example in EXAMPLES:
         for node in everything(example.problem.out):
             if node.op is example.op and node.op.expand and (node.op.value or node.op.rule):

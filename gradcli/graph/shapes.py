@@ -125,15 +125,18 @@ def reshape(old: Shape, new: Shape) -> Shape:
     """`new` with its -1 worked out, if it holds as many elements as `old`."""
     total, known = numel(old), numel([n for n in new if n != -1])
     if any(n < -1 for n in new) or new.count(-1) > 1:
-        raise GradcliError("shape", f"{text(new)} is not a shape", hint="at most one size may be -1")
+        raise GradcliError(
+            "shape", f"{text(new)} is not a shape", hint="at most one size may be -1"
+        )
     if -1 in new:
         if known == 0 or total % known:
-            raise GradcliError(
-                "shape", f"shape {text(new)} is invalid for input of size {total}: {total} is no multiple of {known}"
-            )
+            message = f"shape {text(new)} is invalid for input of size {total}"
+            raise Conflict(f"{message}: {total} is no multiple of {known}", total, known)
         return tuple(total // known if n == -1 else n for n in new)
     if total != known:
         raise Conflict(
-            f"shape {text(new)} has {known} elements and the input, of shape {text(old)}, has {total}", total, known
+            f"shape {text(new)} has {known} elements and the input, of shape {text(old)}, has {total}",
+            total,
+            known,
         )
     return new

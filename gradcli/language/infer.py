@@ -7,46 +7,25 @@ are tried in order of plausibility.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count, islice, product
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import count, islice, permutations, product
 from typing import NamedTuple
 
 from ..errors import GradcliError
+from ..graph import OPS
 from ..graph.shapes import Conflict, Shape, text
 from .program import Program
+from .vocabulary import functions
 
+# Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
-    1013,
-    1009,
-    997,
-    991,
-    983,
-    977,
-    971,
-    967,
-    953,
-    947,
-    941,
-    937,
-    929,
-    919,
-    911,
-    907,
-    887,
-    883,
-    881,
-    877,
-    863,
-    859,
-    857,
-    853,
-    839,
-    829,
-    827,
-    823,
-)
+    20011, 16381, 13451, 11027, 9043, 7417, 6079, 4987, 4079, 3347, 2749, 2251, 1847, 1511, 1237,
+    1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
+)  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
 
+Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
 Trial = Callable[[dict[str, Shape]], "tuple[Shape, Shape | None]"]
 
 
@@ -71,30 +50,42 @@ def infer(
     """
     matrices = _operands_of_matmul(program)
     first_error: GradcliError | None = None
-    for ranks in islice(_ranks(unknown, matrices, seed_rank), ATTEMPTS):
+    plausible = list(islice(_ranks(unknown, matrices, seed_rank), ATTEMPTS))
+    for numberings, ranks in product((_different, _equal), plausible):
         try:
-            return _solve(dict(zip(unknown, ranks, strict=True)), known, trial)
+            return _solve(dict(zip(unknown, ranks, strict=True)), known, trial, numberings)
         except GradcliError as error:
             if error.code not in ("shape", "index", "seed-shape"):
                 raise
             first_error = first_error or error
     assert first_error is not None
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
-    raise GradcliError(first_error.code, first_error.message, span=first_error.span, hint=hint)
+    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
+    raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
 
 
 def _operands_of_matmul(program: Program) -> set[str]:
-    """The names that stand beside an @, transposed or not."""
+    """The names that stand beside an @ or in a call of it, transposed or not."""
     found = set()
     for statement in program.statements:
         for e in ast.walk(statement.value):
-            if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-                for side in (e.left, e.right):
-                    while isinstance(side, ast.Attribute | ast.UnaryOp):
-                        side = side.value if isinstance(side, ast.Attribute) else side.operand
-                    if isinstance(side, ast.Name):
-                        found.add(side.id)
+            for side in _factors(e):
+                while isinstance(side, ast.Attribute | ast.UnaryOp):
+                    side = side.value if isinstance(side, ast.Attribute) else side.operand
+                if isinstance(side, ast.Name):
+                    found.add(side.id)
     return found
+
+
+def _factors(e: ast.AST) -> list[ast.expr]:
+    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        return [e.left, e.right]
+    if isinstance(e, ast.Call):
+        name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+        if functions().get(name) is OPS["matmul"]:
+            return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
+    return []
 
 
 def _ranks(
@@ -119,7 +110,9 @@ def _ranks(
             yield ranks + (1,) * (len(unknown) - len(ranks))
 
 
-def _solve(ranks: dict[str, int], known: dict[str, Shape], trial: Trial) -> Inferred:
+def _solve(
+    ranks: dict[str, int], known: dict[str, Shape], trial: Trial, numberings: Numberings
+) -> Inferred:
     """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
     taken = {n for shape in known.values() for n in shape}
     stand_ins = (p for p in PRIMES if p not in taken)
@@ -132,27 +125,37 @@ def _solve(ranks: dict[str, int], known: dict[str, Shape], trial: Trial) -> Infe
             "shape", "too many inputs have no shape", hint="give shapes with -s"
         ) from None
     sizes = _Sizes(p for shape in symbolic.values() for p in shape)
+    try:
+        seed = _unify(symbolic, known, sizes, trial)
+    except GradcliError:
+        if numberings is _different:
+            raise
+        seed = ()  # perhaps it was only that a stand-in is large
+    fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
+    return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), trial)
+
+
+def _unify(
+    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "_Sizes", trial: Trial
+) -> Shape | None:
+    """Make equal what must be equal; the shape of the seed."""
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
             out, seed = trial(shapes)
-            if seed is None or out == seed:
-                break
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
             continue
+        if seed is None or out == seed:
+            return seed
         if len(out) != len(seed):
-            raise GradcliError(
-                "seed-shape",
-                f"the seed has shape {text(seed)}, and the output {len(out)} dimensions",
-            )
+            message = f"the seed has shape {text(seed)}, and the output {len(out)} dimensions"
+            raise GradcliError("seed-shape", message)
         different = next((a, b) for a, b in zip(out, seed, strict=True) if a != b)
         if not sizes.unify(*different):
-            raise GradcliError(
-                "seed-shape", f"the seed has shape {text(seed)}, and the output cannot have it"
-            )
-    return _smallest(symbolic, known, sizes, seed or (), trial)
+            message = f"the seed has shape {text(seed)}, and the output cannot have it"
+            raise GradcliError("seed-shape", message)
 
 
 class _Sizes:
@@ -175,9 +178,9 @@ class _Sizes:
 
     def unify(self, a: int, b: int) -> bool:
         """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
-        free = set(self.free())
-        for left, right in ((a, b), (b, a)):
-            for p in free:
+        free = self.free()
+        for p in reversed(free):  # so that the first to appear stands for both
+            for left, right in ((a, b), (b, a)):
                 if left % p == 0 and right % (left // p) == 0 and right // (left // p) != p:
                     target = right // (left // p)
                     if target in free or not any(target % q == 0 for q in free):
@@ -187,36 +190,50 @@ class _Sizes:
 
 
 def _smallest(
-    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: _Sizes, seed: Shape, trial: Trial
+    symbolic: dict[str, Shape],
+    known: dict[str, Shape],
+    sizes: _Sizes,
+    numberings: Iterator[tuple[int, ...]],
+    trial: Trial,
 ) -> Inferred:
-    """Free sizes as the smallest numbers from 2 up that no other dimension has.
-
-    Larger ones where these are too small.
-    """
+    """The first numbers for the free sizes with which the program works; else the first error."""
     free = sizes.free()
-    fixed = {
-        n
-        for s in (*known.values(), *map(sizes.of, symbolic.values()), seed)
-        for n in s
-        if n not in free
-    }
-    error: GradcliError | None = None
-    for start, backward in ((s, b) for s in (2, 3, 4, 5, 8, 16, 32) for b in (False, True)):
-        numbers = list(islice((n for n in count(start) if n not in fixed), len(free)))
-        chosen = dict(zip(reversed(free) if backward else free, numbers, strict=True))
+    error = GradcliError("shape", "there are no shapes that fit together")
+    for attempt, numbers in enumerate(numberings):
+        chosen = dict(zip(free, numbers, strict=True))
         shapes = {
             name: tuple(chosen.get(n, n) for n in sizes.of(shape))
             for name, shape in symbolic.items()
         }
         try:
-            trial(known | shapes)
+            out, seed = trial(known | shapes)
         except GradcliError as failed:
-            error = error or failed
+            error = error if attempt else failed
             continue
-        assumed = {
-            name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
-            for name, shape in symbolic.items()
-        }
-        return Inferred(shapes, assumed)
-    assert error is not None
+        if seed is None or out == seed:
+            return Inferred(shapes, _assumed(symbolic, sizes, chosen))
     raise error
+
+
+def _assumed(
+    symbolic: dict[str, Shape], sizes: _Sizes, chosen: Collection[int]
+) -> dict[str, tuple[int, ...]]:
+    return {
+        name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
+        for name, shape in symbolic.items()
+    }
+
+
+def _different(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
+    """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
+
+    The later of these find an image that is larger than the kernel that moves over it.
+    """
+    for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
+        pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
+        yield from islice(permutations(pool, length), attempts)
+
+
+def _equal(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
+    """A last resort, where sizes that all differ do not work."""
+    return ((n,) * length for n in (2, 1))

@@ -21,7 +21,6 @@ def _softmax(x, *, dim):
     value=_softmax,
     dtype="float",
     expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True),
-    method=True,
     examples=(("softmax(x, dim=-1)", "x=2x3"), ("x.softmax(0)", "x=3")),
 )
 def softmax(g, y, x, *, dim):
@@ -41,7 +40,6 @@ def _log_softmax(x, *, dim):
     value=_log_softmax,
     dtype="float",
     expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True),
-    method=True,
     examples=(("log_softmax(x, dim=-1)", "x=2x3"), ("x.log_softmax(0)", "x=3")),
 )
 def log_softmax(g, y, x, *, dim):
@@ -55,9 +53,9 @@ def log_softmax(g, y, x, *, dim):
 )
 def linear(input, weight, bias=None):
     """input @ weight.T + bias."""
-    if weight.ndim not in (1, 2):
+    if weight.ndim not in (1, 2) or (bias is not None and bias.ndim >= weight.ndim):
         raise GradcliError(
-            "shape", f"linear() needs a weight of shape (out, in), not {shapes.text(weight.shape)}"
+            "shape", "linear() needs a weight of shape (out, in) and a bias of shape (out,)"
         )
     product = input @ (weight.mT if weight.ndim == 2 else weight)
     return product if bias is None else product + bias
@@ -237,12 +235,15 @@ def _check_convolution(input, weight, groups):
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
     sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-    if input.shape[input.ndim - len(sizes) :] != sizes:
-        raise GradcliError(
-            "shape",
-            f"layer_norm() over {shapes.text(sizes)} needs an input that ends in these sizes, "
-            f"not {shapes.text(input.shape)}",
-        )
+    needed = f"layer_norm() over {shapes.text(sizes)} needs"
+    tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
+    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, not {have}")
+    for given in (weight, bias):
+        if given is not None:
+            have = shapes.text(given.shape)
+            shapes.require_equal(
+                given.shape, sizes, f"{needed} weight and bias like it, not {have}"
+            )
     dim = tuple(range(input.ndim - len(sizes), input.ndim))
     out = standardize(input, dim=dim, eps=eps)
     out = out if weight is None else out * weight

@@ -1,0 +1,117 @@
+"""Shapes that nobody gave: what fixes them, and what is assumed where nothing does."""
+
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.language.problem import pose
+
+
+def inferred(text, **given):
+    """Shape and assumed axes of every input, and the shape of the output."""
+    problem = pose(text, **given)
+    return {i.name: (i.shape, i.assumed) for i in problem.inputs.values()}, problem.out.shape
+
+
+def shapes(text, **given):
+    found, out = inferred(text, **given)
+    return {name: shape for name, (shape, _) in found.items()} | {"out": out}
+
+
+def test_the_flagship():
+    found, out = inferred("x@a", grad="[[1,2,3,4],[5,6,7,8]]")
+    assert found == {"x": ((2, 3), (1,)), "a": ((3, 4), (0,))}
+    assert out == (2, 4)
+
+
+def test_what_is_given_is_not_assumed():
+    found, _ = inferred("x @ a", shapes={"a": (5, 7)})
+    assert found == {"x": ((2, 5), (0,)), "a": ((5, 7), ())}
+    found, _ = inferred("x @ a", values={"a": [[1.0, 2.0]]}, grad=[[1.0, 2.0], [3.0, 4.0]])
+    assert found == {"x": ((2, 1), ()), "a": ((1, 2), ())}
+
+
+SEED_23 = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+CASES = [
+    ("relu(x@W+b)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
+    ("mse_loss(relu(x@W+b)@V, t)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), V=(4, 5), t=(5,), out=())),
+    ("softmax(q @ k.T, dim=-1) @ v", {}, dict(q=(2, 3), k=(4, 3), v=(4, 5), out=(2, 5))),
+    ("a * b", dict(grad=SEED_23), dict(a=(2, 3), b=(2, 3), out=(2, 3))),
+    ("a * b", dict(grad="ones(2, 3)"), dict(a=(2, 3), b=(2, 3), out=(2, 3))),
+    ("a * b", {}, dict(a=(2,), b=(2,), out=(2,))),
+    ("x.sum()", {}, dict(x=(2,), out=())),
+    ("x @ w", dict(grad=[1.0, 2.0, 3.0, 4.0]), dict(x=(4, 2), w=(2,), out=(4,))),
+    ("x @ w", dict(grad=2.0), dict(x=(2,), w=(2,), out=())),
+    ("x @ a", dict(grad="a"), dict(x=(2, 2), a=(2, 3), out=(2, 3))),
+    ("matmul(a, b)", {}, dict(a=(2, 3), b=(3, 4), out=(2, 4))),
+    ("x.T @ x", {}, dict(x=(2, 3), out=(3, 3))),
+    ("softmax(x, dim=1)", {}, dict(x=(2, 3), out=(2, 3))),
+    ("x.permute(2, 0, 1)", {}, dict(x=(2, 3, 4), out=(4, 2, 3))),
+    ("x.reshape(2, 3) @ y", {}, dict(x=(6,), y=(3, 2), out=(2, 2))),
+    ("x.view(-1, 4)", {}, dict(x=(4,), out=(1, 4))),
+    ("x[5] * y", {}, dict(x=(6,), y=(2,), out=(2,))),
+    ("x[:, 3]", {}, dict(x=(2, 4), out=(2,))),
+    ("det(x)", {}, dict(x=(2, 2), out=())),
+    ("solve(A, b)", {}, dict(A=(2, 2), b=(2, 3), out=(2, 3))),
+    ("mv(A, x)", {}, dict(A=(2, 3), x=(3,), out=(2,))),
+    ("bmm(a, b)", {}, dict(a=(2, 3, 4), b=(2, 4, 5), out=(2, 3, 5))),
+    ("einsum('ij,jk->ik', a, b)", {}, dict(a=(2, 3), b=(3, 4), out=(2, 4))),
+    ("einsum('bhqd,bhkd->bhqk', q, k)", {}, dict(q=(2, 3, 4, 5), k=(2, 3, 6, 5), out=(2, 3, 4, 6))),
+    ("linear(x, w, b)", {}, dict(x=(2,), w=(3, 2), b=(3,), out=(3,))),
+    ("layer_norm(x, (5,), w, b)", {}, dict(x=(5,), w=(5,), b=(5,), out=(5,))),
+    ("cat([x, y], dim=1)", {}, dict(x=(2, 3), y=(2, 4), out=(2, 7))),
+    ("cross_entropy(x, y)", dict(values={"y": [0, 1]}), dict(x=(2, 3), y=(2,), out=())),
+    ("x.gather(1, i)", dict(values={"i": [[0, 1], [2, 0]]}), dict(x=(3, 4), i=(2, 2), out=(2, 2))),
+    ("x * y + z", dict(shapes={"y": (2, 1)}), dict(x=(3,), y=(2, 1), z=(3,), out=(2, 3))),
+    ("norm(x - y)", dict(values={"x": [1.0, 2.0]}), dict(x=(2,), y=(2,), out=())),
+    ("x ** 2 + y", dict(grad=5.0), dict(x=(), y=(), out=())),
+    ("h = x @ W; (h * h).sum()", {}, dict(x=(2, 3), W=(3, 4), out=())),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "expected"), CASES, ids=[c[0] for c in CASES])
+def test_inferred_shapes(text, given, expected):
+    assert shapes(text, **given) == expected
+
+
+def test_labels_beyond_the_first_free_sizes():
+    (x, y) = (shapes("cross_entropy(x, y)", values={"y": [7, 1]})[k] for k in "xy")
+    assert x[0] == y[0] == 2
+    assert x[1] > 2
+
+
+@pytest.mark.parametrize("text", ["conv2d(x, w)", "conv2d(x, w, dilation=2)"])
+def test_an_image_is_larger_than_its_kernel(text):
+    found = shapes(text)
+    assert found["x"][-3] == found["w"][1]
+    assert all(big > small for big, small in zip(found["x"][-2:], found["w"][-2:]))
+
+
+def test_a_kernel_for_a_given_image():
+    found = shapes("conv2d(x, w)", shapes={"x": (1, 1, 3, 3)})
+    assert found == {"x": (1, 1, 3, 3), "w": (2, 1, 2, 2), "out": (1, 2, 2, 2)}
+
+
+def test_no_two_assumed_sizes_are_equal():
+    found, _ = inferred("relu(x @ W + b) @ V")
+    sizes = {shape[axis] for shape, assumed in found.values() for axis in assumed}
+    assert sizes == {2, 3, 4, 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "code", "words"),
+    [
+        ("x @ y", dict(shapes={"x": (2, 3), "y": (4, 5)}), "shape", "cannot be multiplied"),
+        ("x @ y", dict(shapes={"x": (2, 3)}, grad=[[1.0], [2.0], [3.0]]), "seed-shape", "(3, 1)"),
+        ("x.sum()", dict(grad=[1.0, 2.0, 3.0]), "seed-shape", "(3,)"),
+        ("x.reshape(2, 3) + x.reshape(5)", {}, "shape", "elements"),
+        ("x.reshape(2, 3).sum() + x.reshape(4).sum()", {}, "shape", "elements"),
+        ("cross_entropy(x, y)", {}, "arguments", "whole numbers"),
+        ("det(x @ y)", dict(shapes={"x": (2, 3), "y": (3, 4)}), "shape", "square"),
+    ],
+)
+def test_impossible_shapes_are_refused_in_words(text, given, code, words):
+    with pytest.raises(GradcliError) as caught:
+        pose(text, **given)
+    assert caught.value.code == code
+    assert words in caught.value.message
+    assert "20011" not in caught.value.message  # a stand-in is nobody's size
