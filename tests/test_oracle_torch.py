@@ -41,7 +41,7 @@ def _double():
 IN_TORCH = [e for e in examples() if e.op.torch]
 
 
-REFUSALS = re.compile("not implemented|does not require grad|no derivative")
+REFUSALS = re.compile("not implemented|does not require grad|no derivative|have no gradient")
 
 
 def refusal(compute):
@@ -216,6 +216,8 @@ CONVENTIONS = [
     case("x % 2 + x % -1.5", AROUND[:13], x=AROUND[:13]),
     case("x % y", [1.0, 2, 3], x=[5.0, -5, 4], y=[3.0, 3, -2]),
     case("x // 2", [1.0, 1.0], x=[3.0, 5.0]),
+    case("x.argmax()", 1.0, x=[3.0, 5.0]),
+    case("x > 4", [1.0, 1.0], x=[3.0, 5.0]),
     case("where(x > 0, sqrt(x), 0)", AROUND, x=AROUND),
     case("where(x > 0, x, -x) + where(x.eq(0), 1.0, x)", AROUND, x=AROUND),
     case("softplus(x, beta=2) + softplus(x, threshold=1)", AROUND, x=AROUND),
@@ -536,3 +538,27 @@ def test_cases(text, values, seed):
     if seed is RANDOM:
         seed = generator(text, "seed").normal(size=pose(text, values=values).out.shape)
     compare(text, values, seed if seed is None else np.array(seed, float))
+
+
+@pytest.mark.parametrize(
+    ("text", "seed"),
+    [
+        ("x.sum()", [1.0]),
+        ("x.sum(0, keepdim=True)", 1.0),
+        ("x * x", [1.0]),
+        ("x * x", [[1.0, 1.0]]),
+        ("x * x", None),
+    ],
+)
+def test_a_seed_of_another_shape_is_refused(text, seed):
+    x = torch.tensor([3.0, 4.0], requires_grad=True)
+    out = run_torch(text, {"x": x})
+    with pytest.raises(RuntimeError) as theirs:
+        out.backward(None if seed is None else torch.tensor(seed))
+    if seed is None:  # gradcli goes on with a symbolic seed, and says that PyTorch does not
+        assert pose(text, values={"x": [3.0, 4.0]}).seed.refused
+        return
+    with pytest.raises(GradcliError) as ours:
+        pose(text, values={"x": [3.0, 4.0]}, grad=seed)
+    assert ours.value.code == "seed-shape"
+    assert str(theirs.value).split(" and output")[0].split("0]")[-1] in ours.value.hint

@@ -232,9 +232,7 @@ def _scatter_to(v, index, *, shape, dim):
     method=True,
     examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
     torch=None,
-    index=lambda lower, i, v, index, *, shape, dim: lower.scattered(
-        i, v, index, dim, shape
-    ),
+    index=lambda lower, i, v, index, *, shape, dim: lower.scattered(i, v, index, dim, shape),
 )
 def scatter_to(g, y, v, index, *, shape, dim):
     """v added into zeros of `shape` where index says along dim: the transpose of gather."""

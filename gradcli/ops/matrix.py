@@ -326,7 +326,6 @@ def inv(g, y, x, *, check):
     dtype="float",
     torch=LINALG + "det",
     symbolic=elements.determinant,
-    method=True,
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
 )
 def det(g, y, x):
@@ -345,7 +344,6 @@ def _logdet(x):
     value=_logdet,
     dtype="float",
     symbolic=elements.log_determinant,
-    method=True,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
 )
 def logdet(g, y, x):
