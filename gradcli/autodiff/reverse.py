@@ -72,16 +72,16 @@ def _contributions(node: Node, received: Node, active: Collection[Node]):
     for slot, (to, local) in enumerate(
         zip(node.inputs, _answer(node, received, active), strict=True)
     ):
-        if local is not None and to in active:
+        if local is not None and to is not None and to in active:
             yield Contribution(slot, to, local, fit(local, to.shape, node))
 
 
 def _answer(node: Node, received: Node, active: Collection[Node]) -> Sequence[Node | None]:
     """What the rule of `node`, or else its meaning, gives for every input."""
     if node.op.rule is None:
-        inputs = dict.fromkeys(i for i in node.inputs if i in active)
+        inputs = dict.fromkeys(i for i in node.parents if i in active)
         of = backward(node.op.expanded(node), received, inputs).of
-        return [of.pop(i, None) for i in node.inputs]
+        return [None if i is None else of.pop(i, None) for i in node.inputs]
     answer = node.op.rule(received, node, *node.inputs, **node.attrs)
     return answer if isinstance(answer, tuple) else (answer,)
 

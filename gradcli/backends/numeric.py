@@ -31,7 +31,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, given: Mapping[Node, Any], *, dtype: str = "float64", limits: Limits | None = None
+        self, given: Mapping[Any, Any], *, dtype: str = "float64", limits: Limits | None = None
     ):
         self.values: Values = {None: None, **given}
         self.dtype, self.limits = dtype, limits or Limits()

@@ -41,6 +41,10 @@ class Node:
     expansion: "Node | None"
     serial: int
 
+    if TYPE_CHECKING:  # Python's operators are set by _arithmetic, below
+
+        def __add__(self, other: Any) -> "Node": ...
+
     @property
     def ndim(self) -> int:
         """Number of dimensions."""

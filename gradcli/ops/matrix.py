@@ -155,7 +155,7 @@ def _terms(equation, count):
 
 
 def _letter_sizes(equation, operands, given):
-    sizes = {}
+    sizes: dict[str, int] = {}
     for term, s in zip(operands, given, strict=True):
         letters = term.replace("...", "")
         if len(letters) > len(s) or ("..." not in term and len(letters) != len(s)):

@@ -195,10 +195,12 @@ def _expanded(s, *, shape):
     full = tuple(s[d - lead] if n == -1 and d >= lead else n for d, n in enumerate(shape))
     if lead < 0 or not shapes.fits(s, full):
         different = [(a, b) for a, b in zip(s[::-1], full[::-1], strict=False) if a not in (1, b)]
+        old, new = different[0] if different else (0, 0)
         message = f"shape {shapes.text(s)} cannot be expanded to {shapes.text(shape)}"
         raise shapes.Conflict(
             message,
-            *(different[0] if different else (0, 0)),
+            old,
+            new,
             hint="only dimensions of size 1 are repeated",
         )
     return full
