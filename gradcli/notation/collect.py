@@ -1,0 +1,386 @@
+"""Shorter expressions of index notation, equal wherever nothing is nan, inf or divided by 0.
+
+For display, and to see the structure of a Jacobian; numbers are computed from the graph. A sum over
+a delta collapses, what does not depend on a sum's letter leaves it, numbers are collected, like
+terms added, equal factors made powers.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from math import gcd
+from typing import Any, TypeGuard
+
+from . import places
+from .expressions import (
+    MINUS,
+    ONE,
+    ZERO,
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    TooLong,
+    Total,
+    inner,
+    is_condition,
+    letters_of,
+    parts,
+    rebuilt,
+    substituted,
+)  # fmt: skip
+from .places import Place
+
+MOST_TERMS = 64  # more than this are not multiplied out
+
+
+class Simplifier:
+    """`sizes` are those of the letters; with `collect=False` like terms and equal factors stay
+    apart.
+    """
+
+    def __init__(self, sizes: Mapping[str, int], collect: bool = True):
+        self.sizes, self.collect, self.work = sizes, collect, 0
+
+    def __call__(self, e: Expr) -> Expr:
+        """The shorter expression. Raises TooLong where finding it would take too long."""
+        self.work += 1
+        if self.work > 20_000:
+            raise TooLong
+        if isinstance(e, Relation):
+            return self.relation(e.symbol, e.left, e.right)
+        new = tuple(self(part) for part in parts(e))
+        if isinstance(e, Product):
+            return self.product(new)
+        if isinstance(e, Total):
+            return self.total(new)
+        if isinstance(e, Sum):
+            return self.sum(e.letter, e.size, new[0])
+        if isinstance(e, Power):
+            return self.power(*new)
+        return self.function(Function(e.op, new, e.attrs)) if isinstance(e, Function) else e
+
+    # ---- leaves ----------------------------------------------------------------------------------
+
+    def relation(self, symbol: str, left: Place, right: Place) -> Expr:
+        """A relation, or what it always is."""
+        low, high = places.bounds(places.plus(right, left, -1), self.sizes)
+        if low == high == 0 or (symbol == "<=" and low >= 0):
+            return ONE
+        if high < 0 or (symbol == "==" and low > 0):
+            return ZERO
+        return _sorted(left, right) if symbol == "<=" else Relation(symbol, left, right)
+
+    def power(self, base: Expr, exponent: Expr) -> Expr:
+        """base to the exponent."""
+        if exponent == ONE or (base == ONE and isinstance(exponent, Number)):
+            return base
+        if exponent == ZERO:
+            return ONE
+        if not isinstance(exponent, Number) or not float(exponent.value).is_integer():
+            return Power(base, exponent)
+        if isinstance(base, Product):
+            return self.product(self.power(f, exponent) for f in base.factors)
+        if (
+            isinstance(base, Power)
+            and isinstance(base.exponent, Number)
+            and float(base.exponent.value).is_integer()
+        ):
+            return self.power(base.base, Number(int(base.exponent.value * exponent.value)))
+        if isinstance(base, Number) and 0 < exponent.value <= 64:
+            return Number(base.value**exponent.value)
+        return base if is_condition(base) and exponent.value > 0 else Power(base, exponent)
+
+    def function(self, e: Function) -> Expr:
+        """A function; one of nothing but numbers only where it is a condition."""
+        if is_condition(e) and all(isinstance(a, Number) for a in e.args):
+            numbers = [a.value for a in e.args if isinstance(a, Number)]
+            return Number(int(bool(e.op.value(*numbers, **dict(e.attrs)))))
+        return e
+
+    # ---- products --------------------------------------------------------------------------------
+
+    def product(self, factors: Iterable[Expr]) -> Expr:
+        """Factors multiplied: number, conditions, the others, and last what divides."""
+        above, below, rest = split_number(factors)
+        if above == 0 or ZERO in rest:
+            return ZERO
+        if self.collect:
+            rest = self._renamed(rest)
+            if ZERO in rest:
+                return ZERO
+            rest = _powers(f for f in rest if f != ONE)
+        numbers = _fraction(above, below)
+        conditions = [f for f in rest if is_condition(f)]
+        under = [f for f in rest if _divides(f)]
+        others = [f for f in rest if not is_condition(f) and not _divides(f)]
+        out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
+        out = [f for f in out if f != ONE]
+        return out[0] if len(out) == 1 else Product(tuple(out)) if out else ONE
+
+    def _renamed(self, factors: list[Expr]) -> list[Expr]:
+        """Where a delta makes two letters equal, one of them is enough for the other factors."""
+        done: list[Expr] = []
+        waiting = factors
+        while waiting:
+            first, *waiting = waiting
+            letters = (first.left, first.right) if is_delta(first) else ()
+            if letters:
+                keep, drop = sorted(letters, key=_standing)
+                done = [self._put(f, drop, keep) for f in done]
+                waiting = [self._put(f, drop, keep) for f in waiting]
+            done.append(first)
+        return done
+
+    def _put(self, e: Expr, letter: str, place: Place) -> Expr:
+        if letter not in letters_of(e):
+            return e
+        return self(substituted(e, {letter: place}, self.sizes))
+
+    # ---- totals ----------------------------------------------------------------------------------
+
+    def total(self, terms: Iterable[Expr]) -> Expr:
+        """Terms added up."""
+        flat = [
+            t
+            for term in terms
+            for t in (term.terms if isinstance(term, Total) else (term,))
+            if t != ZERO
+        ]
+        if self.collect:
+            flat = self._like(flat)
+        if not flat:
+            return ZERO
+        if len(flat) == 1:
+            return flat[0]
+        common = [
+            f
+            for f in _factors(flat[0])
+            if isinstance(f, Relation) and all(f in _factors(t) for t in flat[1:])
+        ]
+        if not common or not self.collect:
+            return Total(tuple(flat))
+        inside = self.total(self.product(f for f in _factors(t) if f not in common) for t in flat)
+        return self.product([*common, inside])
+
+    def _like(self, terms: list[Expr]) -> list[Expr]:
+        groups: dict = {}
+        for term in terms:
+            above, below, rest = split_number([term])
+            key = frozenset(Counter(_canonical(f) for f in rest).items())
+            have = groups.get(key)
+            top, bottom = (
+                (have[0] * below + above * have[1], have[1] * below) if have else (above, below)
+            )
+            groups[key] = (top, bottom, have[2] if have else rest)
+        return [
+            self.product([*_fraction(top, bottom), *rest])
+            for top, bottom, rest in groups.values()
+            if top != 0
+        ]
+
+    # ---- sums ------------------------------------------------------------------------------------
+
+    def sum(self, letter: str, size: int, body: Expr) -> Expr:
+        """The sum of body over the letter."""
+        if size == 0:
+            return ZERO
+        if size == 1:
+            return self(substituted(body, {letter: 0}, self.sizes))
+        if isinstance(body, Total):
+            return self._sum_of_total(letter, size, body)
+        factors = _factors(body)
+        for factor in factors:
+            found = self._solved(factor, letter, size)
+            if found is not None:
+                rest = _product(f for f in factors if f is not factor)
+                there = self(substituted(rest, {letter: found[0]}, self.sizes))
+                return self.product([*found[1], there])
+        outside = [f for f in factors if letter not in letters_of(f)]
+        inside = [f for f in factors if letter in letters_of(f)]
+        if not inside:
+            return self.product([Number(size), *outside])
+        for place, factor in enumerate(inside):
+            if (
+                isinstance(factor, Total)
+                and any(self._collapses(t, letter, size) for t in factor.terms)
+                and len(factor.terms) <= MOST_TERMS
+            ):
+                others = inside[:place] + inside[place + 1 :]
+                spread = self.total(self.product([*others, t]) for t in factor.terms)
+                return self.product([*outside, self.sum(letter, size, spread)])
+        return self.product([*outside, self._closed(letter, size, inside)])
+
+    def _closed(self, letter: str, size: int, factors: list[Expr]) -> Expr:
+        """The sum over factors that all depend on the letter; a sum among them joins it."""
+        if self.collect and _mirrored(letter, factors):
+            new = {letter: places.Linear(((letter, -1),), size - 1)}
+            factors = [self(substituted(f, new, self.sizes)) for f in factors]
+        sums = [f for f in factors if isinstance(f, Sum)]
+        if self.collect and len(sums) == 1:
+            spread = [p for f in factors for p in (_factors(f.body) if f is sums[0] else (f,))]
+            return Sum(letter, size, Sum(sums[0].letter, sums[0].size, self.product(spread)))
+        return Sum(letter, size, self.product(factors))
+
+    def _sum_of_total(self, letter: str, size: int, body: Total) -> Expr:
+        alone = [
+            t for t in body.terms if self._collapses(t, letter, size) or letter not in letters_of(t)
+        ]
+        if (
+            not alone
+            and len(body.terms) <= MOST_TERMS
+            and any(isinstance(f, Sum) for t in body.terms for f in _factors(t))
+        ):
+            alone = list(body.terms)
+        together = [t for t in body.terms if t not in alone]
+        done = [self.sum(letter, size, t) for t in alone]
+        if together:
+            rest = together[0] if len(together) == 1 else Total(tuple(together))
+            done.append(
+                Sum(letter, size, rest) if isinstance(rest, Total) else self.sum(letter, size, rest)
+            )
+        return self.total(done)
+
+    def _collapses(self, e: Expr, letter: str, size: int) -> bool:
+        if isinstance(e, Total):
+            return any(self._collapses(t, letter, size) for t in e.terms)
+        return any(
+            self._solved(f, letter, size) is not None
+            or (isinstance(f, Total) and self._collapses(f, letter, size))
+            for f in _factors(e)
+        )
+
+    def _solved(self, factor: Expr, letter: str, size: int) -> tuple[Place, list[Expr]] | None:
+        """The place that a delta fixes the letter to, and the conditions that make it one of the
+        letter's values.
+        """
+        if not isinstance(factor, Relation) or factor.symbol != "==":
+            return None
+        place = places.solve(factor.left, factor.right, letter)
+        if place is None:
+            return None
+        return place, [
+            c
+            for c in (self.relation("<=", 0, place), self.relation("<=", place, size - 1))
+            if c != ONE
+        ]
+
+
+def is_delta(e: Expr) -> TypeGuard[Any]:
+    """Whether it makes two letters equal."""
+    equal = isinstance(e, Relation) and e.symbol == "=="
+    return equal and isinstance(e.left, str) and isinstance(e.right, str)  # type: ignore[union-attr]
+
+
+def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
+    """The number above, the number below, and the factors that are none."""
+    above: float = 1
+    below: float = 1
+    rest: list[Expr] = []
+    stack = list(factors)[::-1]
+    while stack:
+        f = stack.pop()
+        if isinstance(f, Product):
+            stack.extend(reversed(f.factors))
+        elif isinstance(f, Number):
+            above = above * _whole(f.value)
+        elif (
+            isinstance(f, Power)
+            and f.exponent == MINUS
+            and isinstance(f.base, Number)
+            and f.base.value != 0
+        ):
+            below = below * _whole(f.base.value)
+        else:
+            rest.append(f)
+    return above, below, rest
+
+
+def _whole(value):
+    return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
+
+
+def _fraction(above, below) -> list[Expr]:
+    """above / below as factors: one for the number, and where it is needed one that divides."""
+    if below == 1:
+        return [Number(above)]
+    if isinstance(above, int) and isinstance(below, int):
+        shared = gcd(above, below) * (1 if below > 0 else -1)
+        above, below = above // shared, below // shared
+        return [Number(above)] if below == 1 else [Number(above), Power(Number(below), MINUS)]
+    return [Number(_whole(above / below))]
+
+
+def _powers(factors: Iterable[Expr]) -> list[Expr]:
+    """Equal factors as powers; above and below a fraction line they stay apart."""
+    counts: dict = {}
+    for f in factors:
+        base, exponent = f, 1
+        if (
+            isinstance(f, Power)
+            and isinstance(f.exponent, Number)
+            and isinstance(f.exponent.value, int)
+        ):
+            base, exponent = f.base, f.exponent.value
+        key = (base, exponent > 0)
+        counts[key] = counts.get(key, 0) + exponent
+    return [
+        base if exponent == 1 or is_condition(base) else Power(base, Number(exponent))
+        for (base, _), exponent in counts.items()
+    ]
+
+
+def _sorted(left: Place, right: Place) -> Expr:
+    """left ≤ right without minus signs, where letters stand on both sides."""
+    difference = places.linear(places.plus(right, left, -1))
+    above = {a: n for a, n in difference.terms if n > 0}
+    below = {a: -n for a, n in difference.terms if n < 0}
+    if not above or not below or isinstance(left, int) or isinstance(right, int):
+        return Relation("<=", left, right)
+    offset = difference.offset
+    return Relation("<=", places.plain(below, max(-offset, 0)), places.plain(above, max(offset, 0)))
+
+
+def _mirrored(letter: str, factors: list[Expr]) -> bool:
+    """Whether elements are read against the direction of the letter, and none along it."""
+    signs = {
+        times
+        for factor in factors
+        for e in inner(factor)
+        if isinstance(e, Element)
+        for place in e.places
+        for atom, times in places.linear(place).terms
+        if atom == letter
+    }
+    return signs == {-1}
+
+
+def _divides(f: Expr) -> bool:
+    return isinstance(f, Power) and isinstance(f.exponent, Number) and f.exponent.value < 0
+
+
+def _factors(e: Expr) -> tuple[Expr, ...]:
+    return e.factors if isinstance(e, Product) else (e,)
+
+
+def _product(factors: Iterable[Expr]) -> Expr:
+    kept = tuple(factors)
+    return kept[0] if len(kept) == 1 else Product(kept)
+
+
+def _standing(letter: str):
+    """Which letter stays: one of the result before one of a sum, and the earlier."""
+    return letter.startswith("_"), len(letter), letter
+
+
+def _canonical(e: Expr, depth: int = 0) -> Expr:
+    """The expression with the letters of its sums numbered, so that equal sums are equal."""
+    if isinstance(e, Sum):
+        letter = f"#{depth}"
+        body = substituted(e.body, {e.letter: letter}, {})
+        return Sum(letter, e.size, _canonical(body, depth + 1))
+    made = parts(e)
+    return rebuilt(e, tuple(_canonical(part, depth) for part in made)) if made else e

@@ -1,0 +1,264 @@
+"""One element of a gradient, written out: what is multiplied, what is added, what it comes to.
+
+    a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
+
+It is read off the gradient as the reverse pass built it, so that what arrives from several sides
+stays apart.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ..graph import Node
+from ..lazy import np
+from . import tree
+from .collect import Simplifier
+from .expressions import (
+    Element,
+    Evaluation,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    TooLong,
+    Total,
+    Unknown,
+    is_condition,
+    parts,
+    rebuilt,
+    substituted,
+)
+from .lower import Lowering
+from .tree import Infix, Name, Tree, Verbatim
+from .written import Writing, opposite
+
+Values = Callable[[Node], Any]
+MOST_TERMS = 8  # terms that are written; of more, the first three and the last
+MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
+MOST_COUNTED = 5_000  # terms that are looked at
+TRIED = 24  # elements that are looked at in search of a telling one
+SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
+
+
+class Written(NamedTuple):
+    """symbols = numbers = total, each left out where it says nothing new."""
+
+    symbols: Tree | None
+    numbers: Tree | None
+    total: float | None
+
+
+class Terms:
+    """The terms of one element of a node."""
+
+    def __init__(
+        self, node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+    ):
+        lower = Lowering({n: name.text for n, name in names.items()}, values)
+        self.sizes = lower.sizes
+        self.simplify = Simplifier(lower.sizes, collect=False)
+        self.expr = self.simplify(lower(node, place))
+        self.evaluate = Evaluation(values)
+
+    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
+        """The factors of every term that is not 0 by its places alone."""
+        for factors in self._terms(self.expr):
+            known: dict[Expr, float | None] = {
+                f: self.value(f) for f in factors if isinstance(f, Relation)
+            }
+            if 0.0 not in known.values():
+                yield tuple(f for f in factors if known.get(f) is None) or (Number(1),)
+
+    def _terms(self, e: Expr) -> Iterator[tuple[Expr, ...]]:
+        if isinstance(e, Total):
+            for term in e.terms:
+                yield from self._terms(term)
+        elif isinstance(e, Sum):
+            for value in range(e.size):
+                yield from self._terms(self._at(e, value))
+        elif isinstance(e, Product):
+            yield from self._spread(e)
+        elif e != Number(0):
+            yield (e,)
+
+    def _at(self, e: Sum, value: int) -> Expr:
+        self.simplify.work = 0
+        return self.simplify(substituted(e.body, {e.letter: value}, self.sizes))
+
+    def _spread(self, e: Product) -> Iterator[tuple[Expr, ...]]:
+        """A sum among simple factors is multiplied out."""
+        sums = [f for f in e.factors if isinstance(f, Sum)]
+        totals = [f for f in e.factors if isinstance(f, Total)]
+        others = [f for f in e.factors if not isinstance(f, Sum | Total)]
+        plain = all(map(_is_number, others))
+        simple = all(isinstance(f, Element) or is_condition(f) or _is_number(f) for f in others)
+        if (len(sums) == 1 and not totals and simple) or (len(totals) == 1 and not sums and plain):
+            chosen: Expr = sums[0] if sums else totals[0]
+            before = e.factors[: e.factors.index(chosen)]
+            after = e.factors[len(before) + 1 :]
+            for term in self._terms(chosen):
+                product = self.simplify(Product((*before, *term, *after)))
+                yield from [(product,)] if not isinstance(product, Product) else [product.factors]
+        else:
+            yield e.factors
+
+    def opened(self, e: Expr) -> Expr:
+        """The expression with short sums written out."""
+        if isinstance(e, Sum) and e.size <= MOST_TERMS:
+            return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
+        return rebuilt(e, tuple(map(self.opened, parts(e)))) if parts(e) else e
+
+    def value(self, e: Expr) -> float | None:
+        """The number that an expression is, where it is known."""
+        try:
+            with np.errstate(all="ignore"):
+                return float(self.evaluate(e, {}))
+        except Unknown:
+            return None
+
+
+def written_out(
+    grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+) -> Written:
+    """One element of a gradient; `values` gives the arrays of nodes, None for those that are not
+    known.
+    """
+    array = values(grad)
+    total = None if array is None else float(np.asarray(array)[place])
+    try:
+        terms = Terms(grad, place, names, values)
+        found = list(islice(terms, MOST_COUNTED))
+    except TooLong:
+        return Written(None, None, total)
+    if len(found) == MOST_COUNTED:
+        return Written(None, None, total)
+    write = Writing(names, "·")
+    sums = [terms.value(Product(t)) for t in found]
+    if all(s is not None for s in sums):
+        total = float(sum(sums))  # type: ignore[arg-type]
+    if not found:
+        return Written(None, None, 0.0)
+    symbols = _added([_symbols(t, terms, write) for t in found])
+    numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
+    texts = tree.text(symbols) if len(found) <= MOST_SYMBOLS else " " * WIDEST, tree.text(numbers)
+    if texts[0] == texts[1]:
+        return Written(
+            None, numbers, None if total is not None and texts[1] == short(total) else total
+        )
+    alone = total is not None and texts[1] == short(total)
+    if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
+        return Written(None, None if alone else numbers, total)
+    return Written(symbols, None if alone else numbers, total)
+
+
+def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
+    """The first element that is not 0 and has a factor other than 0 and 1; else the first not 0,
+    else the first.
+    """
+    first = (0,) * grad.ndim
+    array = values(grad)
+    if array is None or not grad.ndim or not grad.numel:
+        return first
+    flat = np.flatnonzero(np.ravel(array)[:SEARCHED])[:TRIED]
+    nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
+    for place in nonzero:
+        try:
+            terms = Terms(grad, place, names, values)
+            factors = {terms.value(f) for t in islice(terms, MOST_TERMS) for f in t}
+        except TooLong:
+            break
+        if factors - {0.0, 1.0}:
+            return place
+    return nonzero[0] if nonzero else first
+
+
+def short(value: float) -> str:
+    """A number in about four digits: 2, 0.5, 7.389, 1e-05."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return str(value)
+    if float(value).is_integer() and abs(value) < 1e9:
+        return str(int(value))
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.6g}"
+
+
+def _is_number(e: Expr) -> bool:
+    return isinstance(e, Number) or (isinstance(e, Power) and isinstance(e.base, Number))
+
+
+def _shown(terms: list) -> list:
+    return terms if len(terms) <= MOST_TERMS else [*terms[:3], terms[-1]]
+
+
+class _Signed(NamedTuple):
+    minus: bool
+    tree: Tree
+
+
+def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
+    made = (
+        Product(tuple(terms.opened(f) for f in factors))
+        if len(factors) > 1
+        else terms.opened(factors[0])
+    )
+    positive = opposite(made)
+    return _Signed(positive is not None, write(made if positive is None else positive))
+
+
+def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
+    """A term with numbers for its factors, where they are known."""
+    minus = opposite(Product(factors)) if len(factors) > 1 else opposite(factors[0])
+    if minus is not None:
+        factors = minus.factors if isinstance(minus, Product) else (minus,)
+    above: list[Tree] = []
+    below: list[Tree] = []
+    for factor in factors:
+        under = isinstance(factor, Power) and factor.exponent == Number(-1)
+        shown = factor.base if under else factor  # type: ignore[union-attr]
+        value = terms.value(shown)
+        made = write(terms.opened(shown)) if value is None else _number(value)
+        (below if under else above).append(made)
+    out = _multiplied(above) if above else tree.Number(1)
+    return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
+
+
+def _number(value: float) -> Tree:
+    text = short(value)
+    return (
+        Verbatim(f"({text})" if text.startswith("-") else text)
+        if value == value
+        else Verbatim("nan")
+    )
+
+
+def _multiplied(trees: list[Tree]) -> Tree:
+    out = trees[0]
+    if len(trees) == 1 and isinstance(out, Verbatim):
+        return Verbatim(out.text.strip("()"))
+    for right in trees[1:]:
+        out = Infix("·", out, right)
+    return out
+
+
+def _added(terms: list[_Signed], count: int = 0) -> Tree:
+    """Terms added up; those that were left out are counted."""
+    out = tree.Prefix("-", terms[0].tree) if terms[0].minus else terms[0].tree
+    if terms[0].minus and isinstance(terms[0].tree, Infix) and terms[0].tree.symbol != "+":
+        out = _negated(terms[0].tree)
+    for place, term in enumerate(terms[1:], 1):
+        if count > len(terms) and place == len(terms) - 1:
+            out = Infix("+", out, Verbatim(f"… ({count} terms)"))
+        text = tree.text(term.tree)
+        minus = term.minus != (isinstance(term.tree, Verbatim) and text.startswith("-"))
+        shown = Verbatim(text.removeprefix("-")) if isinstance(term.tree, Verbatim) else term.tree
+        out = Infix("-" if minus else "+", out, shown)
+    return out
+
+
+def _negated(product: Infix) -> Tree:
+    """-a·b, the minus at the first factor."""
+    if isinstance(product.left, Infix):
+        return Infix(product.symbol, _negated(product.left), product.right)
+    return Infix(product.symbol, tree.Prefix("-", product.left), product.right)

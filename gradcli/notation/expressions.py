@@ -1,0 +1,264 @@
+"""Index notation: tensors by their elements, and the sums over what is not an index of the result.
+
+An expression is a number, an element of a node, a relation between places (1 where it holds, else
+0), a product, a total (terms added up), a sum over a letter, a power, or a function of expressions.
+What a letter stands for is in `sizes` of the lowering (lower.py); collect.py makes expressions
+shorter, written.py shows them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Union
+
+from ..graph import Node, Operator
+from ..lazy import np
+from . import places
+from .places import Place
+
+Expr = Union["Number", "Element", "Relation", "Product", "Total", "Sum", "Power", "Function"]
+ValueOf = Callable[[Node], Any]  # the array of a node, or None
+
+
+class Number(NamedTuple):
+    """A number."""
+
+    value: float
+
+
+class Element(NamedTuple):
+    """The element of a node at a place for each of its dimensions."""
+
+    node: Node
+    places: tuple[Place, ...]
+
+
+class Relation(NamedTuple):
+    """1 where the places are in the relation "==" (Kronecker's delta) or "<=", else 0."""
+
+    symbol: str
+    left: Place
+    right: Place
+
+
+class Product(NamedTuple):
+    """Factors, multiplied."""
+
+    factors: "tuple[Expr, ...]"
+
+
+class Total(NamedTuple):
+    """Terms, added up."""
+
+    terms: "tuple[Expr, ...]"
+    kind: str = "total"  # so that it is never equal to a product
+
+
+class Sum(NamedTuple):
+    """The sum of body, the letter going from 0 to below size."""
+
+    letter: str
+    size: int
+    body: "Expr"
+
+
+class Power(NamedTuple):
+    """base to the exponent; -1 is what a division writes."""
+
+    base: "Expr"
+    exponent: "Expr"
+
+
+class Function(NamedTuple):
+    """An elementwise operator of numbers."""
+
+    op: Operator
+    args: "tuple[Expr, ...]"
+    attrs: tuple[tuple[str, Any], ...] = ()
+
+
+ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
+
+
+class TooLong(Exception):
+    """The expression is longer than anybody would read."""
+
+
+class Unknown(Exception):
+    """A number that nobody gave is needed."""
+
+
+def delta(left: Place, right: Place) -> Expr:
+    """Kronecker's delta."""
+    return Relation("==", left, right)
+
+
+def divided(a: Expr, b: Expr) -> Expr:
+    """a / b."""
+    return Product((a, Power(b, MINUS)))
+
+
+def is_condition(e: Expr) -> bool:
+    """Whether it is 1 or 0: it holds or does not."""
+    if isinstance(e, Product):
+        return all(map(is_condition, e.factors))
+    return isinstance(e, Relation) or (isinstance(e, Function) and e.op.dtype == "bool")
+
+
+def parts(e: Expr) -> "tuple[Expr, ...]":
+    """The expressions that it is made of, but for those inside of places."""
+    if isinstance(e, Product):
+        return e.factors
+    if isinstance(e, Total):
+        return e.terms
+    if isinstance(e, Sum):
+        return (e.body,)
+    if isinstance(e, Power):
+        return (e.base, e.exponent)
+    return e.args if isinstance(e, Function) else ()
+
+
+def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:
+    """The same expression made of other parts."""
+    if isinstance(e, Product):
+        return Product(new)
+    if isinstance(e, Total):
+        return Total(new)
+    if isinstance(e, Sum):
+        return Sum(e.letter, e.size, new[0])
+    if isinstance(e, Power):
+        return Power(new[0], new[1])
+    return Function(e.op, new, e.attrs) if isinstance(e, Function) else e
+
+
+def places_of(e: Expr) -> tuple[Place, ...]:
+    """The places that stand in the expression itself."""
+    if isinstance(e, Element):
+        return e.places
+    return (e.left, e.right) if isinstance(e, Relation) else ()
+
+
+def inner(e: Expr) -> Iterator[Expr]:
+    """The expression and all in it, from the outside in."""
+    yield e
+    for part in parts(e):
+        yield from inner(part)
+    for place in places_of(e):
+        for atom, _ in places.linear(place).terms:
+            while isinstance(atom, places.Part):
+                atom = next(
+                    (a for a, _ in places.linear(atom.place).terms if not isinstance(a, str)), ""
+                )
+            if isinstance(atom, places.Picked):
+                yield from inner(atom.value)
+
+
+def letters_of(e: Expr) -> set[str]:
+    """The free letters of an expression."""
+    found: set[str] = set()
+    for place in places_of(e):
+        found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
+    for part in parts(e):
+        found |= letters_of(part)
+    return found - {e.letter} if isinstance(e, Sum) else found
+
+
+def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
+    """The expression with letters replaced by places. Bound letters are never used twice, so none
+    is caught.
+    """
+
+    def place(p: Place) -> Place:
+        if isinstance(p, str):
+            return new.get(p, p)
+        return (
+            p
+            if isinstance(p, int)
+            else places.substitute(p, new, lambda v: substituted(v, new, sizes), sizes)
+        )
+
+    if isinstance(e, Element):
+        return Element(e.node, tuple(map(place, e.places)))
+    if isinstance(e, Relation):
+        return Relation(e.symbol, place(e.left), place(e.right))
+    if isinstance(e, Sum):
+        letter = new.get(e.letter, e.letter)
+        return Sum(
+            letter if isinstance(letter, str) else e.letter, e.size, substituted(e.body, new, sizes)
+        )
+    return rebuilt(e, tuple(substituted(part, new, sizes) for part in parts(e)))
+
+
+def replaced(e: Expr, node: Node, by: Callable[[tuple[Place, ...]], Expr]) -> Expr:
+    """The expression with every element of a node replaced."""
+    if isinstance(e, Element):
+        return by(e.places) if e.node is node else e
+    return rebuilt(e, tuple(replaced(part, node, by) for part in parts(e)))
+
+
+def holds(symbol: str, left: int, right: int) -> bool:
+    """Whether two places are in a relation."""
+    return bool(left == right if symbol == "==" else left <= right)
+
+
+def evaluate(e: Expr, env: Mapping[str, int], value_of: ValueOf) -> Any:
+    """The number that an expression is, where `env` gives every free letter a value.
+
+    A factor that is a condition and does not hold makes a product 0, whatever the others are.
+    Raises Unknown where an element has no value.
+    """
+    with np.errstate(all="ignore"):
+        return Evaluation(value_of)(e, dict(env))
+
+
+class Evaluation:
+    """Numbers of expressions; `budget` elements are looked up at most."""
+
+    def __init__(self, value_of: ValueOf, budget: int = 200_000):
+        self.value_of, self.budget = value_of, budget
+
+    def __call__(self, e: Expr, env: dict[str, int]) -> Any:
+        if isinstance(e, Number):
+            return np.float64(e.value)
+        if isinstance(e, Element):
+            return self._element(e, env)
+        if isinstance(e, Relation):
+            return holds(e.symbol, self._place(e.left, env), self._place(e.right, env))
+        if isinstance(e, Product):
+            return self._product(e, env)
+        if isinstance(e, Sum):
+            return self._sum(e, env)
+        if isinstance(e, Power):
+            return np.power(np.float64(self(e.base, env)), self(e.exponent, env))
+        values = [self(part, env) for part in parts(e)]
+        if isinstance(e, Total):
+            return sum(values[1:], np.float64(values[0])) if values else np.float64(0)
+        return e.op.value(*values, **dict(e.attrs))
+
+    def _place(self, place: Place, env: dict[str, int]) -> int:
+        return places.at(place, env, lambda value: int(self(value, env)))
+
+    def _element(self, e: Element, env: dict[str, int]) -> Any:
+        self.budget -= 1
+        if self.budget < 0:
+            raise Unknown
+        array = self.value_of(e.node)
+        if array is None:
+            raise Unknown
+        return np.asarray(array)[tuple(self._place(p, env) for p in e.places)]
+
+    def _product(self, e: Product, env: dict[str, int]) -> Any:
+        for factor in e.factors:
+            if is_condition(factor) and not self(factor, env):
+                return np.float64(0)
+        total: Any = np.float64(1)
+        for factor in e.factors:
+            if not is_condition(factor):
+                total = total * self(factor, env)
+        return total
+
+    def _sum(self, e: Sum, env: dict[str, int]) -> Any:
+        total = np.float64(0)
+        for value in range(e.size):
+            env[e.letter] = value
+            total = total + self(e.body, env)
+        env.pop(e.letter, None)
+        return total

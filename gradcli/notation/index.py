@@ -1,0 +1,245 @@
+"""Gradients and Jacobians in index notation: `x.grad[i,k] = Σ_j g[i,j] a[k,j]`.
+
+The letters mean the same everywhere: those of the output come first, an input keeps the letters
+that it has in the forward expression, a sum in a gradient reuses those of what it runs over.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..graph import Node, walk
+from . import places, tree
+from .collect import Simplifier
+from .expressions import (
+    ONE,
+    Element,
+    Expr,
+    Product,
+    TooLong,
+    delta,
+    inner,
+    replaced,
+)
+from .lower import Lowering
+from .places import Place
+from .tree import Attribute, Indexed, Name, Tree
+from .written import Lettering, Writing, free_letters
+
+Values = Callable[[Node], Any]  # the array of a node, or None where it depends on what has none
+LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
+
+
+class Notation(NamedTuple):
+    """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`."""
+
+    left: Tree
+    right: Tree
+    plain: str
+
+    @property
+    def tokens(self) -> list[tree.Token]:
+        """The whole line."""
+        return [*tree.tokens(self.left), tree.Token(" = "), *tree.tokens(self.right)]
+
+    def __str__(self) -> str:
+        return f"{tree.text(self.left)} = {tree.text(self.right)}"
+
+
+class Indices:
+    """The letters of a problem, and what is written with them; None: it is too long to read.
+
+    `names` are the nodes that have a name: inputs, intermediates, the output, the seed. `values`
+    may know the whole numbers and masks that decide what is picked.
+    """
+
+    def __init__(
+        self, out: Node, seed: Node | None, names: Mapping[Node, Name], values: Values | None = None
+    ):
+        self.out, self.seed, self.names, self.values = out, seed, names, values
+        self.reserved = {name.text for name in names.values()}
+        supply = free_letters(self.reserved)
+        self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
+        self.letters: dict[Node, tuple[Place, ...]] = (
+            {} if seed is None else {seed: self.out_places}
+        )
+        self.letters[out] = self.out_places
+        self.forward = self._forward(
+            {n: name for n, name in names.items() if n is not out or n.op.name == "input"}
+        )
+        if self.forward is not None:
+            self._take(self.forward)
+        inputs = {n: name for n, name in names.items() if n.op.name == "input"}
+        if len(inputs) + 2 < len(names):
+            whole = self._forward(inputs)
+            if whole is not None:
+                self._take(whole)
+
+    def _forward(self, names: Mapping[Node, Name]) -> Expr | None:
+        """The output in terms of what has a name."""
+        made = self._lowered(self.out, self.out_places, names)
+        if made is None:
+            return None
+        return Lettering({}, made[1])(made[0], {*self.reserved, *_plain(self.out_places)})
+
+    def _lowered(
+        self, node: Node, at: tuple[Place, ...], names: Mapping[Node, Name]
+    ) -> tuple[Expr, dict[str, int]] | None:
+        """The simplified expression of a node, and the sizes of its letters."""
+        lower = Lowering({n: name.text for n, name in names.items()}, self.values)
+        lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
+        try:
+            return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
+        except TooLong:
+            return None
+
+    def _take(self, e: Expr) -> None:
+        """Letters for the nodes that occur, where they have distinct ones."""
+        for part in inner(e):
+            if isinstance(part, Element) and part.node not in self.letters:
+                found = _plain(part.places)
+                if len(set(found)) == len(found) == sum(n != 1 for n in part.node.shape):
+                    self.letters[part.node] = part.places
+        for part in inner(e):
+            if isinstance(part, Element) and part.node not in self.letters:
+                self.letters[part.node] = self._near(part)
+
+    def _near(self, e: Element) -> tuple[Place, ...]:
+        """A letter for each dimension: its own where it has one, else the next."""
+        taken = set(self.reserved)
+        out: list[Place | None] = []
+        for place, n in zip(e.places, e.node.shape, strict=True):
+            found = (
+                sorted(places.letters(place, lambda value: set()))
+                if not isinstance(place, int)
+                else []
+            )
+            letter = found[0] if len(found) == 1 and found[0] not in taken else None
+            out.append(0 if n == 1 else letter)
+            taken |= {letter} if letter else set()
+        supply = free_letters(taken | {p for p in out if isinstance(p, str)})
+        return tuple(next(supply) if p is None else p for p in out)
+
+    def places_of(self, x: Node) -> tuple[Place, ...]:
+        """The letters of an input; 0 where its size is 1."""
+        if x not in self.letters:
+            supply = free_letters(self.reserved)
+            self.letters[x] = tuple(0 if n == 1 else next(supply) for n in x.shape)
+        return self.letters[x]
+
+    # ---- what is written -------------------------------------------------------------------------
+
+    def output(self) -> Notation | None:
+        """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
+        if self.forward is None:
+            return None
+        name = self.names.get(self.out, Name("out"))
+        names = {n: k for n, k in self.names.items() if n is not self.out or n.op.name == "input"}
+        return self._notation(_indexed(name, self.out_places), self.forward, names)
+
+    def gradient(self, x: Node, grad: Node) -> Notation | None:
+        """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
+        at = self.places_of(x)
+        made = self._lowered(
+            grad,
+            at,
+            {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"},
+        )
+        if made is None:
+            return None
+        e = Lettering(self.letters, made[1])(made[0], {*self.reserved, *_plain(at)})
+        return self._notation(_indexed(Attribute(self.names[x], "grad"), at), e)
+
+    def jacobian(self, x: Node, grad: Node) -> Notation | None:
+        """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
+        found = self.jacobian_expression(x, grad)
+        if found is None:
+            return None
+        e, at, sizes = found
+        e = Lettering({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
+        out = self.names.get(self.out, Name("out"))
+        left = tree.Infix(
+            "/",
+            _indexed(Name("∂" + out.text, out.role), self.out_places),
+            _indexed(Name("∂" + self.names[x].text, self.names[x].role), at),
+        )
+        return self._notation(left, e)
+
+    def jacobian_expression(
+        self, x: Node, grad: Node
+    ) -> tuple[Expr, tuple[Place, ...], dict[str, int]] | None:
+        """The Jacobian's element at the output's letters and those of x, which come with the sizes
+        of all letters.
+        """
+        assert self.seed is not None
+        supply = free_letters({*self.reserved, *_plain(self.out_places)})
+        at = tuple(0 if n == 1 else next(supply) for n in x.shape)
+        names = {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"}
+        lower = Lowering({n: name.text for n, name in names.items()}, self.values)
+        for node, letters in ((self.out, self.out_places), (x, at)):
+            lower.sizes |= {
+                p: n for p, n in zip(letters, node.shape, strict=True) if isinstance(p, str)
+            }
+        simplify = Simplifier(lower.sizes)
+        try:
+            e = replaced(lower(grad, at), self.seed, self._one_hot)
+            if any(self.seed in walk([n]) for n in lower.opaque):
+                return None
+            return simplify(simplify(e)), at, lower.sizes
+        except TooLong:
+            return None
+
+    def _one_hot(self, at: tuple[Place, ...]) -> Expr:
+        deltas = tuple(
+            delta(letter, place)
+            for letter, place in zip(self.out_places, at, strict=True)
+            if letter != 0
+        )
+        return Product(deltas) if deltas else ONE
+
+    def _notation(self, left: Tree, e: Expr, names=None) -> Notation | None:
+        right = Writing(names or self.names)(e)
+        if tree.size(right) > LONGEST:
+            return None
+        plain = tree.text(Writing(names or self.names, "*")(e))
+        for symbol in ("*", "**", "/"):
+            plain = plain.replace(f" {symbol} ", symbol)
+        return Notation(left, right, plain)
+
+
+def _plain(at: Iterable[Place]) -> list[str]:
+    return [p for p in at if isinstance(p, str)]
+
+
+def _indexed(base: Tree, at: tuple[Place, ...]) -> Tree:
+    return Indexed(base, tuple(map(str, at))) if at else base
+
+
+def output_notation(
+    out: Node, names: Mapping[Node, Name], values: Values | None = None
+) -> Notation | None:
+    """The output in index notation."""
+    return Indices(out, None, names, values).output()
+
+
+def index_notation(
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed: Node,
+    names: Mapping[Node, Name],
+    values: Values | None = None,
+) -> Notation | None:
+    """The gradient of an input in index notation."""
+    return Indices(out, seed, names, values).gradient(x, grad)
+
+
+def jacobian_notation(
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed: Node,
+    names: Mapping[Node, Name],
+    values: Values | None = None,
+) -> Notation | None:
+    """The Jacobian in index notation; None also where the seed is hidden in the gradient."""
+    return Indices(out, seed, names, values).jacobian(x, grad)

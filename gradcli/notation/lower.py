@@ -1,0 +1,361 @@
+"""From graphs to index notation: what an operator's `index` means, a function for every form of it.
+
+- a function `(i, x, **attrs)`: the place in x of the element at place i; None where there is none
+  to name
+- a function `(lower, i, *inputs, **attrs)`: an expression or a node, made with the methods of
+  Lowering
+- "sum", "mean": of all along `dim`; "sum_to_size"; "reshape": the same elements, row by row;
+  "index_put"
+- "matmul", "einsum", or an equation of einsum
+- none: an elementwise operator is a function, a composite is what it expands to, anything else is
+  opaque: an element of its own, written as its formula with an index
+
+Lowered expressions are exact: nothing is simplified here but places.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..graph import Node, shapes
+from . import places
+from .expressions import (
+    MINUS,
+    ZERO,
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Sum,
+    TooLong,
+    Total,
+    delta,
+    divided,
+)
+from .meanings import Meanings
+from .places import Place
+
+MOST_NODES, DEEPEST = 600, 80  # elements that are looked into, and nodes above one another
+
+ARITHMETIC: dict[str, Callable[..., Expr]] = {
+    "{0} + {1}": lambda a, b: Total((a, b)),
+    "{0} - {1}": lambda a, b: Total((a, Product((MINUS, b)))),
+    "{0} * {1}": lambda a, b: Product((a, b)),
+    "{0} / {1}": divided,
+    "{0} ** {1}": Power,
+    "-{0}": lambda a: Product((MINUS, a)),
+}
+
+
+class Lowering(Meanings):
+    """Expressions of nodes.
+
+    `names` are the nodes that stay elements: inputs, the seed, what the user gave a name. `values`
+    may know the arrays of whole numbers and masks, which decide what is picked. `opaque` collects
+    the nodes that nothing was known of.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[Node, str],
+        values: Callable[[Node], Any] | None = None,
+        most: int = MOST_NODES,
+    ):
+        self.names, self.values, self.left, self.depth = names, values, most, 0
+        self.sizes: dict[str, int] = {}
+        self.opaque: dict[Node, None] = {}
+        self.lists: dict[tuple[str, bytes], Node] = {}
+
+    def __call__(self, node: Node, at: Sequence[Place]) -> Expr:
+        """The element of a node at a place for each of its dimensions. Raises TooLong."""
+        self.left, self.depth = self.left - 1, self.depth + 1
+        if self.left < 0 or self.depth > DEEPEST:
+            raise TooLong
+        try:
+            return self._lowered(
+                node, tuple(0 if n == 1 else p for p, n in zip(at, node.shape, strict=True))
+            )
+        finally:
+            self.depth -= 1
+
+    def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        if node in self.names:
+            return Element(node, at)
+        known = self._known(node)
+        if known is not None:
+            return known
+        op = node.op
+        if op.family == "elementwise" and op.index is None:
+            return self._elementwise(node, at)
+        if callable(op.index):
+            return self._by_function(node, at)
+        if op.index is not None:
+            form = FORMS.get(op.index)
+            return form(self, node, at) if form else self._einsum(node, at, op.index)
+        return self._expanded(node, at) if op.expand is not None else self.element(node, at)
+
+    def _known(self, node: Node) -> Expr | None:
+        """A number, or whole numbers and masks that are the same everywhere."""
+        if node.op.name == "constant":
+            return Number(node.attrs["value"])
+        if node.op.family == "leaf" and "data" in node.attrs:
+            array = node.attrs["data"].value
+        elif node.dtype != "float" and self.values is not None and node.op.family != "leaf":
+            array = self.values(node)
+        else:
+            return None
+        if array is None or not array.size or (array != array.flat[0]).any():
+            return None
+        return Number(array.flat[0].item())
+
+    # ---- what operators say ----------------------------------------------------------------------
+
+    def element(self, node: Node, at: Sequence[Place]) -> Expr:
+        """An element of a node that is looked into no further."""
+        if node.op.family != "leaf":
+            self.opaque[node] = None
+        return Element(node, tuple(at))
+
+    def _elementwise(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        args = tuple(self.of(x, at) for x in node.parents)
+        form = ARITHMETIC.get(node.op.spelling or "")
+        if form is not None:
+            return form(*args)
+        if len(args) < len(node.inputs):  # an optional one left out: clamp(x, max=1)
+            return self.element(node, at)
+        return Function(node.op, args, tuple(node.attrs.items()))
+
+    def _by_function(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        index = node.op.index
+        if index.__code__.co_varnames[:1] == ("lower",):
+            found = index(self, at, *node.inputs, **node.attrs)
+            return (
+                self(found, at)
+                if isinstance(found, Node)
+                else self.element(node, at)
+                if found is None
+                else found
+            )
+        letters = [self.fresh(n) for n in node.shape]
+        (x,) = node.inputs
+        source = index(tuple(letters), x, **node.attrs)
+        if source is None:
+            return self.element(node, at)
+        new = dict(zip(letters, at, strict=True))
+        assert x is not None
+        return self(x, [places.substitute(p, new, lambda v: v, self.sizes) for p in source])
+
+    def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        """What the node is made of, unless that holds something opaque which has less of a name
+        than the node.
+        """
+        before = dict(self.opaque)
+        lowered = self(node.op.expanded(node), at)
+        if len(self.opaque) == len(before):
+            return lowered
+        self.opaque = before
+        return self.element(node, at)
+
+    # ---- forms -----------------------------------------------------------------------------------
+
+    def _reshape(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        (x,) = node.parents
+        if not node.numel:
+            return ZERO
+        kept = [(p, n) for p, n in zip(at, node.shape) if n != 1]
+        if [n for _, n in kept] == [n for n in x.shape if n != 1]:
+            rest = iter([p for p, _ in kept])
+            return self(x, [0 if n == 1 else next(rest) for n in x.shape])
+        return self(x, self.split(at, node.shape, x.shape))
+
+    def _sum(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        (x,) = node.parents
+        over = shapes.axes(node.attrs["dim"], x.ndim)
+        kept = iter([p for d, p in enumerate(at) if d not in over] if node.attrs["keepdim"] else at)
+        return self._over_axes(x, [None if d in over else next(kept) for d in range(x.ndim)])
+
+    def _over_axes(self, x: Node, at: list[Place | None]) -> Expr:
+        """The sum over the dimensions where there is no place."""
+        bound = [(d, self.fresh(x.shape[d])) for d, place in enumerate(at) if place is None]
+        for d, letter in bound:
+            at[d] = letter
+        body = self(x, at)  # type: ignore[arg-type]
+        for d, letter in reversed(bound):
+            body = body if x.shape[d] == 1 else Sum(letter, x.shape[d], body)
+        return body
+
+    def _mean(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        (x,) = node.parents
+        count = shapes.numel([x.shape[d] for d in shapes.axes(node.attrs["dim"], x.ndim)])
+        return divided(self._sum(node, at), Number(count)) if count != 1 else self._sum(node, at)
+
+    def _sum_to_size(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        (x,) = node.parents
+        lead = x.ndim - node.ndim
+        full = [None if n == 1 != x.shape[lead + d] else at[d] for d, n in enumerate(node.shape)]
+        return self._over_axes(x, [None] * lead + full)
+
+    def _matmul(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        a, b = node.parents
+        left, right = ("...ik" if a.ndim > 1 else "k"), ("...kj" if b.ndim > 1 else "k")
+        dots = "..." if max(a.ndim, b.ndim) > 2 else ""
+        out = dots + ("i" if a.ndim > 1 else "") + ("j" if b.ndim > 1 else "")
+        return self._einsum(node, at, f"{left},{right}->{out}")
+
+    def _einsum_attribute(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        from ..ops.matrix import _terms
+
+        terms, right = _terms(node.attrs["equation"], len(node.inputs))
+        return self._einsum(node, at, ",".join(terms) + "->" + right)
+
+    def _einsum(self, node: Node, at: tuple[Place, ...], equation: str) -> Expr:
+        """Products summed over the letters that the right side leaves out."""
+        left, _, right = equation.partition("->")
+        terms = left.split(",")
+        where = dict(_spelled(right, at))
+        sizes: dict[str, int] = {}
+        for term, x in zip(terms, node.parents, strict=True):
+            for key, n in _spelled(term, x.shape):
+                sizes[key] = max(n, sizes.get(key, 1))
+        bound = {key: self.fresh(n) for key, n in sizes.items() if key not in where}
+        where |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
+        factors = []
+        for term, x in zip(terms, node.parents, strict=True):
+            factors.append(self(x, [where[key] for key, _ in _spelled(term, x.shape)]))
+        body: Expr = factors[0] if len(factors) == 1 else Product(tuple(factors))
+        for key, letter in reversed(bound.items()):
+            body = body if sizes[key] == 1 else Sum(letter, sizes[key], body)
+        return body
+
+    def _index_put(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        """v at its index in zeros: a sum over what an item of the index takes, of deltas."""
+        (v,) = node.parents
+        items = self._items(node.attrs["index"], node.shape)
+        if items is None:
+            return self.element(node, at)
+        if not v.numel:
+            return ZERO
+        factors: list[Expr] = []
+        source: list[Place] = []
+        sums: dict[str, int] = {}
+        together: Place | None = None  # the place in arrays, which are read side by side
+        targets = iter(zip(at, node.shape, strict=True))
+        for item in items:
+            if item is None:
+                source.append(0)
+                continue
+            place, size = next(targets)
+            if isinstance(item, int):
+                factors.append(delta(place, item % size))
+            elif isinstance(item, Node):
+                if together is None:
+                    together = self._bound(sums, item.shape[0])
+                    source.append(together)
+                factors.append(delta(place, self.picked(item, (together,), size)))
+            else:
+                start, stop, step = item.indices(size)
+                count = len(range(start, stop, step))
+                if step == 1 and count > 1:
+                    factors.append(self.within(place, start, count))
+                    source.append(places.plus(place, -start))
+                else:
+                    source.append(self._bound(sums, count))
+                    factors.append(delta(place, places.plus(start, source[-1], step)))
+        expr: Expr = Product((*factors, self.of(v, source)))
+        for letter, count in sums.items():
+            expr = Sum(letter, count, expr)
+        return expr
+
+    def _bound(self, sums: dict[str, int], size: int) -> Place:
+        if size == 1:
+            return 0
+        letter = self.fresh(size)
+        sums[letter] = size
+        return letter
+
+    def taken(self, at: Sequence[Place], x: Node, index: tuple) -> Expr | None:
+        """The element of x at place `at` of x[index]; None where arrays pick in another way than
+        one list.
+        """
+        items = self._items(index, x.shape)
+        if items is None:
+            return None
+        given, sizes = iter(at), iter(x.shape)
+        out: list[Place] = []
+        together: Place | None = None
+        for item in items:
+            if item is None:
+                next(given)
+                continue
+            size = next(sizes)
+            if isinstance(item, int):
+                out.append(item % size)
+            elif isinstance(item, Node):
+                together = next(given) if together is None else together
+                out.append(self.picked(item, (together,), size))
+            else:
+                start, _, step = item.indices(size)
+                out.append(places.plus(start, next(given), step))
+        return self(x, out)
+
+    def _items(self, index: tuple, shape: Sequence[int]) -> list | None:
+        """One item for every dimension, lists of whole numbers as nodes; None where they are more
+        than lists.
+        """
+        from ..lazy import np
+        from ..ops.indexing import full_index
+        from ..ops.leaves import Array
+
+        items: list = list(full_index(index, len(shape)))
+        sizes = iter(shape)
+        arrays = []
+        for place, item in enumerate(items):
+            size = 1 if item is None else next(sizes, 1)
+            if isinstance(item, Array | tuple):
+                array = np.asarray(item.value if isinstance(item, Array) else item)
+                if array.ndim != 1 or array.dtype.kind not in "iu":
+                    return None
+                text = item.text if isinstance(item, Array) else str(list(item))
+                arrays.append((place, array % size, text))
+        if arrays and (
+            arrays[-1][0] - arrays[0][0] != len(arrays) - 1
+            or len({a.size for _, a, _ in arrays}) > 1
+        ):
+            return None
+        for place, array, text in arrays:
+            items[place] = self._list(array, text)
+        return items
+
+    def _list(self, array: Any, text: str) -> Node:
+        """A list of whole numbers as a node, the same one for the same list."""
+        from ..graph import OPS
+        from ..ops.leaves import Array
+
+        key = (text, array.tobytes())
+        if key not in self.lists:
+            self.lists[key] = OPS["tensor"](data=Array(array, text))
+        return self.lists[key]
+
+
+def _spelled(term: str, items: Sequence) -> list[tuple[str, Any]]:
+    """The letters of an einsum term with what stands at them; dimensions under the dots are counted
+    from the last.
+    """
+    head, found, tail = term.partition("...")
+    if not found:
+        return list(zip(term, items, strict=True))
+    middle = items[len(head) : len(items) - len(tail)]
+    dots = [(f".{len(middle) - k}", item) for k, item in enumerate(middle)]
+    return [*zip(head, items), *dots, *zip(tail, items[len(items) - len(tail) :])]
+
+
+FORMS: dict[str, Callable[[Lowering, Node, tuple[Place, ...]], Expr]] = {
+    "sum": Lowering._sum,
+    "mean": Lowering._mean,
+    "sum_to_size": Lowering._sum_to_size,
+    "reshape": Lowering._reshape,
+    "matmul": Lowering._matmul,
+    "einsum": Lowering._einsum_attribute,
+    "index_put": Lowering._index_put,
+}

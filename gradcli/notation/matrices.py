@@ -1,0 +1,313 @@
+"""Matrix formulas of Jacobians, read off their index notation: diag(2 * a), kron(eye(2), a.T).
+
+A matrix has a row for every element of the output and a column for every element of the input, row
+by row of each. In these formulas diag and outer take tensors as they stand in memory, flattened.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..graph import OPS, Node
+from ..lazy import np
+from . import tree
+from .collect import is_delta, split_number
+from .expressions import (
+    MINUS,
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Total,
+    is_condition,
+    letters_of,
+    parts,
+)
+from .spelling import spelled
+from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree, Verbatim
+from .written import FLIPPED, divides, inverted, opposite
+
+Letters = Sequence[str]
+
+
+class Matrices:
+    """Formulas over the nodes that have names; `sizes` are those of the letters. None: there is no
+    short one.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], sizes: Mapping[str, int]):
+        self.names, self.sizes = names, sizes
+
+    def size(self, letters: Letters) -> int:
+        """How many values the letters have together."""
+        return int(np.prod([self.sizes[k] for k in letters], dtype=int))
+
+    # ---- tensors ---------------------------------------------------------------------------------
+
+    def tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor whose dimensions are `letters`, in the language."""
+        written = self._tensor(e, letters)
+        if written is None:
+            return None
+        if not any(self._whole(p, letters) for p in _inner(e)):
+            return Method(written, "expand", tuple(tree.Number(self.sizes[k]) for k in letters))
+        return Infix("*", tree.Number(1), written) if is_condition(e) else written
+
+    def _whole(self, e: Expr, letters: Letters) -> bool:
+        """Whether it is an element of a tensor that has all dimensions."""
+        return isinstance(e, Element) and letters_of(e) == set(letters)
+
+    def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        if isinstance(e, Number):
+            return tree.Number(e.value)
+        if isinstance(e, Element):
+            return self._element(e, letters)
+        if isinstance(e, Total):
+            return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
+        if isinstance(e, Product):
+            return self._product(e, letters)
+        if isinstance(e, Power):
+            return self._power(e, letters)
+        if isinstance(e, Function):
+            args = [self._tensor(a, letters) for a in e.args]
+            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in FLIPPED:
+                return Infix(FLIPPED[args[0].symbol], args[0].left, args[0].right)
+            if any(a is None for a in args) or e.attrs:
+                return None
+            if e.op.spelling:
+                return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
+            return Call(e.op.name, tuple(args))  # type: ignore[arg-type]
+        return None
+
+    def _power(self, e: Power, letters: Letters) -> Tree | None:
+        if divides(e):
+            return self._product(Product((e,)), letters)
+        base, exponent = self._tensor(e.base, letters), self._tensor(e.exponent, letters)
+        return None if base is None or exponent is None else Infix("**", base, exponent)
+
+    def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+        if any(written is None for _, written in terms):
+            return None
+        first, out = terms[0]
+        out = Prefix("-", out) if opposite(first) is not None else out  # type: ignore[arg-type]
+        for term, written in terms[1:]:
+            out = Infix("-" if opposite(term) is not None else "+", out, written)  # type: ignore[arg-type]
+        return out
+
+    def _product(self, e: Product, letters: Letters) -> Tree | None:
+        out: Tree | None = None
+        if e.factors and e.factors[0] == MINUS:
+            rest = self._tensor(Product(e.factors[1:]), letters)
+            return None if rest is None else negated(rest)
+        for factor in e.factors:
+            under = divides(factor)
+            written = self._tensor(inverted(factor) if under else factor, letters)
+            if written is None:
+                return None
+            if out is None and not under:
+                out = written
+            else:
+                out = Infix("/" if under else "*", tree.Number(1) if out is None else out, written)
+        return out
+
+    def _element(self, e: Element, letters: Letters) -> Tree | None:
+        """A tensor that broadcasts to the dimensions of the letters."""
+        name = self.names.get(e.node)
+        if name is None or not all(
+            isinstance(p, str) or (p == 0 and n == 1) for p, n in zip(e.places, e.node.shape)
+        ):
+            return None
+        if len(set(e.places) - {0}) != sum(p != 0 for p in e.places):
+            return None
+        tail = letters[len(letters) - len(e.places) :]
+        if len(e.places) <= len(letters) and all(p in (0, k) for p, k in zip(e.places, tail)):
+            return name
+        own = [p for p in e.places if p in letters]
+        if own != list(e.places) or own != [k for k in letters if k in own]:
+            return None
+        start = letters.index(own[0])
+        return Subscript(name, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+    # ---- matrices --------------------------------------------------------------------------------
+
+    def scaled(self, number: Tree | None, matrix: Tree | None) -> Tree | None:
+        """number * matrix."""
+        if matrix is None or number is None:
+            return matrix
+        if isinstance(number, Infix) and number.symbol == "/":
+            if number.left == tree.Number(1):
+                return Infix("/", matrix, number.right)
+            return Infix("*", Infix("/", number.left, number.right), matrix)
+        return Prefix("-", matrix) if number == tree.Number(-1) else Infix("*", number, matrix)
+
+    def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
+        """The number of a product, None for 1, and its other factors."""
+        above, below, rest = split_number([e])
+        if below != 1:
+            return Infix("/", tree.Number(above), tree.Number(below)), rest
+        return (None if above == 1 else tree.Number(above)), rest
+
+    def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
+        """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
+        it is one.
+        """
+        number, factors = self.number(e)
+        return self.scaled(number, self._plain(factors, list(rows), list(columns)))
+
+    def _plain(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        if not factors:
+            return Call("ones", (tree.Number(self.size(rows)), tree.Number(self.size(columns))))
+        if all(is_delta(f) for f in factors):
+            found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
+            same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
+            if (
+                same
+                and len(rows) == len(factors)
+                and all(pair in found for pair in zip(rows, columns))
+            ):
+                return Call("eye", (tree.Number(self.size(rows)),))
+        if len(factors) == 1 and isinstance(factors[0], Element):
+            return self._from_element(factors[0], rows, columns)
+        return self._kronecker(factors, rows, columns)
+
+    def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
+        name = self.names.get(e.node)
+        letters = [p for p in e.places if p != 0]
+        if name is None or not all(
+            isinstance(p, str) or (p == 0 and n == 1) for p, n in zip(e.places, e.node.shape)
+        ):
+            return None
+        if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
+            return self._kronecker([e], rows, columns)
+        shape = (self.size(rows), self.size(columns))
+        if letters == rows + columns:
+            if e.node.shape == shape or (not rows and e.node.shape == shape[1:]):
+                return name
+            return Method(name, "reshape", (tree.Number(shape[0]), tree.Number(shape[1])))
+        if letters == columns + rows and e.node.shape == shape[::-1]:
+            return Attribute(name, "T")
+        return None
+
+    def _kronecker(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        whole = {*rows, *columns}
+        for p in range(len(rows) + 1):
+            for q in range(len(columns) + 1):
+                first = {*rows[:p], *columns[:q]}
+                if not first or first == whole:
+                    continue
+                left = [f for f in factors if letters_of(f) <= first]
+                right = [f for f in factors if letters_of(f) <= whole - first]
+                if len(left) + len(right) != len(factors):
+                    continue
+                a, b = (
+                    self._plain(left, rows[:p], columns[:q]),
+                    self._plain(right, rows[p:], columns[q:]),
+                )
+                if a is not None and b is not None:
+                    return Call("kron", (a, b))
+        return self._by_elements(factors, rows, columns)
+
+    def _by_elements(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """A tensor formula with the letters of rows and columns, as a matrix."""
+        letters = [*rows, *columns]
+        if {k for f in factors for k in letters_of(f)} != set(letters):
+            return None
+        written = self.tensor(factors[0] if len(factors) == 1 else Product(tuple(factors)), letters)
+        if written is None or (len(rows) == len(columns) == 1):
+            return written
+        return Method(
+            written, "reshape", (tree.Number(self.size(rows)), tree.Number(self.size(columns)))
+        )
+
+
+def negated(written: Tree) -> Tree:
+    """-a * b, the minus at the first factor."""
+    if isinstance(written, Infix) and written.symbol in ("*", "/"):
+        return Infix(written.symbol, negated(written.left), written.right)
+    return Prefix("-", written)
+
+
+def _inner(e: Expr):
+    yield e
+    for part in parts(e):
+        yield from _inner(part)
+
+
+# ---- numbers of formulas -------------------------------------------------------------------------
+
+
+def numbers(formula: Tree, arrays: Callable[[str], Any]) -> Any:
+    """The array of a formula that Matrices wrote; raises LookupError for one that it did not."""
+    return _Reading(arrays)(formula)
+
+
+class _Reading:
+    def __init__(self, arrays: Callable[[str], Any]):
+        self.arrays = arrays
+
+    def __call__(self, t: Tree) -> Any:
+        return getattr(self, "_" + type(t).__name__.lower())(t)
+
+    def _name(self, t: Name) -> Any:
+        found = self.arrays(t.text)
+        if found is None:
+            raise LookupError(t.text)
+        return np.asarray(found)
+
+    def _number(self, t: tree.Number) -> Any:
+        return t.value
+
+    def _verbatim(self, t: Verbatim) -> Any:
+        raise LookupError(t.text)
+
+    def _prefix(self, t: Prefix) -> Any:
+        return ~self(t.operand) if t.symbol == "~" else -self(t.operand)
+
+    def _infix(self, t: Infix) -> Any:
+        ops = {
+            "+": "add",
+            "-": "subtract",
+            "*": "multiply",
+            "/": "divide",
+            "**": "power",
+            ">": "greater",
+            "<": "less",
+            "//": "floor_divide",
+            "%": "remainder",
+        }
+        ops |= {
+            ">=": "greater_equal",
+            "<=": "less_equal",
+            "==": "equal",
+            "!=": "not_equal",
+            "&": "logical_and",
+            "|": "logical_or",
+        }
+        if t.symbol not in ops:
+            raise LookupError(t.symbol)
+        return getattr(np, ops[t.symbol])(
+            np.asarray(self(t.left), float) if t.symbol == "**" else self(t.left), self(t.right)
+        )
+
+    def _call(self, t: Call) -> Any:
+        args = [self(a) for a in t.args]
+        if t.function == "diag":
+            return np.diag(np.ravel(args[0]))
+        if t.function in ("eye", "ones"):
+            return getattr(np, t.function)(args if t.function == "ones" else args[0])
+        if t.function in ("kron", "outer"):
+            return getattr(np, t.function)(*args)
+        return OPS[t.function].value(*args)  # type: ignore[misc]
+
+    def _method(self, t: Method) -> Any:
+        shape = [self(a) for a in t.args]
+        base = self(t.base)
+        return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
+
+    def _attribute(self, t: Attribute) -> Any:
+        return np.transpose(self(t.base))
+
+    def _subscript(self, t: Subscript) -> Any:
+        index = tuple(slice(None) if item == ":" else None for item in t.index.split(", "))
+        return self(t.base)[index]

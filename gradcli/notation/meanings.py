@@ -1,0 +1,205 @@
+"""What operators may say about their elements: the words of the functions in `index` fields."""
+
+from collections.abc import Callable, Sequence
+
+from ..graph import OPS, Node, shapes
+from . import places
+from .collect import Simplifier
+from .expressions import ZERO, Expr, Function, Number, Product, Relation, Sum, Total, delta
+from .places import Linear, Picked, Place
+
+
+class Meanings:
+    """`self(x, places)` is the element of a node; `sizes` are those of the letters."""
+
+    sizes: dict[str, int]
+
+    def __call__(self, node: Node, at: Sequence[Place]) -> Expr:
+        """The element of a node at a place for each of its dimensions."""
+        raise NotImplementedError
+
+    def fresh(self, size: int) -> str:
+        """A letter that nobody has, running over `size`."""
+        letter = f"_{len(self.sizes)}"
+        self.sizes[letter] = size
+        return letter
+
+    def of(self, x: Node, at: Sequence[Place]) -> Expr:
+        """The element of x that is met at place `at` of something that x is broadcast to."""
+        return self(x, at[len(at) - x.ndim :])
+
+    def number(self, value: float) -> Expr:
+        """A number."""
+        return Number(value)
+
+    def delta(self, a: Place, b: Place) -> Expr:
+        """1 where a is b, else 0."""
+        return delta(a, b)
+
+    def at_most(self, a: Place, b: Place) -> Expr:
+        """1 where a ≤ b, else 0."""
+        return Relation("<=", a, b)
+
+    def plus(self, a: Place, b: Place, times: int = 1) -> Place:
+        """a + times * b."""
+        return places.plus(a, b, times)
+
+    def product(self, *factors: Expr) -> Expr:
+        """Factors, multiplied."""
+        return Product(factors)
+
+    def total(self, *terms: Expr) -> Expr:
+        """Terms, added up."""
+        return Total(terms)
+
+    def within(self, place: Place, start: int, size: int) -> Expr:
+        """1 where start ≤ place < start + size, else 0."""
+        return Product((Relation("<=", start, place), Relation("<=", place, start + size - 1)))
+
+    def over(self, size: int, body: Callable[[Place], Expr]) -> Expr:
+        """The sum of body(letter) for a letter over `size`."""
+        if size == 1:
+            return body(0)
+        letter = self.fresh(size)
+        return Sum(letter, size, body(letter))
+
+    def choice(self, condition: Expr, a: Expr, b: Expr) -> Expr:
+        """a where the condition holds, otherwise b."""
+        return Total(
+            (Product((condition, a)), Product((Function(OPS["logical_not"], (condition,)), b)))
+        )
+
+    def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
+        """The place below `size` that a tensor of whole numbers holds."""
+        value = Simplifier(self.sizes)(self(index, at))
+        if isinstance(value, Number):
+            return int(value.value)
+        return Linear(((Picked(value, size), 1),), 0)
+
+    def split(
+        self, at: Sequence[Place], old: Sequence[int], new: Sequence[int]
+    ) -> tuple[Place, ...]:
+        """The place in shape `new` of the element at `at` in shape `old`, counted row by row."""
+        flat: Place = 0
+        for place, n in zip(at, old, strict=True):
+            flat = places.plus(places.plus(flat, flat, n - 1), place)
+        out, stride = [], shapes.numel(new)
+        for n in new:
+            stride //= max(n, 1)
+            out.append(places.part(flat, max(stride, 1), n, self.sizes))
+        return tuple(out)
+
+    def variance(self, x: Node, dim, keepdim: bool, correction: int) -> Node:
+        """The mean squared distance from the mean, as a graph."""
+        count = shapes.numel([x.shape[d] for d in shapes.axes(dim, x.ndim)]) - correction
+        spread = ((x - x.mean(dim=dim, keepdim=True)) ** 2).sum(dim=dim, keepdim=keepdim)
+        return spread / max(count, 0)
+
+    def joined(self, at: Sequence[Place], given: Sequence[Node], dim: int) -> Expr:
+        """Tensors one after the other along dim."""
+        axis, start, terms = shapes.axis(dim, len(at)), 0, []
+        for x in given:
+            size = x.shape[axis]
+            if x.numel:
+                inside = places.plus(at[axis], -start)
+                there = [inside if d == axis else p for d, p in enumerate(at)]
+                terms.append(Product((self.within(at[axis], start, size), self(x, there))))
+            start += size
+        return Total(tuple(terms))
+
+    def stacked(self, at: Sequence[Place], given: Sequence[Node], dim: int) -> Expr:
+        """Tensors of one shape along a new dimension."""
+        axis = shapes.axis(dim, len(at))
+        rest = [p for d, p in enumerate(at) if d != axis]
+        terms = [Product((delta(at[axis], k), self(x, rest))) for k, x in enumerate(given)]
+        return Total(tuple(terms))
+
+    def repeated(self, at: Sequence[Place], x: Node) -> Expr:
+        """x laid side by side."""
+        own = at[len(at) - x.ndim :]
+        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(own, x.shape)])
+
+    def diagonal(self, at: Sequence[Place], x: Node, diagonal: int) -> Expr:
+        """A vector as a diagonal, or the diagonal of a matrix."""
+        down, right = max(-diagonal, 0), max(diagonal, 0)
+        if x.ndim == 2:
+            return self(x, [places.plus(at[0], down), places.plus(at[1 - x.ndim], right)])
+        row = places.plus(at[0], -down)
+        on = (delta(row, places.plus(at[1], -right)), self.within(row, 0, x.shape[0]))
+        return Product((*on, self(x, [row])))
+
+    def running(self, at: Sequence[Place], x: Node, dim: int) -> Expr:
+        """The sum of all up to here along dim."""
+        if not x.ndim:
+            return self(x, at)
+        axis = shapes.axis(dim, x.ndim)
+
+        def body(letter: Place) -> Expr:
+            there = [letter if d == axis else p for d, p in enumerate(at)]
+            return Product((Relation("<=", letter, at[axis]), self(x, there)))
+
+        return self.over(x.shape[axis], body)
+
+    def padded(self, at: Sequence[Place], x: Node, amount: Sequence[Sequence[int]]) -> Expr:
+        """x with zeros around it."""
+        if not x.numel:
+            return ZERO
+        before = [a for a, _ in amount]
+        inside = [self.within(p, a, n) for p, a, n in zip(at, before, x.shape)]
+        return Product((*inside, self(x, [places.plus(p, -a) for p, a in zip(at, before)])))
+
+    def window(self, at: Sequence[Place], x: Node, stride, dilation) -> Expr:
+        """The element of x at a place in the kernel, at a position of the kernel."""
+        head, positions, kernel = at[:-4], at[-4:-2], at[-2:]
+        under = [
+            places.plus(places.plus(0, p, s), k, d)
+            for p, k, s, d in zip(positions, kernel, stride, dilation)
+        ]
+        return self(x, [*head, *under])
+
+    def overlapping(self, at: Sequence[Place], w: Node, stride, dilation) -> Expr:
+        """The sum of what windows hold of one element."""
+        sums = [(self.fresh(n), n) for n in w.shape[-4:]]
+        (rows, _), (columns, _), (down, _), (across, _) = sums
+        met = [
+            delta(place, places.plus(places.plus(0, p, s), k, d))
+            for place, p, k, s, d in zip(at[-2:], (rows, columns), (down, across), stride, dilation)
+        ]
+        letters = [letter for letter, _ in sums]
+        body: Expr = Product((*met, self(w, [*at[:-2], *letters])))
+        for letter, n in reversed(sums):
+            body = Sum(letter, n, body)
+        return body
+
+    def clamped(self, at: Sequence[Place], x: Node, low: Node | None, high: Node | None) -> Expr:
+        """x between bounds, either of which may be missing."""
+        value = self.of(x, at)
+        if low is not None:
+            value = Function(OPS["maximum"], (value, self.of(low, at)))
+        return value if high is None else Function(OPS["minimum"], (value, self.of(high, at)))
+
+    def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr:
+        """Along dim, the element that index names."""
+        if not x.ndim:
+            return self(x, at)
+        axis = shapes.axis(dim, x.ndim)
+        named = self.picked(index, at, x.shape[axis])
+        return self(x, [named if d == axis else p for d, p in enumerate(at)])
+
+    def scattered(
+        self, at: Sequence[Place], v: Node, index: Node, dim: int, shape: Sequence[int]
+    ) -> Expr:
+        """The sum of what index sends here along dim."""
+        if not v.ndim:
+            return self(v, at)
+        axis = shapes.axis(dim, v.ndim)
+
+        def body(letter: Place) -> Expr:
+            there = [letter if d == axis else p for d, p in enumerate(at)]
+            inside = [
+                self.within(p, 0, n) for d, (p, n) in enumerate(zip(at, v.shape)) if d != axis
+            ]
+            named = self.picked(index, there, shape[axis])
+            return Product((*inside, delta(at[axis], named), self(v, there)))
+
+        return self.over(v.shape[axis], body)

@@ -1,0 +1,215 @@
+"""Places in a tensor, as index notation writes them: `i`, `i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
+
+A place is an int, a letter, or a Linear: whole multiples of atoms and an offset. An atom is a
+letter, a Part (what is left of a place after // and %, as reshape needs it) or a Picked (a whole
+number that a tensor holds). `sizes` gives every letter its size; a letter runs from 0.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Union
+
+from ..graph.affine import Affine
+
+Place = Union[int, str, "Linear"]
+
+
+class Linear(NamedTuple):
+    """The sum of times * atom, and the offset; more than a letter alone, more than a number."""
+
+    terms: tuple[tuple[Any, int], ...]
+    offset: int
+
+
+class Part(NamedTuple):
+    """place // by % size, where 0 ≤ place; a size of 0 leaves out the remainder."""
+
+    place: Place
+    by: int
+    size: int
+
+
+class Picked(NamedTuple):
+    """The whole number, from 0 to below `size`, that `value` (an expression of expressions.py)
+    gives.
+    """
+
+    value: Any
+    size: int
+
+
+def linear(place) -> Linear:
+    """Any place as a Linear."""
+    if isinstance(place, Linear):
+        return place
+    if isinstance(place, int):
+        return Linear((), place)
+    if isinstance(place, Affine):
+        return Linear(
+            ((place.letter, place.scale),) if place.letter and place.scale else (), place.offset
+        )
+    return Linear(((place, 1),), 0)
+
+
+def plain(terms: Mapping[Any, int], offset: int) -> Place:
+    """The shortest form of a sum."""
+    kept = tuple((atom, times) for atom, times in terms.items() if times)
+    if not kept:
+        return offset
+    if offset == 0 and len(kept) == 1 and kept[0][1] == 1 and isinstance(kept[0][0], str):
+        return kept[0][0]
+    return Linear(kept, offset)
+
+
+def plus(a, b, times: int = 1) -> Place:
+    """a + times * b."""
+    first, second = linear(a), linear(b)
+    terms = dict(first.terms)
+    for atom, n in second.terms:
+        terms[atom] = terms.get(atom, 0) + times * n
+    return plain(terms, first.offset + times * second.offset)
+
+
+def bounds(place, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """The least and the greatest value of a place."""
+    form = linear(place)
+    low = high = form.offset
+    for atom, times in form.terms:
+        least, most = _atom_bounds(atom, sizes)
+        low, high = low + min(times * least, times * most), high + max(times * least, times * most)
+    return low, high
+
+
+def _atom_bounds(atom, sizes) -> tuple[int, int]:
+    if isinstance(atom, str):
+        return 0, sizes[atom] - 1
+    if isinstance(atom, Picked):
+        return 0, atom.size - 1
+    most = bounds(atom.place, sizes)[1] // atom.by
+    return 0, min(most, atom.size - 1) if atom.size else most
+
+
+def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
+    """place // by % size, in its shortest form; for places that are never negative."""
+    if size == 1:
+        return 0
+    form = linear(place)
+    whole = {atom: n // by for atom, n in form.terms if n % by == 0}
+    rest = {atom: n for atom, n in form.terms if n % by}
+    over = plain(rest, form.offset % by)
+    low, high = bounds(over, sizes)
+    if low >= 0 and high < by:
+        less = {a: n % size if isinstance(a, str) and n > 0 else n for a, n in whole.items()}
+        found = plain(less, form.offset // by)
+        low, high = bounds(found, sizes)
+        if low >= 0 and high < size:
+            return found
+        return Linear(((Part(found, 1, size), 1),), 0)
+    high = bounds(place, sizes)[1]
+    return Linear(((Part(place, by, 0 if high // by < size else size), 1),), 0)
+
+
+def substitute(
+    place, new: Mapping[str, Place], inside: Callable, sizes: Mapping[str, int]
+) -> Place:
+    """The place with letters replaced; `inside` does the same to the expression of a Picked."""
+    form = linear(place)
+    out: Place = form.offset
+    for atom, times in form.terms:
+        if isinstance(atom, str):
+            to: Place = new.get(atom, atom)
+        elif isinstance(atom, Part):
+            inner = substitute(atom.place, new, inside, sizes)
+            to = Linear(((Part(inner, atom.by, atom.size), 1),), 0)
+            if all(letter in sizes for letter in letters(inner, lambda e: set())):
+                to = part(
+                    inner, atom.by, atom.size or 1 + bounds(inner, sizes)[1] // atom.by, sizes
+                )
+        else:
+            to = Linear(((Picked(inside(atom.value), atom.size), 1),), 0)
+        out = plus(out, to, times)
+    return out
+
+
+def letters(place, inside: Callable) -> set[str]:
+    """The letters that a place depends on; `inside` answers for the expression of a Picked."""
+    if isinstance(place, str):
+        return {place}
+    found: set[str] = set()
+    for atom, _ in linear(place).terms:
+        if isinstance(atom, str):
+            found.add(atom)
+        else:
+            found |= letters(atom.place, inside) if isinstance(atom, Part) else inside(atom.value)
+    return found
+
+
+def at(place, env: Mapping[str, int], inside: Callable) -> int:
+    """The place as a number, every letter having the value that `env` gives; nothing may be left
+    open.
+    """
+    if isinstance(place, int):
+        return place
+    if isinstance(place, str):
+        return env[place]
+    total = place.offset
+    for atom, times in place.terms:
+        if isinstance(atom, str):
+            value = env[atom]
+        elif isinstance(atom, Part):
+            value = at(atom.place, env, inside) // atom.by
+            value = value % atom.size if atom.size else value
+        else:
+            value = inside(atom.value)
+        total = total + times * value
+    return total
+
+
+def solve(left: Place, right: Place, letter: str) -> Place | None:
+    """The letter, where left is right; None where it is not to be had in whole numbers."""
+    difference = linear(plus(left, right, -1))
+    times = dict(difference.terms).get(letter, 0)
+    if times not in (1, -1):
+        return None
+    if any(
+        letter in letters(Linear(((atom, 1),), 0), _unknown)
+        for atom, _ in difference.terms
+        if atom != letter
+    ):
+        return None
+    return plain(
+        {a: -times * n for a, n in difference.terms if a != letter}, -times * difference.offset
+    )
+
+
+def _unknown(value) -> set[str]:
+    from .expressions import letters_of
+
+    return letters_of(value)
+
+
+def text(place, inside: Callable, star: str = "") -> str:
+    """As it is written: 2i+1, or 2*i+1 with a star."""
+    form = linear(place)
+    first = [t for t in form.terms if t[1] > 0]
+    parts = [(_atom_text(a, n, inside, star), False) for a, n in first]
+    if form.offset > 0 and not first:
+        parts.append((str(form.offset), False))
+    parts += [(_atom_text(a, -n, inside, star), True) for a, n in form.terms if n < 0]
+    if form.offset and (form.offset < 0 or first):
+        parts.append((str(abs(form.offset)), form.offset < 0))
+    out = "".join(
+        ("-" if minus else "+" if place else "") + part for place, (part, minus) in enumerate(parts)
+    )
+    return out or "0"
+
+
+def _atom_text(atom, times: int, inside: Callable, star: str) -> str:
+    head = "" if times == 1 else f"{times}{star}"
+    if isinstance(atom, str):
+        return head + atom
+    if isinstance(atom, Picked):
+        return head + inside(atom.value)
+    base = text(atom.place, inside, star)
+    base = base if isinstance(atom.place, str) else f"({base})"
+    body = base + (f"//{atom.by}" if atom.by > 1 else "") + (f"%{atom.size}" if atom.size else "")
+    return f"{times}{star or '·'}({body})" if head else body

@@ -1,0 +1,466 @@
+"""Index notation against NumPy, for every example in the table; and lines as people write them."""
+
+import itertools
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+from support import examples
+
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.numeric import Evaluator
+from gradcli.graph import OPS, Node, walk
+from gradcli.language.problem import pose
+from gradcli.notation import tree
+from gradcli.notation.collect import Simplifier
+from gradcli.notation.element import short, telling_place, written_out
+from gradcli.notation.expressions import evaluate
+from gradcli.notation.index import Indices, index_notation, jacobian_notation, output_notation
+from gradcli.notation.lower import Lowering
+from gradcli.notation.tree import Name
+
+EXAMPLES = examples()
+
+# Operators whose elements are no short expression of elements: they stay opaque, f(x)[i,j].
+OPAQUE = {
+    "inv", "det", "logdet", "solve", "prod", "prod_others", "amax", "amin", "argmax", "argmin",
+    "max_values", "min_values", "max_all", "min_all", "vector_norm",
+}  # fmt: skip
+
+
+class Case:
+    """A problem with its names, its gradients and numbers for everything that has some."""
+
+    def __init__(self, problem, random_seed=True):
+        self.p = problem
+        self.seed = problem.seed.node
+        self.wrt = [i.node for i in problem.wrt]
+        of = backward(problem.out, self.seed, self.wrt).of
+        self.grads = {x: g for x, g in of.items() if g is not None}
+        self.names = {node: Name(name) for name, node in problem.names.items()}
+        self.names |= {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
+        self.names.setdefault(problem.out, Name(problem.out_name))
+        self.names[self.seed] = Name(problem.seed.name, "seed")
+        self.numbers = Evaluator(problem.values)
+        if random_seed:
+            draw = np.random.default_rng(1)
+            self.numbers.values[self.seed] = draw.normal(size=problem.out.shape)
+        elif problem.seed.value is not None and self.known(problem.seed.value):
+            self.numbers.values[self.seed] = self.numbers(problem.seed.value)[0]
+
+    def known(self, node: Node) -> bool:
+        return all(n.op.name != "input" or n in self.numbers.values for n in walk([node]))
+
+    def value(self, node: Node):
+        return self.numbers(node)[0] if self.known(node) else None
+
+    @property
+    def inputs(self):
+        return {n: name for n, name in self.names.items() if n.op.name == "input"}
+
+    def of(self, name: str) -> tuple[Node, Node]:
+        x = self.p.inputs[name].node
+        return x, self.grads[x]
+
+
+@cache
+def case(example) -> Case:
+    return Case(example.problem)
+
+
+def numbers_of(e, at, shape, value) -> np.ndarray:
+    out = np.zeros(shape)
+    for place in np.ndindex(*shape):
+        env = {k: v for k, v in zip(at, place) if isinstance(k, str)}
+        out[place] = evaluate(e, env, value)
+    return out
+
+
+def lowered(node, names, values=None):
+    lower = Lowering({n: name.text for n, name in names.items()}, values)
+    at = tuple(0 if n == 1 else lower.fresh(n) for n in node.shape)
+    return lower, lower(node, at), at
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_every_element_is_numpys(example):
+    c = case(example)
+    for node, names in [(c.p.out, c.inputs), *((g, c.names) for g in c.grads.values())]:
+        names = {n: name for n, name in names.items() if n is not node or n.op.name == "input"}
+        for values in (None, c.value):
+            lower, e, at = lowered(node, names, values)
+            for shown in (e, Simplifier(lower.sizes)(e), Simplifier(lower.sizes, False)(e)):
+                found = numbers_of(shown, at, node.shape, c.value)
+                np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
+
+
+def test_what_lowers_fully():
+    opaque = Counter()
+    for example in EXAMPLES:
+        c = case(example)
+        for node, names in [(c.p.out, c.inputs), *((g, c.names) for g in c.grads.values())]:
+            lower, *_ = lowered(node, names)
+            opaque.update(n.op.name for n in lower.opaque)
+            if lower.opaque:
+                opaque[example.op.name] += 1
+    told = {example.op.name for example in EXAMPLES}
+    assert set(opaque) <= OPAQUE
+    assert len(told - set(opaque)) >= 108
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_jacobian_is_that_of_one_hot_seeds(example):
+    c = case(example)
+    letters = Indices(c.p.out, c.seed, c.names)
+    for x, grad in c.grads.items():
+        found = letters.jacobian_expression(x, grad)
+        if found is None:
+            assert opaque_in_seed(c, grad)
+            continue
+        e, at, _ = found
+        shape = (*c.p.out.shape, *x.shape)
+        got = numbers_of(e, (*letters.out_places, *at), shape, c.value)
+        np.testing.assert_allclose(got, one_hot_jacobian(c, grad, shape), rtol=1e-9, atol=1e-11)
+
+
+def opaque_in_seed(c, grad) -> bool:
+    lower, *_ = lowered(grad, c.names)
+    return any(c.seed in walk([n]) for n in lower.opaque)
+
+
+def one_hot_jacobian(c, grad, shape) -> np.ndarray:
+    rows = []
+    for k in range(c.p.out.numel):
+        seed = np.zeros(c.p.out.numel)
+        seed[k] = 1
+        given = {**c.p.values, c.seed: seed.reshape(c.p.out.shape)}
+        rows.append(Evaluator(given)(grad)[0])
+    return np.array(rows).reshape(shape)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_written_out_elements_are_the_gradient(example):
+    c = case(example)
+    for grad in c.grads.values():
+        for place in itertools.islice(np.ndindex(*grad.shape), 4):
+            written = written_out(grad, place, c.names, c.value)
+            expected = c.value(grad)[place]
+            np.testing.assert_allclose(written.total, expected, rtol=1e-9, atol=1e-11)
+        assert telling_place(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
+
+
+# ---- as people write it --------------------------------------------------------------------------
+
+LINES = [
+    (
+        "a * a",
+        "a=2x3",
+        "out[i,j] = a[i,j] ** 2",
+        "a",
+        "a.grad[i,j] = 2 g[i,j] a[i,j]",
+        "2*g[i,j]*a[i,j]",
+        "2 δ[i,k] δ[j,l] a[i,j]",
+    ),
+    (
+        "x @ a",
+        "x=2x3,a=3x4",
+        "out[i,j] = Σ_k x[i,k] a[k,j]",
+        "x",
+        "x.grad[i,k] = Σ_j g[i,j] a[k,j]",
+        "Σ_j g[i,j]*a[k,j]",
+        "δ[i,k] a[l,j]",
+    ),
+    (
+        "x @ a",
+        "x=2x3,a=3x4",
+        "out[i,j] = Σ_k x[i,k] a[k,j]",
+        "a",
+        "a.grad[k,j] = Σ_i x[i,k] g[i,j]",
+        "Σ_i x[i,k]*g[i,j]",
+        "δ[j,l] x[i,k]",
+    ),
+    (
+        "softmax(x, dim=0)",
+        "x=3",
+        "out[i] = exp(x[i]) / (Σ_j exp(x[j]))",
+        "x",
+        "x.grad[i] = out[i] (g[i] - Σ_j g[j] out[j])",
+        "out[i]*(g[i] - Σ_j g[j]*out[j])",
+        "out[j] (δ[i,j] - out[i])",
+    ),
+    (
+        "softmax(x, dim=-1)",
+        "x=2x3",
+        None,
+        "x",
+        "x.grad[i,j] = out[i,j] (g[i,j] - Σ_k g[i,k] out[i,k])",
+        None,
+        "δ[i,k] out[i,l] (δ[j,l] - out[i,j])",
+    ),
+    ("x.sum(0)", "x=2x3", "out[i] = Σ_j x[j,i]", "x", "x.grad[j,i] = g[i]", "g[i]", "δ[i,k]"),
+    ("x.T", "x=2x3", "out[i,j] = x[j,i]", "x", "x.grad[j,i] = g[i,j]", "g[i,j]", "δ[i,l] δ[j,k]"),
+    (
+        "x.mean(1)",
+        "x=2x3",
+        "out[i] = (Σ_j x[i,j]) / 3",
+        "x",
+        "x.grad[i,j] = g[i] / 3",
+        "g[i]/3",
+        "δ[i,j] / 3",
+    ),
+    (
+        "A @ x",
+        "A=2x3,x=3",
+        "out[i] = Σ_j A[i,j] x[j]",
+        "A",
+        "A.grad[i,j] = g[i] x[j]",
+        "g[i]*x[j]",
+        "δ[i,j] x[k]",
+    ),
+    (
+        "A @ x",
+        "A=2x3,x=3",
+        "out[i] = Σ_j A[i,j] x[j]",
+        "x",
+        "x.grad[j] = Σ_i A[i,j] g[i]",
+        "Σ_i A[i,j]*g[i]",
+        "A[i,j]",
+    ),
+    (
+        "relu(x)",
+        "x=3",
+        "out[i] = relu(x[i])",
+        "x",
+        "x.grad[i] = [out[i] > 0] g[i]",
+        "(out[i] > 0)*g[i]",
+        "[out[i] > 0] δ[i,j]",
+    ),
+    (
+        "x[1:]",
+        "x=4",
+        "out[i] = x[i+1]",
+        "x",
+        "x.grad[i] = [i ≥ 1] g[i-1]",
+        "(i >= 1)*g[i-1]",
+        "[j ≥ 1] δ[i,j-1]",
+    ),
+    (
+        "x[::2]",
+        "x=4",
+        "out[i] = x[2i]",
+        "x",
+        "x.grad[i] = Σ_j δ[i,2j] g[j]",
+        "Σ_j δ[i,2*j]*g[j]",
+        "δ[j,2i]",
+    ),
+    ("trace(x)", "x=3x3", "out = Σ_i x[i,i]", "x", "x.grad[i,j] = δ[i,j] g", "δ[i,j]*g", "δ[i,j]"),
+    (
+        "outer(a, b)",
+        "a=2,b=3",
+        "out[i,j] = a[i] b[j]",
+        "b",
+        "b.grad[j] = Σ_i g[i,j] a[i]",
+        "Σ_i g[i,j]*a[i]",
+        "δ[j,k] a[i]",
+    ),
+    (
+        "einsum('ij,jk->ik', a, b)",
+        "a=2x3,b=3x4",
+        "out[i,j] = Σ_k a[i,k] b[k,j]",
+        "a",
+        "a.grad[i,k] = Σ_j g[i,j] b[k,j]",
+        "Σ_j g[i,j]*b[k,j]",
+        "δ[i,k] b[l,j]",
+    ),
+    (
+        "mse_loss(a, b)",
+        "a=2x3,b=2x3",
+        "out = (Σ_ij (a[i,j] - b[i,j]) ** 2) / 6",
+        "a",
+        "a.grad[i,j] = g (a[i,j] - b[i,j]) / 3",
+        "g*(a[i,j] - b[i,j])/3",
+        "(a[i,j] - b[i,j]) / 3",
+    ),
+    (
+        "x.cumsum(0)",
+        "x=4",
+        "out[i] = Σ_j [j ≤ i] x[j]",
+        "x",
+        "x.grad[j] = Σ_i [j ≤ i] g[i]",
+        "Σ_i (j <= i)*g[i]",
+        "[j ≤ i]",
+    ),
+    (
+        "x.flatten()",
+        "x=2x3",
+        "out[i] = x[i//3,i%3]",
+        "x",
+        "x.grad[i,j] = g[3i+j]",
+        "g[3*i+j]",
+        "δ[i,3j+k]",
+    ),
+    (
+        "cat([a, b])",
+        "a=2,b=3",
+        "out[i] = [i < 2] a[i] + [i ≥ 2] b[i-2]",
+        "b",
+        "b.grad[i] = g[i+2]",
+        "g[i+2]",
+        "δ[i,j+2]",
+    ),
+    (
+        "inv(x)",
+        "x=2x2",
+        "out[i,j] = inv(x)[i,j]",
+        "x",
+        "x.grad[i,j] = -(Σ_kl out[l,i] g[l,k] out[j,k])",
+        None,
+        "-out[i,k] out[l,j]",
+    ),
+    (
+        "x[[0, 0, 2]]",
+        "x=3",
+        "out[i] = x[[0, 0, 2][i]]",
+        "x",
+        "x.grad[i] = Σ_j δ[i,[0, 0, 2][j]] g[j]",
+        None,
+        "δ[j,[0, 0, 2][i]]",
+    ),
+    (
+        "conv2d(x, w)",
+        "x=1x4x4,w=1x1x2x2",
+        "out[0,i,j] = Σ_kl x[0,i+k,j+l] w[0,0,k,l]",
+        "w",
+        "w.grad[0,0,k,l] = Σ_ij g[0,i,j] x[0,i+k,j+l]",
+        None,
+        "x[0,i+k,j+l]",
+    ),
+]
+
+
+def posed(text, shapes, **more):
+    from gradcli.language.options import read_shapes
+
+    return Case(pose(text, shapes=read_shapes([shapes]) if shapes else None, **more), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "forward", "name", "line", "plain", "jacobian"), LINES, ids=lambda v: str(v)
+)
+def test_lines(text, shapes, forward, name, line, plain, jacobian):
+    c = posed(text, shapes)
+    x, grad = c.of(name)
+    if forward is not None:
+        assert str(output_notation(c.p.out, c.names)) == forward
+    found = index_notation(c.p.out, x, grad, c.seed, c.names)
+    assert str(found) == line
+    assert plain is None or found.plain == plain
+    assert tree.text(jacobian_notation(c.p.out, x, grad, c.seed, c.names).right) == jacobian
+
+
+def test_names_are_not_letters():
+    c = posed("i @ j", "i=2x3,j=3x4")
+    x, grad = c.of("i")
+    line = str(index_notation(c.p.out, x, grad, c.seed, c.names))
+    assert line == "i.grad[k,m] = Σ_l g[k,l] j[m,l]"
+
+
+def test_labels_pick():
+    c = Case(pose("cross_entropy(x, y)", values={"x": "[[1., 2, 3], [0, 1, 0]]", "y": "[0, 2]"}))
+    x, grad = c.of("x")
+    found = index_notation(c.p.out, x, grad, c.seed, c.names, c.value)
+    assert "δ[j,y[i]]" in str(found)
+
+
+def test_tokens_carry_roles():
+    c = posed("x @ a", "x=2x3,a=3x4")
+    x, grad = c.of("x")
+    tokens = index_notation(c.p.out, x, grad, c.seed, c.names).tokens
+    assert {t.role for t in tokens} >= {"seed", "input:x", "input:a"}
+
+
+@pytest.mark.parametrize("count", [90, 400])
+def test_what_nobody_would_read_is_refused(count):
+    chain = "; ".join(["h = tanh(x)", *["h = tanh(h)"] * count])
+    doubling = "; ".join(["h = x", *["h = h * h + h"] * count])
+    for text in (chain, doubling):
+        p = pose(text, shapes={"x": (2,)})
+        c = Case(p, False)
+        names = {n: k for n, k in c.names.items() if n.op.name == "input" or n is p.out}
+        x, grad = c.of("x")
+        assert output_notation(p.out, names) is None
+        assert index_notation(p.out, x, grad, c.seed, names) is None
+        assert jacobian_notation(p.out, x, grad, c.seed, names) is None
+        assert written_out(grad, (0,), names, c.value).symbols is None
+
+
+# ---- one element ---------------------------------------------------------------------------------
+
+ELEMENTS = [
+    (
+        "a * a",
+        {"a": "[[1,2,3],[4,5,6]]"},
+        "a",
+        "a",
+        "[0,1]",
+        "g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8",
+    ),
+    (
+        "x @ a",
+        {},
+        "[[1,2,3,4],[5,6,7,8]]",
+        "x",
+        "[0,0]",
+        "1·a[0,0] + 2·a[0,1] + 3·a[0,2] + 4·a[0,3]",
+    ),
+    (
+        "x @ a",
+        {"x": "ones(2,3)", "a": "ones(3,4)"},
+        "[[1,2,3,4],[5,6,7,8]]",
+        "x",
+        "[0,0]",
+        "1·1 + 2·1 + 3·1 + 4·1 = 10",
+    ),
+    ("exp(x)", {"x": "[2., 3]"}, "[2,3]", "x", "[0]", "g[0]·out[0] = 2·7.389 = 14.78"),
+    ("x - y", {"x": "[1., 2]", "y": "[1., 2]"}, "[3,4]", "y", "[0]", "-g[0] = -3"),
+    ("x.mean()", {"x": "[1., 2, 3]"}, None, "x", "[0]", "g / 3 = 1 / 3 = 0.3333"),
+    ("a * b", {"a": "[1., 2]", "b": "[-3., -2]"}, "[2,3]", "a", "[0]", "g[0]·b[0] = 2·(-3) = -6"),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "seed", "name", "place", "line"), ELEMENTS)
+def test_elements(text, values, seed, name, place, line):
+    c = Case(pose(text, values=values, grad=seed), random_seed=False)
+    _, grad = c.of(name)
+    where = telling_place(grad, c.names, c.value)
+    written = written_out(grad, where, c.names, c.value)
+    parts = [tree.text(t) for t in (written.symbols, written.numbers) if t is not None]
+    parts += [] if written.total is None else [short(written.total)]
+    assert f"[{','.join(map(str, where))}]" == place
+    assert " = ".join(parts) == line
+
+
+def test_many_terms_are_elided():
+    values = {"x": "ones(2,20)", "a": "arange(400).reshape(20,20)/2"}
+    c = Case(pose("(x @ a).sum()", values=values))
+    _, grad = c.of("x")
+    text = tree.text(written_out(grad, (0, 0), c.names, c.value).numbers)
+    assert "… (20 terms)" in text
+    assert text.count("·") == 4
+
+
+def test_long_sums_keep_their_total():
+    values = {"x": "ones(2,3)", "a": "ones(3,9000)"}
+    c = Case(pose("x @ a", values=values, grad="ones(2,9000)"), random_seed=False)
+    _, grad = c.of("x")
+    assert written_out(grad, (0, 0), c.names, c.value) == (None, None, 9000.0)
+
+
+def test_short_numbers():
+    shown = [short(v) for v in (2.0, -0.0, 0.5, 7.38905609893065, 1e-5, 1234.5, float("nan"))]
+    assert shown == ["2", "0", "0.5", "7.389", "1e-05", "1234.5", "nan"]
+
+
+def test_table_is_there():
+    assert len(OPS) > 100

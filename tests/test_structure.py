@@ -1,0 +1,123 @@
+"""The structure of Jacobians against their numbers, for every example in the table."""
+
+import numpy as np
+import pytest
+from support import examples
+from test_index import Case, case, one_hot_jacobian
+
+from gradcli.language.options import read_shapes
+from gradcli.language.problem import pose
+from gradcli.notation import tree
+from gradcli.notation.matrices import numbers
+from gradcli.notation.structure import Structure, jacobian_structure
+
+EXAMPLES = examples()
+
+
+def structures(c: Case):
+    """For every input: its structure from deltas, the same held against numbers, the numbers."""
+    for x, grad in c.grads.items():
+        J = one_hot_jacobian(c, grad, (c.p.out.numel, x.numel))
+        alone = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+        checked = jacobian_structure(c.p.out, x, grad, c.seed, c.names, J, c.value)
+        yield alone, checked, J
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_structure_is_that_of_the_numbers(example):
+    c = case(example)
+    arrays = {name.text: c.value(node) for node, name in c.names.items()}
+    for alone, checked, J in structures(c):
+        for s in (alone, checked):
+            assert s.total == J.size
+            assert s.nonzero is None or np.count_nonzero(J) <= s.nonzero
+            agrees(s.name, J)
+            if s.formula is not None:
+                found = np.asarray(numbers(s.formula, arrays.get), float)
+                np.testing.assert_allclose(found.reshape(J.shape), J, rtol=1e-9, atol=1e-11)
+        if alone.nonzero is not None:  # deltas are never contradicted
+            assert checked == alone
+
+
+def agrees(name: str, J: np.ndarray) -> None:
+    rows, columns = J.shape
+    eye = np.eye(rows, columns)
+    if name in ("identity", "scaled identity", "diagonal"):
+        assert rows == columns
+        assert not J[eye == 0].any()
+        assert name != "identity" or np.allclose(J, eye)
+        assert name != "scaled identity" or np.allclose(J, J[0, 0] * eye)
+    elif name == "zero":
+        assert not J.any()
+    elif name == "row":
+        assert rows == 1
+    elif name in ("permutation", "selection"):
+        assert set(np.unique(J)) <= {0, 1}
+        assert (J.sum(1) == 1).all()
+        assert name == "selection" or (J.sum(0) == 1).all()
+    elif name == "lower-triangular":
+        assert not np.triu(J, 1).any()
+    elif name == "upper-triangular":
+        assert not np.tril(J, -1).any()
+    elif name == "symmetric low-rank update":
+        np.testing.assert_allclose(J, J.T)
+    else:
+        assert name in ("kronecker", "block-diagonal", "dense")
+
+
+NAMED = [
+    ("a * a", "a=2x3", "a", "diagonal", "diag(2 * a)", 6),
+    ("x @ a", "x=2x3,a=3x4", "x", "kronecker", "kron(eye(2), a.T)", 24),
+    ("x @ a", "x=2x3,a=3x4", "a", "kronecker", "kron(x, eye(4))", 24),
+    ("A @ x @ B", "A=2x3,x=3x4,B=4x2", "x", "kronecker", "kron(A, B.T)", 48),
+    ("A @ x", "A=2x3,x=3", "x", "dense", "A", 6),
+    ("A @ x", "A=2x3,x=3", "A", "kronecker", "kron(eye(2), x)", 6),
+    ("softmax(x, 0)", "x=3", "x", "symmetric low-rank update", "diag(out) - outer(out, out)", 9),
+    ("softmax(x, 1)", "x=2x3", "x", "block-diagonal", None, 18),
+    ("log_softmax(x, 0)", "x=3", "x", "dense", "eye(3) - outer(ones(3), exp(out))", 9),
+    ("x + y", "x=2x3,y=2x3", "x", "identity", "eye(6)", 6),
+    ("x.reshape(3, 2)", "x=2x3", "x", "identity", "eye(6)", 6),
+    ("2 * x + 1", "x=3", "x", "scaled identity", "2 * eye(3)", 3),
+    ("x.T", "x=2x3", "x", "permutation", None, 6),
+    ("x.flip(0)", "x=3", "x", "permutation", None, 3),
+    ("x[1:]", "x=4", "x", "selection", None, 3),
+    ("x[:, 0]", "x=2x3", "x", "selection", None, 2),
+    ("x.sum(0)", "x=2x3", "x", "kronecker", "kron(ones(1, 2), eye(3))", 6),
+    ("x.mean(1)", "x=2x3", "x", "kronecker", "kron(eye(2), ones(1, 3)) / 3", 6),
+    ("x.sum()", "x=2x3", "x", "row", None, 6),
+    ("x.cumsum(0)", "x=4", "x", "lower-triangular", None, 10),
+    ("x.flip(0).cumsum(0).flip(0)", "x=4", "x", "upper-triangular", None, 10),
+    ("relu(x)", "x=3", "x", "diagonal", "diag(1 * (out > 0))", 3),
+    ("a / b", "a=3,b=3", "b", "diagonal", "diag(-a / b ** 2)", 3),
+    ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(2), b.reshape(3, 1))", 6),
+    ("inv(x)", "x=2x2", "x", "kronecker", "-kron(out, out.T)", 16),
+    ("bmm(a, b)", "a=2x2x2,b=2x2x2", "a", "block-diagonal", None, 16),
+    ("x * 0 + y", "x=2,y=2", "x", "zero", None, 0),
+    ("cat([a, b])", "a=2,b=3", "a", "dense", None, 2),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes", "name", "kind", "formula", "nonzero"), NAMED)
+def test_named(text, shapes, name, kind, formula, nonzero):
+    c = Case(pose(text, shapes=read_shapes([shapes])), random_seed=False)
+    x, grad = c.of(name)
+    found = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+    written = None if found.formula is None else tree.text(found.formula)
+    assert (found.name, written, found.nonzero) == (kind, formula, nonzero)
+    assert found.total == c.p.out.numel * x.numel
+
+
+def test_large_is_never_built():
+    c = Case(pose("x @ a", shapes={"x": (1000, 1000), "a": (1000, 1000)}), random_seed=False)
+    x, grad = c.of("x")
+    found = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+    assert (found.name, found.nonzero, found.total) == ("kronecker", 10**9, 10**12)
+    assert tree.text(found.formula) == "kron(eye(1000), a.T)"
+
+
+def test_numbers_overrule():
+    c = Case(pose("2 * x", shapes={"x": (3,)}), random_seed=False)
+    x, grad = c.of("x")
+    wrong = np.arange(9.0).reshape(3, 3)
+    found = jacobian_structure(c.p.out, x, grad, c.seed, c.names, wrong)
+    assert found == Structure("dense", None, 8, 9)
