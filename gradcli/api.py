@@ -6,7 +6,6 @@ from typing import Any
 from .explain.analysis import Analysis
 from .language.problem import pose
 
-
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
 
@@ -25,8 +24,8 @@ def _pose(
 class Explanation:
     """An explained gradient.
 
-    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy arrays; it prints itself
-    in a terminal and in a notebook, and `to(format)` gives it as text.
+    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy
+    arrays; it prints itself in a terminal and in a notebook, and `to(format)` gives it as text.
     """
 
     def __init__(self, analysis: Analysis):
@@ -52,8 +51,8 @@ class Explanation:
     ) -> str:
         """The explanation as text: "terminal", "plain", "markdown" or "json"."""
         from .explain.document import Choices
-        from .render.formats import render
         from .render.environment import Environment
+        from .render.formats import render
 
         environment = Environment(width=width, color=format == "terminal", precision=precision)
         return render(
@@ -80,8 +79,8 @@ def explain(
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
-    `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in the language; `wrt`
-    the inputs to differentiate by. Raises GradcliError.
+    `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in
+    the language; `wrt` the inputs to differentiate by. Raises GradcliError.
     """
     explanation = Explanation(_pose(expr, shapes, values, grad, wrt))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
@@ -96,7 +95,8 @@ def grad(
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
 ) -> Any:
-    """The gradient of `expr` in numbers: an array, or a dict by name where there are several inputs.
+    """The gradient of `expr` in numbers: an array, or a dict by name where there are several
+    inputs.
 
     None where the output does not depend on an input. Raises GradcliError.
     """
@@ -113,7 +113,8 @@ def jacobian(
     values: Values | None = None,
     wrt: Collection[str] | str | None = None,
 ) -> Any:
-    """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where there are several inputs.
+    """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
+    there are several inputs.
 
     Entries are numbers where the inputs have values, and otherwise texts. Raises GradcliError.
     """
@@ -137,5 +138,7 @@ def check(
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
 ) -> list[dict[str, Any]]:
-    """The checks of the gradient of `expr`: name, ok, max_error, place, remark. Raises GradcliError."""
+    """The checks of the gradient of `expr`: name, ok, max_error, place, remark. Raises
+    GradcliError.
+    """
     return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks

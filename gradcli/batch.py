@@ -14,8 +14,13 @@ FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
 WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes")
 
 
-def batch(requests: Iterable[str | dict[str, Any]], limits: Limits | None = None) -> Iterator[dict[str, Any]]:
-    """An answer for every request, in order: {"id", "ok": true, ...} or {"id", "ok": false, "error": {...}}."""
+def batch(
+    requests: Iterable[str | dict[str, Any]], limits: Limits | None = None
+) -> Iterator[dict[str, Any]]:
+    """An answer for every request, in order.
+
+    It is {"id", "ok": true, ...} or {"id", "ok": false, "error": {...}}.
+    """
     for request in requests:
         yield answer(request, limits or Limits())
 
@@ -42,7 +47,9 @@ def _fields(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         raise GradcliError("request", "a request is a JSON object", hint='as in {"expr": "a * b"}')
     for name in fields:
         if name not in FIELDS:
-            raise GradcliError("request", f"a request has no field {name}", hint=did_you_mean(str(name), FIELDS))
+            raise GradcliError(
+                "request", f"a request has no field {name}", hint=did_you_mean(str(name), FIELDS)
+            )
     if not isinstance(fields.get("expr"), str):
         raise GradcliError("request", "a request needs the field expr, a text")
     return fields
@@ -63,10 +70,14 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         raise GradcliError("request", "assume is not understood yet", hint="leave it out")
     analysis = Analysis(
         pose(
-            fields["expr"], shapes=_shapes(fields.get("shapes")), values=_object(fields.get("values"), "values"), grad=fields.get("grad"),
-            wrt=_names(fields.get("wrt")), limits=limits,
+            fields["expr"],
+            shapes=_shapes(fields.get("shapes")),
+            values=_object(fields.get("values"), "values"),
+            grad=fields.get("grad"),
+            wrt=_names(fields.get("wrt")),
+            limits=limits,
         )
-    )  # fmt: skip
+    )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
 
 
@@ -95,7 +106,10 @@ def _explained(a: Analysis, name: str) -> Any:
             return {x.name: data.index(x) for x in wrt}
         case "elements":
             grads = {x.name: a.gradient(x) for x in wrt}
-            return {"output": data.elements(a.problem.out), "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()}}
+            return {
+                "output": data.elements(a.problem.out),
+                "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()},
+            }
         case _:
             return data("notes")
 
@@ -108,7 +122,11 @@ def _wanted(want: Any) -> tuple[str, ...]:
         raise GradcliError("request", "want is a list of names", hint=f"out of {', '.join(WANTED)}")
     for name in names:
         if name not in WANTED:
-            raise GradcliError("request", f"{name} cannot be wanted", hint=did_you_mean(name, WANTED) or f"{', '.join(WANTED)} can")
+            raise GradcliError(
+                "request",
+                f"{name} cannot be wanted",
+                hint=did_you_mean(name, WANTED) or f"{', '.join(WANTED)} can",
+            )
     return tuple(names)
 
 

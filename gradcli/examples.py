@@ -28,38 +28,69 @@ class Example(NamedTuple):
 EXAMPLES = {
     "argument": Example(
         "What does the gradient argument of out.backward(gradient) do? Is it a dot product on out?",
-        "out = x@a", values=("x=ones(2,3)", "a=ones(3,4)"), grad="[[1,2,3,4],[5,6,7,8]]",
+        "out = x@a",
+        values=("x=ones(2,3)", "a=ones(3,4)"),
+        grad="[[1,2,3,4],[5,6,7,8]]",
     ),
     "square": Example(
-        "out = a*a; out.backward(a) gives 2*a*a. I expected 2*a.", "out = a*a", values=("a=[[1,2,3],[4,5,6]]",), grad="a",
+        "out = a*a; out.backward(a) gives 2*a*a. I expected 2*a.",
+        "out = a*a",
+        values=("a=[[1,2,3],[4,5,6]]",),
+        grad="a",
     ),
     "square-ones": Example(
-        "Which seed gives 2*a?", "out = a*a", values=("a=[[1,2,3],[4,5,6]]",), grad="ones_like(out)",
+        "Which seed gives 2*a?",
+        "out = a*a",
+        values=("a=[[1,2,3],[4,5,6]]",),
+        grad="ones_like(out)",
     ),
     "element": Example(
-        "What does one element alone send back?", "out = a[0,1]*a[0,1]", values=("a=[[1,2,3],[4,5,6]]",),
+        "What does one element alone send back?",
+        "out = a[0,1]*a[0,1]",
+        values=("a=[[1,2,3],[4,5,6]]",),
     ),
     "one-hot": Example(
-        "What does z.backward([[1,0,0,0]]) pick?", "z = 2*x", values=("x=[[1,2,3,4]]",), grad="[[1,0,0,0]]",
+        "What does z.backward([[1,0,0,0]]) pick?",
+        "z = 2*x",
+        values=("x=[[1,2,3,4]]",),
+        grad="[[1,0,0,0]]",
     ),
     "sum": Example(
-        "Is seeding z with ones the same as going back from loss = z.sum(dim=1)?", "z = 2*x; loss = z.sum(dim=1)", values=("x=[[1,2,3,4]]",),
+        "Is seeding z with ones the same as going back from loss = z.sum(dim=1)?",
+        "z = 2*x; loss = z.sum(dim=1)",
+        values=("x=[[1,2,3,4]]",),
     ),
     "rest": Example(
-        "Where does the seed come from? From the rest of the computation: here the seed of out is w.",
-        "out = x@a; loss = (out * w).sum()", values=("x=ones(2,3)", "a=ones(3,4)", "w=[[1,2,3,4],[5,6,7,8]]"),
+        "Where does the seed come from? From the rest of the computation: here the seed of out is "
+        "w.",
+        "out = x@a; loss = (out * w).sum()",
+        values=("x=ones(2,3)", "a=ones(3,4)", "w=[[1,2,3,4],[5,6,7,8]]"),
     ),
-    "scalar": Example("Why does a loss need no argument?", "y = x.pow(2).sum()", values=("x=[[1,2],[3,4]]",)),
-    "implicit": Example("Why is the argument required where the output has several elements?", "out = a*a", values=("a=[1,2,3]",)),
+    "scalar": Example(
+        "Why does a loss need no argument?", "y = x.pow(2).sum()", values=("x=[[1,2],[3,4]]",)
+    ),
+    "implicit": Example(
+        "Why is the argument required where the output has several elements?",
+        "out = a*a",
+        values=("a=[1,2,3]",),
+    ),
     "broadcast": Example(
-        "Why does the gradient of the bias sum over the batch?", "h = relu(x @ W + b); out = h.sum(dim=1)",
-        values=("x=[[1,2],[3,-4]]", "W=[[1,0,-1],[0,1,1]]", "b=[0,-2,-1]"), grad="[1, 10]",
+        "Why does the gradient of the bias sum over the batch?",
+        "h = relu(x @ W + b); out = h.sum(dim=1)",
+        values=("x=[[1,2],[3,-4]]", "W=[[1,0,-1],[0,1,1]]", "b=[0,-2,-1]"),
+        grad="[1, 10]",
     ),
-    "softmax": Example("What is the gradient of softmax, for any shape?", "s = softmax(x, dim=-1)", shapes=("x=2x3",)),
+    "softmax": Example(
+        "What is the gradient of softmax, for any shape?",
+        "s = softmax(x, dim=-1)",
+        shapes=("x=2x3",),
+    ),
     "cross-entropy": Example(
-        "What does cross entropy send back?", "loss = cross_entropy(x, y)", values=("x=[[1,2,3],[1,1,1]]", "y=[2,0]"),
+        "What does cross entropy send back?",
+        "loss = cross_entropy(x, y)",
+        values=("x=[[1,2,3],[1,1,1]]", "y=[2,0]"),
     ),
-}  # fmt: skip
+}
 
 
 def find(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Lazy:
-    """Stand-in for a module; the first look at an attribute imports it, and later ones find it at once."""
+    """Stand-in for a module; the first look at an attribute imports it, later ones find it."""
 
     def __init__(self, name: str):
         self.__dict__["__name__"] = name

@@ -19,11 +19,16 @@ def message(error: GradcliError) -> str:
 
 def visible(text: str) -> str:
     """Text whose control characters are shown and do nothing."""
-    return "".join(c if c == "\t" or unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text)
+    return "".join(
+        c if c == "\t" or unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text
+    )
 
 
 def _place(span: Span) -> list[str]:
-    """The line in question and a caret under each of its characters; a long line is cut to what is near."""
+    """The line in question and a caret under each of its characters.
+
+    A long line is cut to what is near.
+    """
     start = span.text.rfind("\n", 0, span.start) + 1
     end = span.text.find("\n", span.start)
     line = span.text[start : end if end >= 0 else len(span.text)]
@@ -36,7 +41,10 @@ def _place(span: Span) -> list[str]:
     where = f"line {number}: " if "\n" in span.text.strip() else ""
     origin = "" if span.origin == "expression" else f"{span.origin}: "
     lead = f"  {where}{origin}{head}"
-    return [f"{lead}{shown}{tail}", " " * (len(lead) + _columns(shown[: column - first])) + "^" * length]
+    return [
+        f"{lead}{shown}{tail}",
+        " " * (len(lead) + _columns(shown[: column - first])) + "^" * length,
+    ]
 
 
 def _columns(text: str) -> int:

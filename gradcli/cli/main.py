@@ -9,26 +9,35 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError, did_you_mean
-from . import options as o
 from .errors import message
+from .options import ALWAYS, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, Streams
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
-# typer carries click within it, or beside it, by its version: the classes are the ancestors of its own.
+NO_MEMORY = "there is not enough memory for this request"
+# typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
+UsageError: Any
+ClickException: Any
 UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
 
 class ExplainByDefault(TyperGroup):
     """`gradcli EXPR` is `gradcli explain EXPR`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {"--help", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
             args = ["explain", *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=ExplainByDefault, no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=ExplainByDefault,
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -37,10 +46,13 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+VERSION = typer.Option(
+    "--version", callback=_version, is_eager=True, help="Show the version.", show_default=False
+)
+
+
 @app.callback()
-def gradcli(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.", show_default=False)] = False,
-) -> None:
+def gradcli(version: Annotated[bool, VERSION] = False) -> None:
     """Explain gradients: what backward(gradient) computes, step by step.
 
     gradcli "out = a*a" -v "a=[[1,2,3],[4,5,6]]" -g a
@@ -56,173 +68,165 @@ def _limits(texts: list[str]) -> Any:
     raised = {}
     for text in texts:
         kind, _, size = text.partition("=")
-        if kind not in DEFAULTS or not size.replace("_", "").isdigit():
-            raise GradcliError("option", f"--limit {text} is not KIND=N", hint=f"the kinds are {', '.join(DEFAULTS)}")
-        raised[kind] = int(size)
+        digits = size.replace("_", "")
+        if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
+            kinds = f"the kinds are {', '.join(DEFAULTS)}"
+            raise GradcliError("option", f"--limit {text} is not KIND=N", hint=kinds)
+        raised[kind] = int(digits)
     return Limits(raised)
 
 
-def _analysis(streams: Streams, expr: str, shape, value, grad, wrt, random_seed: int, limit: list[str], dtype: str = "float64"):
+def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explain.analysis import Analysis
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
-    if dtype not in ("float64", "float32"):
-        raise GradcliError("option", f"--dtype {dtype} is not float64 or float32")
-    if random_seed < 0:
-        raise GradcliError("option", "--random-seed must not be below 0")
+    if given.dtype not in ("float64", "float32"):
+        raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
     problem = pose(
-        streams.expression(expr), shapes=read_shapes(shape), values=read_values(value), grad=grad, wrt=read_names(wrt), limits=_limits(limit),
-        random_seed=random_seed, stdin=LazyInput(streams),  # type: ignore[arg-type]
-    )  # fmt: skip
-    return Analysis(problem, dtype)
+        streams.expression(given.expr),
+        shapes=read_shapes(given.shape),
+        values=read_values(given.value),
+        grad=given.grad,
+        wrt=read_names(given.wrt),
+        limits=_limits(given.limit),
+        random_seed=given.random_seed,
+        stdin=LazyInput(streams),  # type: ignore[arg-type]
+    )
+    return Analysis(problem, given.dtype)
 
 
-def _choices(show: str | None, element: str | None, full: bool, precision: int, analysis) -> Any:
+def _choices(given: Given, analysis: Any) -> Any:
     from ..explain.document import Choices, check_sections
     from .element import read_element
 
-    names = tuple(n.strip() for n in show.split(",")) if show else ()
+    names = tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
     check_sections(names)
-    return Choices(names, read_element(element, analysis.problem) if element else None, full, precision)
+    element = read_element(given.element, analysis.problem) if given.element is not None else None
+    return Choices(names, element, given.full, given.precision)
 
 
-def _emit(streams: Streams, analysis, choices, format, color, width, ascii_only, output) -> None:
+def _environment(streams: Streams, given: Given, full: bool) -> Any:
+    return streams.environment(
+        given.color, given.width, given.ascii, given.precision, full, given.output is not None
+    )
+
+
+def _format(streams: Streams, given: Given) -> str:
+    """What was asked for, or what suits the place where the answer goes."""
+    asked = given.format or given.graph_format
+    return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
+
+
+def _emit(streams: Streams, analysis: Any, given: Given) -> None:
     """Render an explanation and write it."""
     from ..render.formats import render
 
-    environment = streams.environment(color.value, width, ascii_only, choices.precision, choices.full, output is not None)
-    chosen = format.value if format is not None else "terminal" if streams.is_terminal and output is None else "plain"
-    text = render(analysis, chosen, choices, environment)
-    streams.write(text if text.endswith("\n") else text + "\n", output)
+    environment = _environment(streams, given, given.full)
+    text = render(analysis, _format(streams, given), _choices(given, analysis), environment)
+    streams.write(text if text.endswith("\n") else text + "\n", given.output)
 
 
 # ---- commands ------------------------------------------------------------------------------------
 
 
 @app.command()
-def explain(
-    ctx: typer.Context, expr: o.Expression, shape: o.Shapes = [], value: o.Values = [], grad: o.Grad = None, wrt: o.Wrt = None, format: o.FormatOption = None,  # noqa: B006
-    show: o.Show = None, element: o.Element = None, output: o.Output = None, precision: o.Precision = 5, width: o.Width = None,
-    full: o.Full = False, ascii: o.Ascii = False, color: o.ColorOption = o.Color.auto, dtype: o.Dtype = "float64", random_seed: o.Seed = 0,
-    limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
+@takes(
+    *REQUEST, "format", "show", "element", "output", "precision", "full", *LOOK, "dtype", *ALWAYS
+)
+def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient: the answer in one line, then why."""
-    streams: Streams = ctx.obj
-    analysis = _analysis(streams, expr, shape, value, grad, wrt, random_seed, limit, dtype)
-    choices = _choices(show, element, full, precision, analysis)
-    _emit(streams, analysis, choices, format, color, width, ascii, output)
+    _emit(streams, _analysis(streams, given), given)
 
 
 @app.command()
-def grad(
-    ctx: typer.Context, expr: o.Expression, shape: o.Shapes = [], value: o.Values = [], grad: o.Grad = None, wrt: o.Wrt = None, output: o.Output = None,  # noqa: B006
-    dtype: o.Dtype = "float64", random_seed: o.Seed = 0, limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
+@takes(*REQUEST, "output", "dtype", *ALWAYS)
+def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON."""
     import json
 
     from ..explain.arrays import jsonable
 
-    streams: Streams = ctx.obj
-    analysis = _analysis(streams, expr, shape, value, grad, wrt, random_seed, limit, dtype)
+    analysis = _analysis(streams, given)
     analysis.require_numbers()
     found = {x.name: jsonable(analysis.grad_value(x)) for x in analysis.problem.wrt}
-    streams.write(json.dumps(found if len(found) > 1 else next(iter(found.values()))) + "\n", output)
+    answer = found if len(found) > 1 else next(iter(found.values()))
+    streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
 
 
 @app.command()
-def jacobian(
-    ctx: typer.Context, expr: o.Expression, shape: o.Shapes = [], value: o.Values = [], grad: o.Grad = None, wrt: o.Wrt = None, format: o.FormatOption = None,  # noqa: B006
-    output: o.Output = None, precision: o.Precision = 5, width: o.Width = None, full: o.Full = False, ascii: o.Ascii = False,
-    color: o.ColorOption = o.Color.auto, random_seed: o.Seed = 0, limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
+@takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
+def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
-    streams: Streams = ctx.obj
-    analysis = _analysis(streams, expr, shape, value, grad, wrt, random_seed, limit)
-    _emit(streams, analysis, _choices("jacobian", None, full, precision, analysis), format, color, width, ascii, output)
+    given.show = "jacobian"
+    _emit(streams, _analysis(streams, given), given)
 
 
 @app.command()
-def graph(
-    ctx: typer.Context, expr: o.Expression, shape: o.Shapes = [], value: o.Values = [], format: o.GraphFormatOption = None, output: o.Output = None,  # noqa: B006
-    width: o.Width = None, ascii: o.Ascii = False, color: o.ColorOption = o.Color.auto, random_seed: o.Seed = 0,
-    limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
+@takes(*VALUES, "graph_format", "output", *LOOK, *ALWAYS)
+def graph(streams: Streams, given: Given) -> None:
     """Draw the graph: a tree, Mermaid or dot."""
     from ..render.drawing import render_graph
 
-    streams: Streams = ctx.obj
-    analysis = _analysis(streams, expr, shape, value, None, None, random_seed, limit)
-    environment = streams.environment(color.value, width, ascii, 5, True, output is not None)
-    chosen = format.value if format is not None else "terminal" if streams.is_terminal and output is None else "plain"
-    streams.write(render_graph(analysis, chosen, environment) + "\n", output)
+    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
+    text = render_graph(analysis, _format(streams, given), environment)
+    streams.write(text + "\n", given.output)
 
 
 @app.command()
-def check(
-    ctx: typer.Context, expr: o.Expression, shape: o.Shapes = [], value: o.Values = [], grad: o.Grad = None, wrt: o.Wrt = None, format: o.FormatOption = None,  # noqa: B006
-    output: o.Output = None, width: o.Width = None, ascii: o.Ascii = False, color: o.ColorOption = o.Color.auto, random_seed: o.Seed = 0,
-    limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
-    """Check a gradient: seed times Jacobian, and finite differences. Exit status 1 if anything disagrees."""
+@takes(*REQUEST, "format", "output", *LOOK, *ALWAYS)
+def check(streams: Streams, given: Given) -> None:
+    """Check a gradient: seed times Jacobian, and finite differences.
+
+    Exit status 1 if anything disagrees.
+    """
     from ..explain.sections.checks import run_checks
 
-    streams: Streams = ctx.obj
-    analysis = _analysis(streams, expr, shape, value, grad, wrt, random_seed, limit)
-    _emit(streams, analysis, _choices("answer,checks,notes", None, False, 5, analysis), format, color, width, ascii, output)
+    given.show = "answer,checks,notes"
+    analysis = _analysis(streams, given)
+    _emit(streams, analysis, given)
     if not all(c.ok for c in run_checks(analysis)):
         raise typer.Exit(NO)
 
 
 @app.command()
-def batch(
-    ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines, a request a line; - is standard input.")],
-    output: o.Output = None, limit: o.LimitOption = [], debug: o.Debug = False,  # noqa: B006
-) -> None:  # fmt: skip
+@takes("file", "output", "limit", "debug")
+def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order. Exit status 1 if a line failed."""
     from .batch import answer_lines, request_lines
 
-    streams: Streams = ctx.obj
-    if not answer_lines(request_lines(file, streams), streams, output, _limits(limit)):
+    lines = request_lines(given.file, streams)
+    if not answer_lines(lines, streams, given.output, _limits(given.limit)):
         raise typer.Exit(NO)
 
 
 @app.command()
-def ops(
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="An operator, or a part of a name.", show_default=False)] = None,
-    width: o.Width = None, ascii: o.Ascii = False, color: o.ColorOption = o.Color.auto, debug: o.Debug = False,
-) -> None:  # fmt: skip
+@takes("operator", "output", *LOOK, "debug")
+def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats."""
     from ..explain.catalogue import catalogue
     from ..render.terminal import render_terminal
 
-    streams: Streams = ctx.obj
-    environment = streams.environment(color.value, width, ascii, 5, True, False)
-    streams.write(render_terminal(catalogue(name), environment))
+    page = catalogue(given.operator)
+    streams.write(render_terminal(page, _environment(streams, given, full=True)), given.output)
 
 
 @app.command()
-def examples(
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="An example.", show_default=False)] = None,
-    format: o.FormatOption = None, width: o.Width = None, ascii: o.Ascii = False, color: o.ColorOption = o.Color.auto, debug: o.Debug = False,
-) -> None:  # fmt: skip
+@takes("example", "format", "output", *LOOK, "debug")
+def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one."""
     from ..examples import EXAMPLES, find, listing
 
-    streams: Streams = ctx.obj
-    if name is None:
-        streams.write(listing())
+    if given.example is None:
+        streams.write(listing(), given.output)
         return
-    example = EXAMPLES[find(name)]
-    analysis = _analysis(streams, example.expr, example.shapes, example.values, example.grad, None, 0, [])
-    if format is None or format.value != "json":
+    example = EXAMPLES[find(given.example)]
+    given.expr, given.grad = example.expr, example.grad
+    given.shape, given.value = example.shapes, example.values
+    if given.format is None and given.output is None:
         streams.write(f"{example.question}\n\n    {example.command}\n\n")
-    _emit(streams, analysis, _choices(None, None, False, 5, analysis), format, color, width, ascii, None)
+    _emit(streams, _analysis(streams, given), given)
 
 
 COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
@@ -232,7 +236,7 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 
 
 def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
-    """Run a command line; the exit status is returned, and ends the process where this is its entry point."""
+    """Run a command line; returns the exit status, or ends the process where this is its entry."""
     arguments = sys.argv[1:] if args is None else args
     own = streams or Streams.of_process()
     for stream in (own.stdout, own.stderr):
@@ -242,7 +246,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
         status = _run(arguments, own)
         own.stdout.flush()
     except BrokenPipeError:
-        _silence()
+        _silence(own)
         status = ANSWERED
     if args is None:
         sys.exit(status)
@@ -262,7 +266,7 @@ def _run(arguments: list[str], streams: Streams) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except MemoryError:
-        return _fail(GradcliError("limit", "there is not enough memory for this request"), streams, arguments)
+        return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
 
 
 def _usage(error: Any, arguments: list[str]) -> GradcliError:
@@ -271,9 +275,12 @@ def _usage(error: Any, arguments: list[str]) -> GradcliError:
     command = error.ctx.command_path if error.ctx else "gradcli"
     hint = f"{command} --help lists the options"
     if "unexpected extra argument" in text and arguments[0].isidentifier():
-        near = did_you_mean(arguments[0], COMMANDS)
-        return GradcliError("option", f"there is no command {arguments[0]}", hint=near or "gradcli --help lists them")
-    if type(error).__name__ == "NoSuchOption" and error.option_name.lstrip("-")[:1].isalnum() and any(a.startswith("-") and len(a) > 2 for a in arguments):
+        near = did_you_mean(arguments[0], COMMANDS) if arguments[0] not in COMMANDS else None
+        if arguments[0] in COMMANDS:
+            return GradcliError("option", text[:1].lower() + text[1:], hint=hint)
+        said = f"there is no command {arguments[0]}"
+        return GradcliError("option", said, hint=near or "gradcli --help lists them")
+    if type(error).__name__ == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += '; an expression that begins with - comes after --: gradcli -- "-x * y"'
     return GradcliError("option", text[:1].lower() + text[1:], hint=hint)
 
@@ -283,13 +290,15 @@ def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
         streams.stderr.write("".join(traceback.format_exception(error)))
     text = message(error)
     if streams.wants_ascii:
-        text = text.replace("…", "...").replace("×", "x").encode("ascii", "backslashreplace").decode()
+        text = text.replace("…", "...").replace("×", "x")
+        text = text.encode("ascii", "backslashreplace").decode()
     streams.stderr.write(text)
     return CANNOT
 
 
-def _silence() -> None:
+def _silence(streams: Streams) -> None:
     """Nobody reads any more: whatever is still buffered must not complain at exit."""
     import os
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if streams.stdout is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

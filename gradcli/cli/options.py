@@ -1,29 +1,17 @@
-"""The options that commands share, each said once."""
+"""The options, each said once, and the way that commands take them."""
 
-from enum import Enum
-from typing import Annotated
+from collections.abc import Callable
+from enum import StrEnum
+from inspect import Parameter, Signature
+from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-Expression = Annotated[str, typer.Argument(metavar="EXPR", help='An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.', show_default=False)]
-Shapes = Annotated[list[str], typer.Option("-s", "--shape", metavar="NAME=DIMS", help="The shape of an input: x=2x3. Repeatable.", show_default=False)]
-Values = Annotated[list[str], typer.Option("-v", "--value", metavar="NAME=VALUE", help="The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.", show_default=False)]
-Grad = Annotated[str | None, typer.Option("-g", "--grad", metavar="SEED", help="The seed, the argument of backward(): as a value, or over the inputs: ones_like(out).", show_default=False)]
-Wrt = Annotated[str | None, typer.Option("-w", "--wrt", metavar="NAME,...", help="The inputs to differentiate by; all of them, if left out.", show_default=False)]
-Seed = Annotated[int, typer.Option("--random-seed", metavar="N", help="Where randn and rand begin, as torch.manual_seed.")]
-LimitOption = Annotated[list[str], typer.Option("--limit", metavar="KIND=N", help="Raise a limit: length, nesting, operations, elements, digits.", show_default=False)]
-Dtype = Annotated[str, typer.Option("--dtype", metavar="NAME", help="The precision of the numbers: float64 or float32.")]
-Output = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.", show_default=False)]
-Show = Annotated[str | None, typer.Option("--show", metavar="SECTION,...", help="Only these: answer, inputs, forward, seed, jacobian, backward, gradient, checks, code, notes.", show_default=False)]
-Element = Annotated[str | None, typer.Option("--element", metavar="x[0,1]", help="The element to follow.", show_default=False)]
-Precision = Annotated[int, typer.Option("-p", "--precision", metavar="N", help="Significant digits.", min=1, max=17)]
-Width = Annotated[int | None, typer.Option("--width", metavar="N", help="Columns; those of the terminal, if left out.", min=40, max=10_000, show_default=False)]
-Full = Annotated[bool, typer.Option("--full", help="Leave nothing out of long lists and large tables.", show_default=False)]
-Ascii = Annotated[bool, typer.Option("--ascii", help="Nothing but ASCII.", show_default=False)]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback with an error.", show_default=False)]
+from .streams import Streams
 
 
-class Color(str, Enum):
+class Color(StrEnum):
     """When to use colour."""
 
     auto = "auto"
@@ -31,7 +19,7 @@ class Color(str, Enum):
     never = "never"
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """What an explanation can be written as."""
 
     terminal = "terminal"
@@ -40,7 +28,7 @@ class Format(str, Enum):
     json = "json"
 
 
-class GraphFormat(str, Enum):
+class GraphFormat(StrEnum):
     """What a graph can be drawn as."""
 
     terminal = "terminal"
@@ -51,6 +39,125 @@ class GraphFormat(str, Enum):
     dot = "dot"
 
 
-ColorOption = Annotated[Color, typer.Option("--color", help="Before NO_COLOR and FORCE_COLOR.")]
-FormatOption = Annotated[Format | None, typer.Option("-f", "--format", help="terminal, or plain in a pipe, if left out.", show_default=False)]
-GraphFormatOption = Annotated[GraphFormat | None, typer.Option("-f", "--format", help="terminal, or plain in a pipe, if left out.", show_default=False)]
+class Option(NamedTuple):
+    """The type of an option or argument, its value where it is left out, and what typer is told."""
+
+    type: Any
+    default: Any
+    info: Any
+
+
+def _argument(metavar: str, help: str, type: Any = str, default: Any = Parameter.empty) -> Option:
+    return Option(type, default, typer.Argument(metavar=metavar, help=help, show_default=False))
+
+
+def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Option:
+    told.setdefault("show_default", default not in (None, (), False))
+    return Option(type, default, typer.Option(*names, help=help, **told))
+
+
+SECTIONS = "answer, inputs, forward, seed, jacobian, backward, gradient, checks, code, notes"
+OPTIONS = {
+    "expr": _argument(
+        "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
+    ),
+    "file": _argument("FILE", "JSON Lines, a request a line; - is standard input."),
+    "operator": _argument("[NAME]", "An operator, or a part of a name.", str | None, None),
+    "example": _argument("[NAME]", "An example.", str | None, None),
+    "shape": _option(
+        list[str], (), "-s", "--shape", metavar="NAME=DIMS",
+        help="The shape of an input: x=2x3. Repeatable.",
+    ),
+    "value": _option(
+        list[str], (), "-v", "--value", metavar="NAME=VALUE",
+        help="The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.",
+    ),
+    "grad": _option(
+        str | None, None, "-g", "--grad", metavar="SEED",
+        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out).",
+    ),
+    "wrt": _option(
+        str | None, None, "-w", "--wrt", metavar="NAME,...",
+        help="The inputs to differentiate by; all of them, if left out.",
+    ),
+    "format": _option(
+        Format | None, None, "-f", "--format", help="terminal, or plain in a pipe, if left out.",
+    ),
+    "graph_format": _option(
+        GraphFormat | None, None, "-f", "--format",
+        help="terminal, or plain in a pipe, if left out.",
+    ),
+    "output": _option(
+        str | None, None, "-o", "--output", metavar="FILE", help="Write to a file.",
+    ),
+    "show": _option(
+        str | None, None, "--show", metavar="SECTION,...", help=f"Only these: {SECTIONS}.",
+    ),
+    "element": _option(
+        str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
+    ),
+    "precision": _option(
+        int, 5, "-p", "--precision", metavar="N", min=1, max=17, help="Significant digits.",
+    ),
+    "width": _option(
+        int | None, None, "--width", metavar="N", min=40, max=10_000,
+        help="Columns; those of the terminal, if left out.",
+    ),
+    "full": _option(
+        bool, False, "--full", help="Leave nothing out of long lists and large tables.",
+    ),
+    "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
+    "color": _option(Color, Color.auto, "--color", help="Before NO_COLOR and FORCE_COLOR."),
+    "dtype": _option(
+        str, "float64", "--dtype", metavar="NAME",
+        help="The precision of the numbers: float64 or float32.",
+    ),
+    "random_seed": _option(
+        int, 0, "--random-seed", metavar="N",
+        help="Where randn and rand begin, as torch.manual_seed.",
+    ),
+    "limit": _option(
+        list[str], (), "--limit", metavar="KIND=N",
+        help="Raise a limit: length, nesting, operations, elements, digits.",
+    ),
+    "debug": _option(bool, False, "--debug", help="Show a traceback with an error."),
+}  # fmt: skip
+
+VALUES = ("expr", "shape", "value")
+REQUEST = (*VALUES, "grad", "wrt")
+LOOK = ("width", "ascii", "color")
+ALWAYS = ("random_seed", "limit", "debug")
+
+
+class Given(SimpleNamespace):
+    """What was typed for each of OPTIONS; for one that the command does not take, its default."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in OPTIONS:
+            raise AttributeError(name)
+        return OPTIONS[name].default
+
+
+def takes(*names: str) -> Callable[[Callable[[Streams, Given], None]], Callable[..., None]]:
+    """A command with the options `names`; it is called with the streams and what was given."""
+
+    def decorate(command: Callable[[Streams, Given], None]) -> Callable[..., None]:
+        def call(ctx: typer.Context, **given: Any) -> None:
+            command(ctx.obj, Given(**given))
+
+        parameters = [_parameter("ctx", typer.Context), *map(_option_parameter, names)]
+        call.__name__, call.__doc__ = command.__name__, command.__doc__
+        call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
+        return call
+
+    return decorate
+
+
+def _option_parameter(name: str) -> Parameter:
+    option = OPTIONS[name]
+    return _parameter(name, Annotated[option.type, option.info], option.default)
+
+
+def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)

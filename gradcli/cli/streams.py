@@ -15,7 +15,9 @@ PIPE_WIDTH = 80
 class Streams:
     """Standard streams and environment variables, as one object that tests can put together."""
 
-    def __init__(self, stdin: IO[str], stdout: IO[str], stderr: IO[str], variables: Mapping[str, str]):
+    def __init__(
+        self, stdin: IO[str], stdout: IO[str], stderr: IO[str], variables: Mapping[str, str]
+    ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
 
@@ -29,25 +31,48 @@ class Streams:
         """Whether somebody looks at the output."""
         return self.stdout.isatty()
 
-    def environment(self, color: str, width: int | None, ascii_only: bool, precision: int, full: bool, to_file: bool) -> Environment:
-        """What the output can show: the flag decides, then NO_COLOR, then FORCE_COLOR, then the terminal."""
+    def environment(
+        self,
+        color: str,
+        width: int | None,
+        ascii_only: bool,
+        precision: int,
+        full: bool,
+        to_file: bool,
+    ) -> Environment:
+        """What the output can show.
+
+        The flag decides, then NO_COLOR, then FORCE_COLOR, then the terminal.
+        """
         shown = self.is_terminal and not to_file
         if color == "auto":
             v = self.variables
-            colored = False if v.get("NO_COLOR") else bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
+            colored = (
+                False
+                if v.get("NO_COLOR")
+                else bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
+            )
         else:
             colored = color == "always"
         return Environment(
-            width=width or (max(40, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns) if shown else PIPE_WIDTH),
-            color=colored, ascii=ascii_only or self.wants_ascii, precision=precision, full=full,
-        )  # fmt: skip
+            width=width
+            or (
+                max(40, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns) if shown else PIPE_WIDTH
+            ),
+            color=colored,
+            ascii=ascii_only or self.wants_ascii,
+            precision=precision,
+            full=full,
+        )
 
     @property
     def wants_ascii(self) -> bool:
         """Whether the locale is C, or the output cannot encode anything else."""
         v = self.variables
         locale = v.get("LC_ALL") or v.get("LANG") or ""
-        return locale in ("C", "POSIX") or not (getattr(self.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+        return locale in ("C", "POSIX") or not (
+            getattr(self.stdout, "encoding", None) or "utf-8"
+        ).lower().startswith("utf")
 
     def expression(self, text: str) -> str:
         """The expression: `-` stands for standard input."""
@@ -58,9 +83,13 @@ class Streams:
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""
         if self._read:
-            raise GradcliError("option", "standard input can be read only once", hint="put one of them into a file: @file")
+            raise GradcliError(
+                "option",
+                "standard input can be read only once",
+                hint="put one of them into a file: @file",
+            )
         self._read = True
-        return getattr(self.stdin, "buffer", self.stdin)
+        return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
     def write(self, text: str, file: str | None = None) -> None:
         """Text to the output, or to a file."""

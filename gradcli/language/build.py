@@ -1,7 +1,8 @@
 """Statements to graph: each piece of syntax becomes a node, a number, or a tuple of them.
 
-Numbers that are written out are computed as Python would before PyTorch sees them; everything that touches a
-tensor becomes a node, which carries the span of its text. Errors of operators get their place here.
+Numbers that are written out are computed as Python would before PyTorch sees them; everything that
+touches a tensor becomes a node, which carries the span of its text. Errors of operators get their
+place here.
 """
 
 import ast
@@ -21,35 +22,71 @@ from .program import Program, Source
 from .vocabulary import CONSTANTS, DTYPES, function, functions
 
 BINARY = {
-    ast.Add: ("add", python.add), ast.Sub: ("sub", python.sub), ast.Mult: ("mul", python.mul), ast.Div: ("div", python.truediv),
-    ast.FloorDiv: ("floor_divide", python.floordiv), ast.Mod: ("remainder", python.mod), ast.Pow: ("pow", python.pow), ast.MatMult: ("matmul", None),
-    ast.BitAnd: ("logical_and", python.and_), ast.BitOr: ("logical_or", python.or_),
-}  # fmt: skip
+    ast.Add: ("add", python.add),
+    ast.Sub: ("sub", python.sub),
+    ast.Mult: ("mul", python.mul),
+    ast.Div: ("div", python.truediv),
+    ast.FloorDiv: ("floor_divide", python.floordiv),
+    ast.Mod: ("remainder", python.mod),
+    ast.Pow: ("pow", python.pow),
+    ast.MatMult: ("matmul", None),
+    ast.BitAnd: ("logical_and", python.and_),
+    ast.BitOr: ("logical_or", python.or_),
+}
 COMPARE = {
-    ast.Gt: ("gt", python.gt), ast.GtE: ("ge", python.ge), ast.Lt: ("lt", python.lt), ast.LtE: ("le", python.le),
-    ast.Eq: ("eq", python.eq), ast.NotEq: ("ne", python.ne),
-}  # fmt: skip
-UNARY = {ast.USub: ("neg", python.neg), ast.UAdd: (None, python.pos), ast.Invert: ("logical_not", python.invert), ast.Not: (None, python.not_)}
+    ast.Gt: ("gt", python.gt),
+    ast.GtE: ("ge", python.ge),
+    ast.Lt: ("lt", python.lt),
+    ast.LtE: ("le", python.le),
+    ast.Eq: ("eq", python.eq),
+    ast.NotEq: ("ne", python.ne),
+}
+UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
+    ast.USub: ("neg", python.neg),
+    ast.UAdd: (None, python.pos),
+    ast.Invert: ("logical_not", python.invert),
+    ast.Not: (None, python.not_),
+}
 # Arguments that say where and how a tensor is kept, not what it is.
-STORAGE = {"requires_grad", "device", "generator", "layout", "pin_memory", "memory_format", "non_blocking", "copy"}
+STORAGE = {
+    "requires_grad",
+    "device",
+    "generator",
+    "layout",
+    "pin_memory",
+    "memory_format",
+    "non_blocking",
+    "copy",
+}
 IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
 ATTRIBUTES = {"T", "mT", "H", "mH"}
-ARRAY_MAKERS = {"tensor", "as_tensor", "array", "asarray", "FloatTensor", "DoubleTensor", "LongTensor", "Tensor", "BoolTensor"}
+ARRAY_MAKERS = {
+    *("tensor", "as_tensor", "array", "asarray"),
+    *("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"),
+}
 
 
 class Builder:
     """The graph of a program.
 
-    `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and indices are
-    looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what `onehot` fills, in a seed.
+    `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
+    indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
+    `onehot` fills, in a seed.
     """
 
     def __init__(
-        self, program: Program, inputs: dict[str, Node], *, values: dict[Node, Any], limits: Limits, draws: Any = None,
+        self,
+        program: Program,
+        inputs: dict[str, Node],
+        *,
+        values: dict[Node, Any],
+        limits: Limits,
+        draws: Any = None,
         seed_shape: tuple[int, ...] | None = None,
-    ):  # fmt: skip
+    ):
         self.source: Source = program.source
-        self.program, self.values, self.limits, self.draws, self.seed_shape = program, values, limits, draws, seed_shape
+        self.program, self.values, self.limits = program, values, limits
+        self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: set[str] = set()  # inputs that decide which elements an index takes
         self.count = self.depth = 0
@@ -68,7 +105,11 @@ class Builder:
         parts = list(value) if isinstance(value, Outputs | tuple) else None
         if parts is None or len(parts) != len(statement.names):
             have = "one value" if parts is None else f"{len(parts)} values"
-            raise GradcliError("arguments", f"{have} cannot be taken apart into {len(statement.names)} names", span=self.source.span(statement.value))
+            raise GradcliError(
+                "arguments",
+                f"{have} cannot be taken apart into {len(statement.names)} names",
+                span=self.source.span(statement.value),
+            )
         self.scope.update(zip(statement.names, parts, strict=True))
 
     # ---- syntax ----------------------------------------------------------------------------------
@@ -76,7 +117,12 @@ class Builder:
     def visit(self, e: ast.expr) -> Any:
         """What a piece of syntax stands for."""
         self.depth += 1
-        self.limits.check("nesting", self.depth, "the expression", None if self.depth < 10 else self.source.span(e))
+        self.limits.check(
+            "nesting",
+            self.depth,
+            "the expression",
+            None if self.depth < 10 else self.source.span(e),
+        )
         method = getattr(self, f"_{type(e).__name__}", None)
         if method is None:
             raise self._foreign(e)
@@ -90,17 +136,27 @@ class Builder:
     def _foreign(self, e: ast.expr) -> GradcliError:
         hints = {
             "IfExp": ("a conditional expression", "a choice is written where(condition, a, b)"),
-            "BoolOp": ("and / or", "masks are combined with & and |, each in brackets: (x > 0) & (x < 1)"),
+            "BoolOp": (
+                "and / or",
+                "masks are combined with & and |, each in brackets: (x > 0) & (x < 1)",
+            ),
             "Lambda": ("a lambda", "write its body"),
-            "NamedExpr": ("an assignment inside an expression", "make it a statement of its own, before ;"),
+            "NamedExpr": (
+                "an assignment inside an expression",
+                "make it a statement of its own, before ;",
+            ),
             "Starred": ("an argument with *", "write the arguments out"),
         }
         what, hint = hints.get(type(e).__name__, ("this", "gradcli ops lists the operations"))
-        return GradcliError("syntax", f"{what} is not part of the language", span=self.source.span(e), hint=hint)
+        return GradcliError(
+            "syntax", f"{what} is not part of the language", span=self.source.span(e), hint=hint
+        )
 
     def _Constant(self, e: ast.Constant) -> Any:
         if isinstance(e.value, complex | bytes):
-            raise GradcliError("syntax", f"{self.source.segment(e)} is not a real number", span=self.source.span(e))
+            raise GradcliError(
+                "syntax", f"{self.source.segment(e)} is not a real number", span=self.source.span(e)
+            )
         return self._bounded(e.value)
 
     def _bounded(self, value: Any) -> Any:
@@ -115,9 +171,16 @@ class Builder:
         if e.id in BARE_CONSTANTS:
             return CONSTANTS[e.id]
         if e.id in functions():
-            raise GradcliError("unknown-name", f"{e.id} is a function here, and it is not called", span=self.source.span(e), hint=f"write {e.id}(...)")
+            raise GradcliError(
+                "unknown-name",
+                f"{e.id} is a function here, and it is not called",
+                span=self.source.span(e),
+                hint=f"write {e.id}(...)",
+            )
         hint = did_you_mean(e.id, self.scope)
-        raise GradcliError("unknown-name", f"there is no {e.id}", span=self.source.span(e), hint=hint)
+        raise GradcliError(
+            "unknown-name", f"there is no {e.id}", span=self.source.span(e), hint=hint
+        )
 
     def _Tuple(self, e: ast.Tuple) -> tuple:
         return tuple(map(self.visit, e.elts))
@@ -126,7 +189,12 @@ class Builder:
         return tuple(map(self.visit, e.elts))
 
     def _Slice(self, e: ast.Slice) -> slice:
-        return slice(*(None if part is None else self._whole(self.visit(part)) for part in (e.lower, e.upper, e.step)))
+        return slice(
+            *(
+                None if part is None else self._whole(self.visit(part))
+                for part in (e.lower, e.upper, e.step)
+            )
+        )
 
     def _whole(self, value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -155,12 +223,16 @@ class Builder:
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return left + right
         if not (_number(left) and _number(right)) or compute is None:
-            raise GradcliError("arguments", f"{_kind(left)} and {_kind(right)} cannot be combined in this way")
+            raise GradcliError(
+                "arguments", f"{_kind(left)} and {_kind(right)} cannot be combined in this way"
+            )
         return self._fold(compute, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
-            self.limits.check("digits", int(left.bit_length() * 0.30103 * right), "a power of whole numbers")
+            self.limits.check(
+                "digits", int(left.bit_length() * 0.30103 * right), "a power of whole numbers"
+            )
         if compute is python.pow and left < 0 and not float(right).is_integer():
             return float("nan")
         try:
@@ -175,7 +247,11 @@ class Builder:
         value = self.visit(e.operand)
         if isinstance(value, Node):
             if isinstance(e.op, ast.Not):
-                raise GradcliError("syntax", "not is not part of the language", hint="the opposite of a mask is written ~mask")
+                raise GradcliError(
+                    "syntax",
+                    "not is not part of the language",
+                    hint="the opposite of a mask is written ~mask",
+                )
             return value if name is None else self._node(OPS[name], (value,), e)
         if not _number(value):
             raise GradcliError("arguments", f"{_kind(value)} has no opposite")
@@ -183,10 +259,14 @@ class Builder:
 
     def _Compare(self, e: ast.Compare) -> Any:
         if len(e.ops) > 1:
-            raise GradcliError("syntax", "comparisons of tensors cannot be chained", hint="write (a < b) & (b < c)")
+            raise GradcliError(
+                "syntax", "comparisons of tensors cannot be chained", hint="write (a < b) & (b < c)"
+            )
         left, right = self.visit(e.left), self.visit(e.comparators[0])
         if type(e.ops[0]) not in COMPARE:
-            raise GradcliError("syntax", "this comparison is not part of the language", hint="== != < <= > >= are")
+            raise GradcliError(
+                "syntax", "this comparison is not part of the language", hint="== != < <= > >= are"
+            )
         name, compute = COMPARE[type(e.ops[0])]
         if isinstance(left, Node) or isinstance(right, Node):
             return self._node(OPS[name], (left, right), e)
@@ -213,9 +293,18 @@ class Builder:
         raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
 
     def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
-        hint = f"it is a method: write .{e.attr}(...)" if e.attr in functions() else did_you_mean(e.attr, known)
+        hint = (
+            f"it is a method: write .{e.attr}(...)"
+            if e.attr in functions()
+            else did_you_mean(e.attr, known)
+        )
         span = self.source.span(e)
-        return GradcliError("unknown-function", f"there is no attribute {e.attr}", hint=hint, span=span._replace(start=span.end - len(e.attr)))
+        return GradcliError(
+            "unknown-function",
+            f"there is no attribute {e.attr}",
+            hint=hint,
+            span=span._replace(start=span.end - len(e.attr)),
+        )
 
     def _Subscript(self, e: ast.Subscript) -> Any:
         base, index = self.visit(e.value), e.slice
@@ -229,12 +318,20 @@ class Builder:
     def _item(self, base: Any, place: Any, e: ast.Subscript) -> Any:
         parts = base if isinstance(base, tuple) else base.nodes
         if not isinstance(place, int | slice):
-            raise GradcliError("index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}")
+            raise GradcliError(
+                "index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}"
+            )
         try:
             item = parts[place]
         except IndexError:
-            raise GradcliError("index", f"there are only {len(parts)} values, numbered from 0") from None
-        return item.at(self.source.span(e)) if isinstance(base, Outputs) and isinstance(item, Node) else item
+            raise GradcliError(
+                "index", f"there are only {len(parts)} values, numbered from 0"
+            ) from None
+        return (
+            item.at(self.source.span(e))
+            if isinstance(base, Outputs) and isinstance(item, Node)
+            else item
+        )
 
     def _index_item(self, item: ast.expr) -> Any:
         value = self.visit(item)
@@ -243,22 +340,32 @@ class Builder:
         if isinstance(value, tuple):
             array = np.asarray(value)
             if array.dtype.kind not in "bi" and array.size:
-                raise GradcliError("index", "a list index holds whole numbers or True and False", span=self.source.span(item))
+                raise GradcliError(
+                    "index",
+                    "a list index holds whole numbers or True and False",
+                    span=self.source.span(item),
+                )
             return Array(array, self.source.segment(item)) if array.dtype.kind == "b" else value
         if value is None or value is Ellipsis or isinstance(value, slice):
             return value
         return self._whole(value)
 
     def _index_array(self, node: Node, item: ast.expr) -> Any:
-        """A tensor used as an index: its numbers decide the shape of the result, so they are needed now."""
+        """A tensor used as an index: its numbers are needed now, for the result's shape."""
         text = self.source.segment(item)
         if node.dtype == "float":
             raise GradcliError(
-                "needs-value", f"{text} is used as an index, and what it picks depends on its numbers", span=self.source.span(item),
+                "needs-value",
+                f"{text} is used as an index, and what it picks depends on its numbers",
+                span=self.source.span(item),
                 hint="give it whole numbers or a mask with --value",
-            )  # fmt: skip
+            )
         value = self.numbers(node, f"what {text} picks depends on its numbers")
-        self.indices |= {n.attrs["name"] for n in walk([node]) if n.op.name == "input" and n.dtype == "int" and node.dtype == "int"}
+        self.indices |= {
+            n.attrs["name"]
+            for n in walk([node])
+            if n.op.name == "input" and n.dtype == "int" and node.dtype == "int"
+        }
         return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)
 
     def numbers(self, node: Node, why: str) -> Any:
@@ -269,21 +376,32 @@ class Builder:
             return Evaluator(self.values, limits=self.limits)(node)[0]
         except GradcliError as error:
             if error.code == "needs-value":
-                raise GradcliError("needs-value", f"{error.message}, and {why}", hint="give it with --value", span=node.span) from None
+                raise GradcliError(
+                    "needs-value",
+                    f"{error.message}, and {why}",
+                    hint="give it with --value",
+                    span=node.span,
+                ) from None
             raise
 
     # ---- calls -----------------------------------------------------------------------------------
 
     def _Call(self, e: ast.Call) -> Any:
         if any(k.arg is None for k in e.keywords):
-            raise GradcliError("syntax", "an argument with ** is not part of the language")
+            hint = "write the arguments out"
+            raise GradcliError(
+                "syntax", "an argument with ** is not part of the language", hint=hint
+            )
         name, operands = self._callee(e)
         args = [*operands, *map(self.visit, e.args)]
-        named = {k.arg: self.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
+        named = {str(k.arg): self.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
         dtype = named.pop("dtype", None)
-        special = getattr(self, f"_call_{name}", None) or (self._call_tensor if name in ARRAY_MAKERS else None)
+        special = getattr(self, f"_call_{name}", None) or (
+            self._call_tensor if name in ARRAY_MAKERS else None
+        )
         if operands and name in IDENTITY:
-            dtype = dtype or next((a for a in args[1:] if a in DTYPES), None) if name in ("to", "type") else None
+            asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+            dtype = dtype or next((a for a in asked if a in DTYPES), None)
             value = operands[0]
         elif special is not None:
             value = special(e, args, named)
@@ -302,12 +420,20 @@ class Builder:
             raise GradcliError("syntax", "only functions and methods can be called")
         base = self.visit(e.func.value)
         if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
-            raise GradcliError("arguments", f"{_kind(base)} have no method {e.func.attr}", hint="choose one of them: [0]")
+            raise GradcliError(
+                "arguments",
+                f"{_kind(base)} have no method {e.func.attr}",
+                hint="choose one of them: [0]",
+            )
         return e.func.attr, [base]
 
     def _function_span(self, e: ast.Call) -> Span:
         span = self.source.span(e.func)
-        return span._replace(start=span.end - len(e.func.attr)) if isinstance(e.func, ast.Attribute) else span
+        return (
+            span._replace(start=span.end - len(e.func.attr))
+            if isinstance(e.func, ast.Attribute)
+            else span
+        )
 
     def _call(self, called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
         if isinstance(called, Operator):
@@ -315,8 +441,12 @@ class Builder:
         assert isinstance(called, Shorthand)
         if called.name == "onehot" and self.seed_shape is not None:
             named.setdefault("shape", self.seed_shape)
-        value = called(*(as_node(a) if k == 0 and _number(a) else a for k, a in enumerate(args)), **named)
-        fresh = isinstance(value, Outputs) or (isinstance(value, Node) and not any(value is a for a in args))
+        value = called(
+            *(as_node(a) if k == 0 and _number(a) else a for k, a in enumerate(args)), **named
+        )
+        fresh = isinstance(value, Outputs) or (
+            isinstance(value, Node) and not any(value is a for a in args)
+        )
         return self._counted(value.at(self.source.span(e)) if fresh else value, e)
 
     def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:
@@ -327,16 +457,22 @@ class Builder:
         self.limits.check("operations", self.count, "the expression")
         for node in value if isinstance(value, Outputs) else [value]:
             if isinstance(node, Node):
-                self.limits.check("elements", node.numel, f"a tensor of shape {node.shape}", self.source.span(e))
+                self.limits.check(
+                    "elements", node.numel, f"a tensor of shape {node.shape}", self.source.span(e)
+                )
         return value
 
     def _as_dtype(self, value: Any, dtype: Any, e: ast.expr) -> Any:
         kind = DTYPES.get(dtype) if isinstance(dtype, str) else None
         if not isinstance(value, Node) or kind is None or value.dtype == kind:
             return value
-        return self._node(OPS[{"float": "double", "int": "long", "bool": "ne"}[kind]], (value, 0) if kind == "bool" else (value,), e)
+        return self._node(
+            OPS[{"float": "double", "int": "long", "bool": "ne"}[kind]],
+            (value, 0) if kind == "bool" else (value,),
+            e,
+        )
 
-    def _call_tensor(self, e: ast.Call, args: list, named: dict) -> Node:
+    def _call_tensor(self, e: ast.expr, args: list, named: dict) -> Node:
         if len(args) != 1 or named:
             raise GradcliError("arguments", "tensor() takes one list of numbers")
         if isinstance(args[0], Node):
@@ -346,13 +482,23 @@ class Builder:
         except ValueError:
             array = np.array(None)
         if array.dtype.kind not in "bif":
-            raise GradcliError("value", "tensor() takes numbers, in lists of equal length", hint="tensors are joined by stack([a, b])")
-        return self._counted(OPS["tensor"](data=Array(array, self.source.segment(e)), span=self.source.span(e)), e)
+            raise GradcliError(
+                "value",
+                "tensor() takes numbers, in lists of equal length",
+                hint="tensors are joined by stack([a, b])",
+            )
+        return self._counted(
+            OPS["tensor"](data=Array(array, self.source.segment(e)), span=self.source.span(e)), e
+        )
 
     def _call_arange(self, e: ast.Call, args: list, named: dict) -> Node:
         start_end = args[:1] if len(args) == 1 else args[:2]
         names = ("end",) if len(start_end) == 1 else ("start", "end")
-        given = dict(zip(names, start_end, strict=False)) | dict(zip(("step",), args[2:], strict=False)) | named
+        given = (
+            dict(zip(names, start_end, strict=False))
+            | dict(zip(("step",), args[2:], strict=False))
+            | named
+        )
         self._check_numbers(given.values(), "arange")
         return self._node(OPS["arange"], (), e, **given)
 
@@ -365,7 +511,12 @@ class Builder:
         shape = tuple(map(self._whole, shape))
         self.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
         drawn = getattr(self.draws.random, how)(shape)
-        return self._counted(OPS["tensor"](data=Array(np.asarray(drawn), self.source.segment(e)), span=self.source.span(e)), e)
+        return self._counted(
+            OPS["tensor"](
+                data=Array(np.asarray(drawn), self.source.segment(e)), span=self.source.span(e)
+            ),
+            e,
+        )
 
     def _call_rand(self, e: ast.Call, args: list, named: dict) -> Node:
         return self._draw(e, args, "rand")

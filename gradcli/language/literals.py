@@ -99,7 +99,8 @@ def read_array(
     limits.check("length", len(text), "the value is too long")
     if text.lstrip().startswith("@"):
         return _read_file(text.strip()[1:], limits, stdin)
-    if FIRST.match(text)["name"]:  # of a function or an input: no value begins with it
+    first = FIRST.match(text)
+    if first and first["name"]:  # of a function or an input: no value begins with it
         return None
     try:
         return _read_text(text, limits, origin)
@@ -154,11 +155,13 @@ def _read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
     text = text.replace("\N{MINUS SIGN}", "-")
     old = OLD_PRINT.search(text, max(0, len(text) - 200))
     if not old:
-        start = FIRST.match(text).end("start")
+        first = FIRST.match(text)
+        start = first.end("start") if first else 0
         return _Scanner(text, limits, origin).read(start)
     # The old prints number their blocks; blanks in the place of that keep the carets right.
     body = OLD_BLOCK.sub(lambda block: " " * len(block[0]), text[: old.start()])
-    start = re.match(r"\s*(?:(?:Parameter|Variable) containing:)?", body).end()
+    head = re.match(r"\s*(?:(?:Parameter|Variable) containing:)?", body)
+    start = head.end() if head else 0
     return _Scanner(body, limits, origin, many=True).read(start, _sizes(old["size"]))
 
 
@@ -207,9 +210,9 @@ class _Scanner:
     def read(self, start: int, shape: Shape | None = None) -> "np.ndarray":
         """The array that is written from `start` on; `shape` is known where no brackets tell it."""
         for token in TOKEN.finditer(self.text, start):
-            getattr(self, "_" + token.lastgroup)(token)
+            getattr(self, f"_{token.lastgroup}")(token)
         self.limits.check("elements", len(self.words), "the value is too large", self._span(start))
-        shape = self.open[0].item if shape is None else shape
+        shape = (self.open[0].item or ()) if shape is None else shape
         if numel(shape) != len(self.words):
             self._fail(
                 f"there are {len(self.words)} numbers for the shape {shape_text(shape)}", start
@@ -269,7 +272,7 @@ class _Scanner:
         first = [*this[:-1], 0]
         self._fail(
             f"the list is ragged: {_row(this)} {_holds(shape)}, "
-            f"and {_row(first)} {_holds(inside.item)}",
+            f"and {_row(first)} {_holds(inside.item or ())}",
             start,
             end,
             hint="all rows of a list need the same number of elements",
@@ -296,7 +299,7 @@ class _Scanner:
         if done.holds_one:
             return self._made(done, end)
         if done.opener == "(" and done.length == 1 and not done.comma:  # (1) is 1, and (1,) a tuple
-            return done.item
+            return done.item or ()
         return (done.length, *(done.item or ()))
 
     def _made(self, call: _Bracket, end: int) -> Shape:
@@ -350,7 +353,8 @@ class _Scanner:
         )
 
     def _other(self, token: re.Match) -> None:
-        start, word = token.start(token.lastgroup), token[token.lastgroup]
+        kind = token.lastgroup or 0
+        start, word = token.start(kind), token[kind]
         self._fail(f"{_short(word)} is not a number", start, token.end(), _hint(word), NotLiteral)
 
     def _end(self, token: re.Match) -> None:
@@ -527,14 +531,15 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
     One line or one column is a vector and one number is a number, as numpy.loadtxt has it.
     """
     separator = "," if "," in text else None
-    words, width, first, start = [], 0, 0, 0
+    words: list[str] = []
+    width = first = start = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         span = Span(text, start, start + len(line.rstrip()), path)
         start += len(line)
-        cells = line.partition("#")[0].strip()
-        if not cells:
+        content = line.partition("#")[0].strip()
+        if not content:
             continue
-        cells = [cell.strip(' \t"') for cell in cells.split(separator)]
+        cells = [cell.strip(' \t"') for cell in content.split(separator)]
         _check_cells(cells, number, not first, span)
         if not first:
             width, first = len(cells), number
@@ -555,6 +560,7 @@ def _check_cells(cells: list[str], number: int, is_first: bool, span: Span) -> N
     bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
     if bad is None:
         return
+    hint: str | None
     if bad in ("...", "…"):
         message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
     elif not bad:

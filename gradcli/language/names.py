@@ -21,7 +21,7 @@ def dotted(node: ast.expr) -> str | None:
 
 
 def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:
-    """The name of a function, constant or dtype of a library that `node` spells, without its module.
+    """The name of a library's function, constant or dtype that `node` spells, without its module.
 
     `own` are the names that belong to the user: `F.T` is a transpose where F is an input.
     """
@@ -38,7 +38,8 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
 def free_names(program: Program, given: Collection[str]) -> list[str]:
     """The names that are used before any statement gives them a value, in order of appearance.
 
-    `given` are the names that have a shape or a value, and so are inputs whatever else they might mean.
+    `given` are the names that have a shape or a value, and so are inputs whatever else they might
+    mean.
     """
     found: dict[str, None] = {}
     bound: set[str] = set()
@@ -58,7 +59,10 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
         node = stack.pop()
         if isinstance(node, ast.Call):
             stack.extend([*node.args, *(k.value for k in node.keywords)])
-            if isinstance(node.func, ast.Attribute) and library_path(node.func, own, called=True) is None:
+            if (
+                isinstance(node.func, ast.Attribute)
+                and library_path(node.func, own, called=True) is None
+            ):
                 stack.append(node.func.value)
         elif isinstance(node, ast.Attribute):
             if library_path(node, own, called=False) is None:

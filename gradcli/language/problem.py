@@ -1,11 +1,12 @@
 """A request, understood: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Collection, Mapping
+from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
 from ..graph import OPS, Node, as_node, walk
-from ..graph.shapes import Shape, text
+from ..graph.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from ..ops.leaves import Array
@@ -15,6 +16,7 @@ from .program import Program, read_program
 from .values import Reader
 
 SEED_NAMES = ("g", "g_out", "seed", "cotangent")
+NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
 
 class Input(NamedTuple):
@@ -35,8 +37,9 @@ class Input(NamedTuple):
 class Seed(NamedTuple):
     """The gradient that flows into the output.
 
-    `node` stands for it in gradients; `value` is what was given for it, as graph, or None where nothing was; `text`
-    is how it was typed. It is `implicit` where PyTorch puts in a 1, `refused` where PyTorch would ask for it.
+    `node` stands for it in gradients; `value` is what was given for it, as graph, or None where
+    nothing was; `text` is how it was typed. It is `implicit` where PyTorch puts in a 1, `refused`
+    where PyTorch would ask for it.
     """
 
     node: Node
@@ -76,9 +79,16 @@ class Problem(NamedTuple):
 
 
 def pose(
-    expr: str, *, shapes: Mapping[str, Shape] | None = None, values: Mapping[str, Any] | None = None, grad: Any = None,
-    wrt: Collection[str] | None = None, limits: Limits | None = None, random_seed: int = 0, stdin: IO[bytes] | None = None,
-) -> Problem:  # fmt: skip
+    expr: str,
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    values: Mapping[str, Any] | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | None = None,
+    limits: Limits | None = None,
+    random_seed: int = 0,
+    stdin: IO[bytes] | None = None,
+) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
@@ -93,31 +103,49 @@ def _check_used(given: Collection[str], names: list[str], program: Program) -> N
     for name in given:
         if name not in names:
             near = did_you_mean(name, names)
-            listed = f"the inputs are {', '.join(names)}" if names else "the expression has no inputs"
-            raise GradcliError("unused-option", f"there is no input {name} in the expression", hint=near or listed)
+            listed = (
+                f"the inputs are {', '.join(names)}" if names else "the expression has no inputs"
+            )
+            raise GradcliError(
+                "unused-option", f"there is no input {name} in the expression", hint=near or listed
+            )
 
 
 class _Posing:
     """The steps from what was given to a Problem."""
 
     def __init__(self, program, names, shapes, arrays, grad, reader: Reader, limits: Limits):
-        self.program, self.names, self.arrays, self.reader, self.limits = program, names, arrays, reader, limits
-        self.known: dict[str, Shape] = {name: self._shape(name, shapes) for name in (*shapes, *arrays)}
+        self.program, self.names, self.arrays, self.reader, self.limits = (
+            program,
+            names,
+            arrays,
+            reader,
+            limits,
+        )
+        self.known: dict[str, Shape] = {
+            name: self._shape(name, shapes) for name in (*shapes, *arrays)
+        }
         self.floats: set[str] = set()
         self._read_seed(grad)
 
     def _shape(self, name: str, shapes: dict[str, Shape]) -> Shape:
         if name not in self.arrays:
-            self.limits.check("elements", int(np.prod(shapes[name], dtype=object)) if shapes[name] else 1, f"the input {name}")
+            self.limits.check("elements", numel(shapes[name]), f"the input {name}")
             return tuple(shapes[name])
         have = self.arrays[name].shape
         if name in shapes and tuple(shapes[name]) != have:
-            raise GradcliError("shape", f"the value of {name} has shape {text(have)}, and its shape was given as {text(shapes[name])}")
+            given = f"its shape was given as {text(shapes[name])}"
+            said = f"the value of {name} has shape {text(have)}, and {given}"
+            raise GradcliError("shape", said, hint="one of the two is enough")
         return have
 
     def _read_seed(self, grad: Any) -> None:
         self.seed_array = None if grad is None else self.reader.literal(grad, "--grad")
-        self.seed_program = read_program(grad, self.limits, "--grad") if grad is not None and self.seed_array is None else None
+        self.seed_program = (
+            read_program(grad, self.limits, "--grad")
+            if grad is not None and self.seed_array is None
+            else None
+        )
         self.seed_text = grad.strip() if self.seed_program else None
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
@@ -128,13 +156,20 @@ class _Posing:
         self._settle_dtypes(shapes)
         nodes, out, scope = self._build(shapes)
         inputs = {
-            name: Input(name, nodes[name], self._value(name), assumed.get(name, ()), name in self.floats) for name in self.names
-        }  # fmt: skip
+            name: Input(
+                name, nodes[name], self._value(name), assumed.get(name, ()), name in self.floats
+            )
+            for name in self.names
+        }
         _check_output(out, self.program)
         chosen = _choose(wrt, inputs, out)
         seed = self._seed(out, nodes, scope)
         out_name = self.program.statements[-1].names[-1]
-        names = {name: node for name, node in scope.items() if isinstance(node, Node) and name not in self.names}
+        names = {
+            name: node
+            for name, node in scope.items()
+            if isinstance(node, Node) and name not in self.names
+        }
         return Problem(self.program, inputs, out, out_name, names, seed, chosen, self.limits)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
@@ -160,7 +195,9 @@ class _Posing:
         if whole:
             nodes, out, _ = self._build(shapes)
             picking = _picking(out)
-            self.floats = {name for name in whole if nodes[name] not in picking and name not in self._indices}
+            self.floats = {
+                name for name in whole if nodes[name] not in picking and name not in self._indices
+            }
 
     def _value(self, name: str) -> Any:
         array = self.arrays.get(name)
@@ -174,12 +211,23 @@ class _Posing:
 
     # ---- graph -----------------------------------------------------------------------------------
 
-    def _build(self, shapes: dict[str, Shape], limits: Limits | None = None) -> tuple[dict[str, Node], Node, dict[str, Any]]:
+    def _build(
+        self, shapes: dict[str, Shape], limits: Limits | None = None
+    ) -> tuple[dict[str, Node], Node, dict[str, Any]]:
         """The input nodes, the output and everything with a name."""
         make = OPS["input"]
-        nodes = {name: make(name=name, shape=shapes[name], dtype=self._dtype(name)) for name in self.names}
+        nodes = {
+            name: make(name=name, shape=shapes[name], dtype=self._dtype(name))
+            for name in self.names
+        }
         values = {nodes[name]: self._value(name) for name in self.arrays}
-        builder = Builder(self.program, nodes, values=values, limits=limits or self.limits, draws=self._fresh_random())
+        builder = Builder(
+            self.program,
+            nodes,
+            values=values,
+            limits=limits or self.limits,
+            draws=self._fresh_random(),
+        )
         out = builder.run()
         self._indices = builder.indices
         last = self.program.statements[-1].value
@@ -187,12 +235,15 @@ class _Posing:
             out = as_node(out)
         if not isinstance(out, Node):
             raise GradcliError(
-                "arguments", "the last statement must be one tensor", span=self.program.source.span(last), hint="choose one of its outputs: [0], or .values"
+                "arguments",
+                "the last statement must be one tensor",
+                span=self.program.source.span(last),
+                hint="choose one of its outputs: [0], or .values",
             )
         return nodes, out, builder.scope
 
     def _fresh_random(self):
-        """A source of random numbers that begins anew, so that building twice gives the same graph twice."""
+        """A source of random numbers that begins anew, so that each build gives the same graph."""
         return Reader(self.limits, self.reader.random_seed, None)
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
@@ -204,21 +255,35 @@ class _Posing:
             return None
         values = {nodes[name]: self._value(name) for name in self.arrays}
         known = {"out": out} | scope
-        builder = Builder(self.seed_program, known, values=values, limits=self.limits, draws=self.reader, seed_shape=out.shape)
+        builder = Builder(
+            self.seed_program,
+            known,
+            values=values,
+            limits=self.limits,
+            draws=self.reader,
+            seed_shape=out.shape,
+        )
         seed = builder.run()
         if isinstance(seed, tuple):
             seed = builder._call_tensor(self.seed_program.statements[-1].value, [seed], {})
         if not isinstance(seed, Node | int | float):
-            raise GradcliError("value", "the seed is not a tensor", span=builder.source.span(self.seed_program.statements[-1].value))
+            raise GradcliError(
+                "value",
+                "the seed is not a tensor",
+                span=builder.source.span(self.seed_program.statements[-1].value),
+            )
         return as_node(seed)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
-        name = next(n for n in SEED_NAMES if n not in scope)
+        names = chain(SEED_NAMES, (f"g_{k}" for k in count(1)))
+        name = next(n for n in names if n not in scope)
         node = OPS["input"](name=name, shape=out.shape, dtype="float")
         value = self._build_seed(nodes, out, scope)
         if value is None:
             scalar = out.numel == 1
-            return Seed(node, OPS["ones"](size=out.shape) if scalar else None, None, scalar, not scalar)
+            return Seed(
+                node, OPS["ones"](size=out.shape) if scalar else None, None, scalar, not scalar
+            )
         if value.shape != out.shape:
             raise _seed_shape_error(value.shape, out, self.program)
         return Seed(node, value, self.seed_text, False, False)
@@ -228,7 +293,11 @@ def _picking(out: Node) -> set[Node]:
     """The nodes that lead to the index, the labels or the mask of an operation."""
     found: list[Node] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
-        found += [i for name, i in zip(node.op.inputs, node.inputs, strict=False) if name in node.op.labels and i is not None]
+        found += [
+            i
+            for name, i in zip(node.op.inputs, node.inputs, strict=False)
+            if name in node.op.labels and i is not None
+        ]
     return set(walk(found))
 
 
@@ -236,9 +305,11 @@ def _check_output(out: Node, program: Program) -> None:
     if out.dtype != "float":
         kind = {"int": "whole numbers", "bool": "True and False"}[out.dtype]
         raise GradcliError(
-            "not-differentiable", f"the output holds {kind}, which have no gradient", span=program.source.span(program.statements[-1].value),
+            "not-differentiable",
+            f"the output holds {kind}, which have no gradient",
+            span=program.source.span(program.statements[-1].value),
             hint="PyTorch: element 0 of tensors does not require grad and does not have a grad_fn",
-        )  # fmt: skip
+        )
 
 
 def _choose(wrt: Collection[str] | None, inputs: dict[str, Input], out: Node) -> list[Input]:
@@ -246,15 +317,25 @@ def _choose(wrt: Collection[str] | None, inputs: dict[str, Input], out: Node) ->
     for name in wrt or ():
         if name not in inputs:
             near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
-            raise GradcliError("unused-option", f"there is no input {name} to differentiate by", hint=near)
+            raise GradcliError(
+                "unused-option", f"there is no input {name} to differentiate by", hint=near
+            )
         if inputs[name].node.dtype != "float":
             raise GradcliError(
-                "not-differentiable", f"{name} picks elements or holds True and False: it has no gradient",
-                hint="PyTorch: only Tensors of floating point and complex dtype can require gradients",
-            )  # fmt: skip
-    chosen = [inputs[name] for name in dict.fromkeys(wrt)] if wrt else [i for i in inputs.values() if i.node.dtype == "float"]
+                "not-differentiable",
+                f"{name} picks elements or holds True and False: it has no gradient",
+                hint=f"PyTorch: {NOT_FLOATING}",
+            )
+    chosen = (
+        [inputs[name] for name in dict.fromkeys(wrt)]
+        if wrt
+        else [i for i in inputs.values() if i.node.dtype == "float"]
+    )
     if not chosen:
-        raise GradcliError("not-differentiable", "there is nothing to differentiate by: the expression has no floating-point input")
+        raise GradcliError(
+            "not-differentiable",
+            "there is nothing to differentiate by: the expression has no floating-point input",
+        )
     return chosen
 
 
@@ -265,23 +346,34 @@ def torch_size(shape: Shape) -> str:
 
 def _seed_shape_error(seed: Shape, out: Node, program: Program) -> GradcliError:
     last = program.source.span(program.statements[-1].value)
-    mismatch = f"Mismatch in shape: grad_output[0] has a shape of {torch_size(seed)} and output[0] has a shape of {torch_size(out.shape)}."
+    name = program.statements[-1].names[-1]
+    mismatch = (
+        f"Mismatch in shape: grad_output[0] has a shape of {torch_size(seed)} "
+        f"and output[0] has a shape of {torch_size(out.shape)}."
+    )
     return GradcliError(
-        "seed-shape", f"the seed has shape {text(seed)} and {program.statements[-1].names[-1]} has shape {text(out.shape)}",
-        span=last, hint=f"PyTorch: {mismatch}\n{_seed_cure(seed, out, program)}",
-    )  # fmt: skip
+        "seed-shape",
+        f"the seed has shape {text(seed)} and {name} has shape {text(out.shape)}",
+        span=last,
+        hint=f"PyTorch: {mismatch}\n{_seed_cure(seed, out)}",
+    )
 
 
-def _seed_cure(seed: Shape, out: Node, program: Program) -> str:
-    size = int(np.prod(seed, dtype=int))
+def _seed_cure(seed: Shape, out: Node) -> str:
+    """What would fit."""
+    size = numel(seed)
     if out.shape == ():
         cure = "A scalar output needs no seed; or give one number: --grad 1.0."
-        summed = out.op.family == "reduction" and out.inputs[0] is not None
-        if summed and size > 1 and out.span is not None:
-            inner = out.inputs[0]
-            return f"{cure} To seed each element, leave out the {out.op.name}: the seed then has shape {text(inner.shape)}."  # type: ignore[union-attr]
+        inner = out.inputs[0] if out.op.family == "reduction" else None
+        if inner is not None and size > 1 and out.span is not None:
+            then = f"the seed then has shape {text(inner.shape)}"
+            return f"{cure} To seed each element, leave out the {out.op.name}: {then}."
         return cure + (" () and (1,) are different shapes." if seed == (1,) else "")
+    shape = text(out.shape)
     if size == out.numel:
-        return f"It has the right number of elements: reshape it to {text(out.shape)}. Nothing is reshaped or broadcast silently."
-    return f"A seed has one number for each element of the output: ones_like(out) has shape {text(out.shape)}. Nothing is broadcast silently."
-
+        cure = f"It has the right number of elements: reshape it to {shape}."
+        return f"{cure} Nothing is reshaped or broadcast silently."
+    cure = (
+        f"A seed has one number for each element of the output: ones_like(out) has shape {shape}."
+    )
+    return f"{cure} Nothing is broadcast silently."

@@ -61,10 +61,16 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
     if not text:
-        raise GradcliError("syntax", f"the {origin} is empty", hint='an expression looks like this: "relu(x @ W + b).sum()"')
+        raise GradcliError(
+            "syntax",
+            f"the {origin} is empty",
+            hint='an expression looks like this: "relu(x @ W + b).sum()"',
+        )
     body = _parse(text, source, limits)
     if not body:
-        raise GradcliError("syntax", f"the {origin} is only a comment", span=Span(text, 0, len(text), origin))
+        raise GradcliError(
+            "syntax", f"the {origin} is only a comment", span=Span(text, 0, len(text), origin)
+        )
     limits.check("operations", len(body), f"the {origin}")
     return Program(source, [_statement(s, source, last=s is body[-1]) for s in body])
 
@@ -87,12 +93,20 @@ def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
 
 def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
     line, column = error.lineno or 1, (error.offset or 1) - 1
-    start = min(sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0), len(source.text))
+    start = min(
+        sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0),
+        len(source.text),
+    )
     reason = {"invalid syntax": "this is not an expression"}.get(error.msg, error.msg)
     reason = reason.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     if "Exceeds the limit" in reason:
         reason = "this whole number has too many digits"
-    return GradcliError("syntax", reason, span=Span(source.text, start, start + 1, source.origin), hint=_syntax_hint(source.text[start : start + 1]))
+    return GradcliError(
+        "syntax",
+        reason,
+        span=Span(source.text, start, start + 1, source.origin),
+        hint=_syntax_hint(source.text[start : start + 1]),
+    )
 
 
 def _syntax_hint(character: str) -> str | None:
@@ -118,7 +132,12 @@ FORMS = {
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
         if not last:
-            raise GradcliError("syntax", "only the last statement may go without a name", span=source.span(node), hint="write h = ... before it")
+            raise GradcliError(
+                "syntax",
+                "only the last statement may go without a name",
+                span=source.span(node),
+                hint="write h = ... before it",
+            )
         return Statement(("out",), node.value)
     if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
         return Statement((node.target.id,), node.value)
@@ -126,10 +145,21 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
         target = node.targets[0]
         if isinstance(target, ast.Name):
             return Statement((target.id,), node.value)
-        if isinstance(target, ast.Tuple) and target.elts and all(isinstance(t, ast.Name) for t in target.elts):
+        if (
+            isinstance(target, ast.Tuple)
+            and target.elts
+            and all(isinstance(t, ast.Name) for t in target.elts)
+        ):
             return Statement(tuple(t.id for t in target.elts), node.value)  # type: ignore[attr-defined]
         raise GradcliError(
-            "syntax", "values are given to names only", span=source.span(target), hint="in-place changes are not part of the language"
+            "syntax",
+            "values are given to names only",
+            span=source.span(target),
+            hint="in-place changes are not part of the language",
         )
-    what, hint = FORMS.get(type(node), ("this statement", "statements look like this: h = relu(x @ W)"))
-    raise GradcliError("syntax", f"{what} is not part of the language", span=source.span(node), hint=hint)
+    what, hint = FORMS.get(
+        type(node), ("this statement", "statements look like this: h = relu(x @ W)")
+    )
+    raise GradcliError(
+        "syntax", f"{what} is not part of the language", span=source.span(node), hint=hint
+    )

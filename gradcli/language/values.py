@@ -13,7 +13,8 @@ from .program import read_program
 class Reader:
     """Turns a value in any of its spellings into an array.
 
-    `random_seed` is where rand and randn begin; they go on from value to value, as in one PyTorch session.
+    `random_seed` is where rand and randn begin; they go on from value to value, as in one session
+    of PyTorch.
     """
 
     def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):
@@ -33,7 +34,12 @@ class Reader:
         """The array that `value` is, or None where it is an expression to be computed."""
         if isinstance(value, str):
             self.limits.check("length", len(value), f"the value of {origin}")
-            if value.strip().isidentifier() and value.strip().lower() not in ("inf", "nan", "true", "false"):
+            if value.strip().isidentifier() and value.strip().lower() not in (
+                "inf",
+                "nan",
+                "true",
+                "false",
+            ):
                 return None
             array = _plain_list(value)
             return array if array is not None else self._text(value, origin)
@@ -41,7 +47,9 @@ class Reader:
             array = np.array(value)
         except ValueError:
             array = np.array(None)
-        if array.dtype.kind == "O" and array.size and array.shape:  # a ragged list: the text reader says where
+        if (
+            array.dtype.kind == "O" and array.size and array.shape
+        ):  # a ragged list: the text reader says where
             return self._text(repr(value), origin)
         if array.dtype.kind in "ui":
             array = array.astype(np.int64)
@@ -74,10 +82,14 @@ class Reader:
 
 
 def _plain_list(text: str) -> Any:
-    """The array of a list as JSON writes it, the most frequent spelling; None for any other text."""
+    """The array of a list as JSON writes it, the most frequent spelling; None for other text."""
     try:
         array = np.array(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    known = array.dtype.kind in "if" and array.dtype.itemsize == 8 and not (array.dtype.kind == "f" and "n" in text.lower())
+    known = (
+        array.dtype.kind in "if"
+        and array.dtype.itemsize == 8
+        and not (array.dtype.kind == "f" and "n" in text.lower())
+    )
     return array if known and array.size else None

@@ -9,16 +9,29 @@ from ..graph import OPS
 
 # Names that lead to functions, longest first where one begins with another.
 MODULES = (
-    "torch.nn.functional", "torch.linalg", "torch.special", "torch.Tensor", "torch.nn", "torch", "nn.functional", "F", "linalg", "special",
-    "numpy.linalg", "np.linalg", "jnp.linalg", "jax.numpy.linalg", "jax.numpy", "jax.nn", "jax.scipy.special", "numpy", "np", "jnp", "math",
+    "torch.nn.functional", "torch.linalg", "torch.special", "torch.Tensor", "torch.nn", "torch",
+    "nn.functional", "F", "linalg", "special", "numpy.linalg", "np.linalg", "jnp.linalg",
+    "jax.numpy.linalg", "jax.numpy", "jax.nn", "jax.scipy.special", "numpy", "np", "jnp", "math",
 )  # fmt: skip
-NUMPY_NAMES = {"power": "pow", "max": "amax", "min": "amin", "multiply": "mul", "mod": "remainder", "invert": "logical_not", "fabs": "abs"}
+NUMPY_NAMES = {
+    "power": "pow",
+    "max": "amax",
+    "min": "amin",
+    "multiply": "mul",
+    "mod": "remainder",
+    "invert": "logical_not",
+    "fabs": "abs",
+}
 INTERNAL = {"input", "constant", "tensor", "size"}
-CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan"), "e": 2.718281828459045}
-DTYPES = {
-    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "float16": "float", "float32": "float", "float64": "float",
-    "int": "int", "long": "int", "short": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int", "uint8": "int", "bool": "bool",
-}  # fmt: skip
+CONSTANTS = {
+    "pi": 3.141592653589793,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "e": 2.718281828459045,
+}
+FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
+INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
+DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
 
 
 @cache
@@ -36,7 +49,11 @@ def function(name: str, span: Span | None) -> Callable:
     found = known.get(name) or known.get(NUMPY_NAMES.get(name, ""))
     if found is None:
         near = did_you_mean(name, known)
-        hint = f"{near} (gradcli ops {name[:3]} lists what is near)" if near else "gradcli ops lists what there is"
+        hint = (
+            f"{near} (gradcli ops {name[:3]} lists what is near)"
+            if near
+            else "gradcli ops lists what there is"
+        )
         raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
     return found
 
