@@ -1,6 +1,5 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -16,10 +15,13 @@ NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a 
 
 
 class Analysis:
-    """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without a value."""
+    """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without
+    a value.
+    """
 
     def __init__(self, problem: Problem, dtype: str = "float64"):
         self.problem, self.dtype = problem, dtype
+        self._known: dict[Node, bool] = {}
 
     @cached_property
     def gradients(self) -> Gradients:
@@ -29,9 +31,11 @@ class Analysis:
         if all(grad is None for grad in found.of.values()):
             names = " and ".join(i.name for i in p.wrt)
             raise GradcliError(
-                "not-differentiable", f"no gradient flows from {p.out_name} to {names}", span=p.program.source.span(p.program.statements[-1].value),
+                "not-differentiable",
+                f"no gradient flows from {p.out_name} to {names}",
+                span=p.program.source.span(p.program.statements[-1].value),
                 hint=f"PyTorch: {NOTHING_FLOWS}",
-            )  # fmt: skip
+            )
         return found
 
     def gradient(self, x: Input) -> Node | None:
@@ -42,7 +46,9 @@ class Analysis:
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """Numbers for whatever depends on inputs with a value alone; the seed is one of them where it can be."""
+        """Numbers for whatever depends on inputs with a value alone; the seed is one of them where
+        it can be.
+        """
         evaluator = self._without_seed()
         seed = self.problem.seed
         if seed.value is not None and not self._depends_on_unknown(seed.value):
@@ -56,33 +62,43 @@ class Analysis:
     def _cast(self, value: Any) -> Any:
         return value.astype(self.dtype) if value.dtype.kind == "f" else value
 
-    def _depends_on_unknown(self, node: Node, known: Iterable[Node] = ()) -> bool:
-        known = {*self.problem.values, *known}
+    def _depends_on_unknown(self, node: Node, *given: Node) -> bool:
+        """Whether a node depends on an input without a value, other than those `given`."""
+        known = {*self.problem.values, *given}
         return any(n.op.name == "input" and n not in known for n in walk([node]))
 
     def known(self, node: Node) -> bool:
         """Whether the numbers of a node can be computed."""
-        return node in self.evaluator.values or not self._depends_on_unknown(
-            node, self.evaluator.values
-        )  # type: ignore[arg-type]
+        values, known = self.evaluator.values, self._known
+        for n in walk([node], lambda n: () if n in known else n.inputs):
+            if n not in known:
+                known[n] = n in values or (
+                    n.op.name != "input" and all(known[i] for i in n.parents)
+                )
+        return known[node]
 
     def value(self, node: Node) -> Any:
         """The array of a node, or None where it depends on an input without a value."""
         return self.evaluator(node)[0] if self.known(node) else None
 
     def grad_value(self, x: Input) -> Any:
-        """The numbers of the gradient of an input; None where there is no gradient or no numbers."""
+        """The numbers of an input's gradient; None where there is no gradient or no numbers."""
         grad = self.gradient(x)
         return None if grad is None else self.value(grad)
 
     def require_numbers(self) -> None:
-        """Refuse what only numbers can answer where an input has no value, in PyTorch's words for the seed."""
+        """Refuse what only numbers can answer where an input has no value, in PyTorch's words for
+        the seed.
+        """
         p = self.problem
         if p.seed.refused:
             raise GradcliError(
-                "implicit-seed", "grad can be implicitly created only for scalar outputs", span=p.program.source.span(p.program.statements[-1].value),
-                hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: give a seed of that shape with --grad, or reduce it with .sum()",
-            )  # fmt: skip
+                "implicit-seed",
+                "grad can be implicitly created only for scalar outputs",
+                span=p.program.source.span(p.program.statements[-1].value),
+                hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: give a seed of that "
+                "shape with --grad, or reduce it with .sum()",
+            )
         nodes = [grad for grad in self.gradients.of.values() if grad is not None]
         missing = {
             n.attrs["name"]
@@ -92,16 +108,17 @@ class Analysis:
         if missing:
             first = sorted(missing)[0]
             raise GradcliError(
-                "needs-value", f"the gradient depends on {' and '.join(sorted(missing))}, without a value",
-                hint=f"give numbers: -v {first}=[...]; gradcli explain and formula work without them",
-            )  # fmt: skip
+                "needs-value",
+                f"the gradient depends on {' and '.join(sorted(missing))}, without a value",
+                hint=f"give numbers: -v {first}=[...]; gradcli explain works without them",
+            )
 
     # ---- the Jacobian ----------------------------------------------------------------------------
 
     def jacobian(self, x: Input) -> Jacobian:
         """The Jacobian of the output with respect to an input, row by row as it is asked for."""
         grad = self.gradient(x)
-        numeric = grad is None or not self._depends_on_unknown(grad, [self.problem.seed.node])
+        numeric = grad is None or not self._depends_on_unknown(grad, self.problem.seed.node)
         rows = (
             self._without_seed().varying(grad, self.problem.seed.node)
             if numeric and grad is not None
@@ -128,15 +145,22 @@ class Analysis:
         return backend
 
     def _symbolic_rows(self, grad: Node | None):
+        """Rows of SymPy elements; SymPy is imported when the first is looked at."""
+        elements: list[Any] = []
+
+        def row(k: int) -> Any:
+            """The gradient is linear in the seed: its derivative by one seed element is a row."""
+            if not elements:
+                elements.extend(map(np.ravel, self._symbolic_seed(self.problem.seed.node, grad)))
+            seed, gradient = elements
+            return np.array([e.diff(seed[k]) for e in gradient], dtype=object)
+
+        return row
+
+    def _symbolic_seed(self, *roots: Any) -> list[Any]:
+        """Nodes over SymPy elements, the seed being symbols."""
         from ..backends.symbolic import Symbolic
 
         given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
         backend = Symbolic({**given, self.problem.seed.node: None}, limits=self.problem.limits)
-        seed, elements = backend(self.problem.seed.node, grad)
-        seed, elements = np.ravel(seed), np.ravel(elements)
-
-        def row(k: int) -> Any:
-            """The gradient is linear in the seed: its derivative by one seed element is a row of the Jacobian."""
-            return np.array([e.diff(seed[k]) for e in elements], dtype=object)
-
-        return row
+        return backend(*roots)

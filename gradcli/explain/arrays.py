@@ -6,7 +6,9 @@ from ..lazy import np
 
 
 def jsonable(value: Any) -> Any:
-    """`value` with arrays as nested lists, and numbers that JSON cannot hold as "inf", "-inf" and "nan"."""
+    """`value` with arrays as nested lists, and numbers that JSON cannot hold as "inf", "-inf" and
+    "nan".
+    """
     if isinstance(value, dict):
         return {k: jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

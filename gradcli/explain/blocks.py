@@ -1,10 +1,11 @@
 """The blocks that an explanation is made of. Renderers know these and nothing else.
 
-The set is closed: a new format writes one function for each of them. Text comes as lines of tokens, pieces with the
-role they play; tensors come as arrays, of numbers or of texts, so that a renderer can lay them out in its width.
+The set is closed: a new format writes one function for each of them. Text comes as lines of
+tokens, pieces with the role they play; tensors come as arrays, of numbers or of texts, so that a
+renderer can lay them out in its width.
 """
 
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from ..notation.tree import Token
 
@@ -34,10 +35,11 @@ class Table(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix below.
+    """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix
+    below.
 
-    `row_places` and `column_places` tell which rows and columns are here; None among them stands for those left out.
-    Entries are texts; an exact zero is "·".
+    `row_places` and `column_places` tell which rows and columns are here; None among them stands
+    for those left out. Entries are texts; an exact zero is "·".
     """
 
     seed_name: str
@@ -60,7 +62,7 @@ class Prose(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One operation on the way back: a number, what it is and receives, and rows for what it sends."""
+    """One operation on the way back: its number, what it is and receives, and what it sends."""
 
     number: int
     title: Line
@@ -97,7 +99,7 @@ class Code(NamedTuple):
     language: str
 
 
-Block = Union[Table, Matrix, Prose, Step, Graph, Note, Code]
+Block = Table | Matrix | Prose | Step | Graph | Note | Code
 
 
 class Section(NamedTuple):
@@ -110,7 +112,7 @@ class Section(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was asked, in one line: `a.grad = `, the numbers where there are some, and the formula."""
+    """What was asked, in one line: `a.grad = `, numbers where there are some, the formula."""
 
     name: Line
     value: Tensor | None

@@ -1,43 +1,37 @@
 """The operators, as a list and one by one."""
 
+from ..autodiff.reverse import Step
 from ..errors import GradcliError, did_you_mean
 from ..graph import OPS, Node, Operator
 from ..language.options import read_shapes
 from ..language.problem import pose
 from ..language.vocabulary import INTERNAL, functions
-from ..notation.tree import Token
+from ..notation import tree
+from ..notation.formula import formula, too_long
+from ..notation.simplify import simplify
+from ..notation.tree import Name, Token, Tree
 from ..ops.families import Shorthand
 from .analysis import Analysis
-from .blocks import Document, Line, Row, Section, Table, plain, words
-from .wording import Wording
+from .blocks import Document, Line, Row, Section, Table, plain
+
+OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 
 
 def catalogue(name: str | None) -> Document:
     """All operators; those whose name holds `name`; or the page of the one called so."""
     if name is None:
-        return Document((), tuple(_family(title, members) for title, members in families().items()))
+        return Document((), tuple(_family(*family) for family in families().items()))
     known = functions()
     bare = name.rsplit(".", 1)[-1]
-    if isinstance(known.get(bare), Operator):
-        return Document((), (page(known[bare]),))  # type: ignore[arg-type]
-    found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
-    if isinstance(known.get(bare), Shorthand) or found:
-        return Document(
-            (),
-            (
-                Section(
-                    "ops",
-                    plain(f"Operators with {bare}"),
-                    (),
-                    (Table(tuple(_line(n, f) for n, f in sorted(found.items()))),),
-                ),
-            ),
-        )
-    raise GradcliError(
-        "unknown-function",
-        f"there is no operator {name}",
-        hint=did_you_mean(bare, known) or "gradcli ops lists them",
-    )
+    called = known.get(bare)
+    if isinstance(called, Operator):
+        return Document((), (page(called),))
+    found = {n: f for n, f in known.items() if f is called or bare.lower() in n.lower()}
+    if found:
+        table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
+        return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (table,)),))
+    hint = did_you_mean(bare, known) or "gradcli ops lists them"
+    raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 
 
 def families() -> dict[str, list[Operator]]:
@@ -45,7 +39,16 @@ def families() -> dict[str, list[Operator]]:
     found: dict[str, list[Operator]] = {}
     for op in OPS.values():
         if op.name not in INTERNAL:
-            found.setdefault(op.module, []).append(op)
+            found.setdefault(op.module if op.torch else OWN, []).append(op)
+    return dict(sorted(found.items(), key=lambda item: (item[0] == OWN, item[0] == "leaves")))
+
+
+def shorthands() -> dict[Shorthand, list[str]]:
+    """What is said with other operators, with all of its names."""
+    found: dict[Shorthand, list[str]] = {}
+    for name, function in functions().items():
+        if isinstance(function, Shorthand):
+            found.setdefault(function, []).append(name)
     return found
 
 
@@ -55,59 +58,81 @@ def _family(title: str, members: list[Operator]) -> Section:
 
 
 def _line(name: str, function) -> Row:
-    signature = (
-        function.signature()
-        if isinstance(function, Operator) and function.name == name
-        else f"{name}(…)"
+    own = isinstance(function, Operator) and function.name == name
+    return Row(
+        (plain(function.signature() if own else f"{name}(…)"), plain(_said(function.sentence)))
     )
-    return Row((plain(signature), plain(function.sentence)))
+
+
+def _said(sentence: str) -> str:
+    """A docstring in one line."""
+    return " ".join(sentence.split())
 
 
 def page(op: Operator) -> Section:
     """Signature, sentence, rule, caveat, other names and an example."""
-    rows = [Row((words("meaning"), words(op.sentence)))]
-    rows += [Row((plain("rule" if k == 0 else ""), line)) for k, line in enumerate(rules(op))]
-    if op.caveat:
-        rows.append(Row((plain("caveat"), plain(op.caveat))))
-    if op.aliases:
-        rows.append(Row((plain("also"), plain(", ".join(op.aliases)))))
-    if op.torch:
-        rows.append(Row((plain("PyTorch"), plain(op.torch))))
-    for k, (expr, shapes) in enumerate(op.examples[:2]):
-        options = " ".join(f"-s {s}" for s in shapes.split(",")) if shapes else ""
-        rows.append(
-            Row((plain("" if k else "example"), plain(f'gradcli "{expr}" {options}'.strip())))
-        )
+    rules = [
+        (Token(f"to {name}:  "), *tree.tokens(written)) if written else plain(f"to {name}:  …")
+        for name, written in rule(op)
+    ]
+    facts: list[tuple[str, list[Line]]] = [
+        ("meaning", [plain(_said(op.sentence))]),
+        ("rule", rules or [plain("no gradient flows through it")]),
+        ("caveat", [plain(op.caveat)] if op.caveat else []),
+        ("also", [plain(", ".join(op.aliases))] if op.aliases else []),
+        ("PyTorch", [plain(op.torch or "has no such function")]),
+        ("example", [plain(command) for command in commands(op)[:2]]),
+    ]
+    rows = [
+        Row((plain("" if k else fact), line))
+        for fact, lines in facts
+        for k, line in enumerate(lines)
+    ]
     return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
 
 
-def rules(op: Operator) -> list[Line]:
-    """`to x: g * (1 - y ** 2)`: the gradient of each input, as the rule gives it for the first example."""
+def commands(op: Operator) -> list[str]:
+    """The operator's examples as commands."""
+    found = []
+    for expr, shapes in op.examples:
+        options = "".join(f" -s {shape}" for shape in shapes.split(",") if shape)
+        found.append(f'gradcli "{expr}"{options}')
+    return found
+
+
+def rule(op: Operator) -> list[tuple[str, Tree | None]]:
+    """What is sent to each input, g being the gradient of the output and y the output.
+
+    As the first example that uses the operator has it; None where it would be too long to read.
+    """
     for expr, shapes in op.examples:
         try:
-            analysis = Analysis(pose(expr, shapes=read_shapes([shapes])))
-            steps = analysis.gradients.steps
+            steps = Analysis(pose(expr, shapes=read_shapes([shapes]))).gradients.steps
         except GradcliError:
             continue
         step = next((s for s in steps if s.node.op is op), None)
         if step is not None:
-            return _rule_lines(analysis, step)
+            return _sent(step)
     return []
 
 
-def _rule_lines(analysis: Analysis, step) -> list[Line]:
-    from ..notation.tree import Name
+def _sent(step: Step) -> list[tuple[str, Tree | None]]:
+    names: dict[Node, Name] = {step.received: Name("g", "seed"), step.node: Name("y")}
+    for slot, node in enumerate(step.node.inputs):
+        if node is not None:
+            names.setdefault(node, Name(_input_name(step.node, slot)))
+    return [(_input_name(step.node, c.slot), _shorter(c.local, names)) for c in step.contributions]
 
-    w = Wording(analysis)
-    extra: dict[Node, Name] = {step.received: Name("g", "seed"), step.node: Name("y")}
-    for c in step.contributions:
-        extra.setdefault(c.to, Name(_input_name(step.node, c.slot)))
-    return [
-        (Token(f"to {_input_name(step.node, c.slot)}:  "), *w.formula_line(c.local, extra))
-        for c in step.contributions
-    ]
+
+def _shorter(node: Node, names: dict[Node, Name]) -> Tree | None:
+    """The formula of a node as its rule has it or simplified, whichever is shorter."""
+    if node in names:
+        return names[node]
+    written = [formula(simplify(node, keep=names), names), formula(node, names)]
+    best = min(written, key=tree.size)
+    return None if too_long(best) else best
 
 
 def _input_name(node: Node, slot: int) -> str:
     inputs = node.op.inputs
-    return inputs[slot] if not node.op.variadic else f"{inputs[0]}[{slot}]"
+    return f"{inputs[0]}[{slot}]" if node.op.variadic else inputs[slot]

@@ -95,21 +95,34 @@ class Data:
     def _graph_node(self, node: Node, ids: Mapping[Node, int]) -> dict[str, Any]:
         name = self.w.names.get(node)
         return {
-            "id": ids[node], "op": node.op.name, "name": name.text if name else None, "inputs": [ids[i] for i in node.parents],
-            "shape": list(node.shape), "text": self.w.source(node), "value": self.a.value(node),
-        }  # fmt: skip
+            "id": ids[node],
+            "op": node.op.name,
+            "name": name.text if name else None,
+            "inputs": [ids[i] for i in node.parents],
+            "shape": list(node.shape),
+            "text": self.w.source(node),
+            "value": self.a.value(node),
+        }
 
     def _steps(self) -> list[dict[str, Any]]:
         ids = {node: k for k, node in enumerate(walk([self.p.out]))}
         return [
             {
-                "node": ids[step.node], "op": step.node.op.name, "rule": self._text_of_rule(step), "received": self.a.value(step.received),
+                "node": ids[step.node],
+                "op": step.node.op.name,
+                "rule": self._text_of_rule(step),
+                "received": self.a.value(step.received),
                 "contributions": [
-                    {"to": ids[c.to], "formula": self._text(c.sent, step), "value": self.a.value(c.sent)} for c in step.contributions
+                    {
+                        "to": ids[c.to],
+                        "formula": self._text(c.sent, step),
+                        "value": self.a.value(c.sent),
+                    }
+                    for c in step.contributions
                 ],
             }
             for step in self.a.gradients.steps
-        ]  # fmt: skip
+        ]
 
     def _text_of_rule(self, step) -> str:
         return ", ".join(self._text(c.local, step) for c in step.contributions)
@@ -122,7 +135,9 @@ class Data:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
 
     def jacobian(self, x: Input) -> dict[str, Any]:
-        """One Jacobian: shape, flattened matrix (None where it is too large), structure and closed form."""
+        """One Jacobian: shape, flattened matrix (None where it is too large), structure and closed
+        form.
+        """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
         matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
@@ -135,9 +150,12 @@ class Data:
             )
         )
         return {
-            "shape": [*self.p.out.shape, *x.shape], "matrix": matrix, "structure": structure.name,
-            "formula": None if structure.formula is None else tree.text(structure.formula), "index": None if by_index is None else by_index.plain,
-        }  # fmt: skip
+            "shape": [*self.p.out.shape, *x.shape],
+            "matrix": matrix,
+            "structure": structure.name,
+            "formula": None if structure.formula is None else tree.text(structure.formula),
+            "index": None if by_index is None else by_index.plain,
+        }
 
     def _matrix(self, x: Input) -> Any:
         jac = self.a.jacobian(x)
@@ -160,9 +178,12 @@ class Data:
         if grad is None:
             return None
         return {
-            "shape": list(x.shape), "value": self.a.value(grad), "elements": self.elements(grad), "formula": self._text(grad),
+            "shape": list(x.shape),
+            "value": self.a.value(grad),
+            "elements": self.elements(grad),
+            "formula": self._text(grad),
             "index": self.index(x),
-        }  # fmt: skip
+        }
 
     def index(self, x: Input) -> str | None:
         """The gradient in index notation, as text; None where it has none."""
@@ -176,7 +197,9 @@ class Data:
         return None if grad is None else self._text(grad)
 
     def elements(self, node: Node) -> Any:
-        """Every element as an expression: of all inputs where all have values, of those without one otherwise."""
+        """Every element as an expression: of all inputs where all have values, of those without one
+        otherwise.
+        """
         from ..backends.symbolic import Symbolic, elements_text, writable
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):

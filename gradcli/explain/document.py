@@ -23,7 +23,9 @@ SECTIONS = (
 
 
 class Choices(NamedTuple):
-    """What to show of an explanation: sections (all, if none is named), one element to follow, how much, how exactly."""
+    """What to show of an explanation: sections (all, if none is named), one element to follow, how
+    much, how exactly.
+    """
 
     show: tuple[str, ...] = ()
     element: tuple[str, tuple[int, ...]] | None = None

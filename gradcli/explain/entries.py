@@ -50,7 +50,9 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
 
 
 def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
-    """Entries read off the Jacobian in index notation, in the user's own names; None where an input has a value."""
+    """Entries read off the Jacobian in index notation, in the user's own names; None where an input
+    has a value.
+    """
     p, grad = a.problem, a.gradient(x)
     if grad is None or any(
         i.value is not None and i.node.dtype == "float" for i in p.inputs.values()

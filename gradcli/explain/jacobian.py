@@ -8,9 +8,11 @@ from ..lazy import np
 
 
 class Jacobian:
-    """Rows are elements of the output, columns elements of the input, both row by row of their tensors.
+    """Rows are elements of the output, columns elements of the input, both row by row of their
+    tensors.
 
-    `vjp` gives the gradient for a seed, `row` the symbolic row of an output element; without either, all is zero.
+    `vjp` gives the gradient for a seed, `row` the symbolic row of an output element; without
+    either, all is zero.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def number_text(value: Any, precision: int = 5) -> str:
-    """2, 0.76159, 1.2e-05, inf, nan: `precision` significant digits, whole numbers without a point."""
+    """2, 0.76159, 1.2e-05, inf, nan: `precision` digits, whole numbers without a point."""
     value = float(value)
     if math.isnan(value) or math.isinf(value):
         return str(value)

@@ -46,6 +46,20 @@ class Wording:
         found.setdefault(p.out, Name(p.out_name))
         return found | {p.seed.node: Name(p.seed.name, "seed")}
 
+    @cached_property
+    def received(self) -> str:
+        """What a gradient on its way is called."""
+        return self._free("r", "received")
+
+    @cached_property
+    def own_output(self) -> str:
+        """What an operation's output is called in its rule, where it has no name."""
+        return self._free("y", "z", "output")
+
+    def _free(self, *wanted: str) -> str:
+        taken = {name.text for name in self.names.values()}
+        return next((name for name in wanted if name not in taken), wanted[-1] + "_")
+
     @property
     def seed(self) -> Token:
         """The seed's name."""
@@ -56,7 +70,8 @@ class Wording:
         if extra and node in extra:
             return extra[node]
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
-        written = formula(simplify(self.without_implicit_seed(node), keep=names), names)
+        asked = node if extra else self.without_implicit_seed(node)
+        written = formula(simplify(asked, keep=names), names)
         return None if too_long(written) else written
 
     def by_index(self, x: Input) -> Notation | None:
@@ -157,7 +172,9 @@ class Wording:
         return tuple(out)
 
     def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands out."""
+        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands
+        out.
+        """
         does = self.coloured((Token(self.source(node)),)) if whole else self.operation(node)
         name = self.names.get(node)
         if name is None or (len(does) == 1 and does[0].text == name.text):

@@ -441,9 +441,9 @@ class Builder:
         assert isinstance(called, Shorthand)
         if called.name == "onehot" and self.seed_shape is not None:
             named.setdefault("shape", self.seed_shape)
-        value = called(
-            *(as_node(a) if k == 0 and _number(a) else a for k, a in enumerate(args)), **named
-        )
+        if args and called.takes_tensor and _number(args[0]):
+            args = [as_node(args[0]), *args[1:]]
+        value = called(*args, **named)
         fresh = isinstance(value, Outputs) or (
             isinstance(value, Node) and not any(value is a for a in args)
         )

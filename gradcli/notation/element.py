@@ -33,7 +33,7 @@ from .expressions import (
 )
 from .lower import Lowering
 from .tree import Infix, Name, Tree, Verbatim
-from .written import Writing, opposite
+from .written import Lettering, Writing, opposite
 
 Values = Callable[[Node], Any]
 MOST_TERMS = 8  # terms that are written; of more, the first three and the last
@@ -58,7 +58,7 @@ class Terms:
         self, node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
     ):
         lower = Lowering({n: name.text for n, name in names.items()}, values)
-        self.sizes = lower.sizes
+        self.sizes, self.reserved = lower.sizes, {name.text for name in names.values()}
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
         self.evaluate = Evaluation(values)
@@ -111,6 +111,10 @@ class Terms:
             return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
         return rebuilt(e, tuple(map(self.opened, parts(e)))) if parts(e) else e
 
+    def lettered(self, e: Expr) -> Expr:
+        """The expression with letters that people use, for the sums that are left in it."""
+        return Lettering({}, self.sizes)(e, self.reserved)
+
     def value(self, e: Expr) -> float | None:
         """The number that an expression is, where it is known."""
         try:
@@ -136,9 +140,10 @@ def written_out(
     if len(found) == MOST_COUNTED:
         return Written(None, None, total)
     write = Writing(names, "·")
-    sums = [terms.value(Product(t)) for t in found]
-    if all(s is not None for s in sums):
-        total = float(sum(sums))  # type: ignore[arg-type]
+    if total is None:
+        sums = [terms.value(Product(t)) for t in found]
+        if all(s is not None for s in sums):
+            total = float(sum(sums))  # type: ignore[arg-type]
     if not found:
         return Written(None, None, 0.0)
     symbols = _added([_symbols(t, terms, write) for t in found])
@@ -203,6 +208,7 @@ def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         if len(factors) > 1
         else terms.opened(factors[0])
     )
+    made = terms.lettered(made)
     positive = opposite(made)
     return _Signed(positive is not None, write(made if positive is None else positive))
 
@@ -218,7 +224,7 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         under = isinstance(factor, Power) and factor.exponent == Number(-1)
         shown = factor.base if under else factor  # type: ignore[union-attr]
         value = terms.value(shown)
-        made = write(terms.opened(shown)) if value is None else _number(value)
+        made = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
         (below if under else above).append(made)
     out = _multiplied(above) if above else tree.Number(1)
     return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)

@@ -153,6 +153,11 @@ class Shorthand:
         for name in (self.name, *names):
             SHORTHANDS[name] = self
 
+    @property
+    def takes_tensor(self) -> bool:
+        """Whether the first argument is a tensor, and not one of many numbers."""
+        return self.function.__code__.co_argcount > 0
+
     def __call__(self, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
         try:

@@ -1,10 +1,12 @@
-"""Where the text goes: how wide it is and what it can show. Handed down from cli, so that tests can be any terminal."""
+"""Where the text goes: how wide it is and what it can show. Handed down from cli, so that tests can
+be any terminal.
+"""
 
 from typing import NamedTuple
 
 
 class Environment(NamedTuple):
-    """`width` in columns; `ascii` where nothing but ASCII can be shown; `full` leaves nothing out."""
+    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out."""
 
     width: int = 80
     color: bool = False

@@ -31,7 +31,9 @@ def _shape(node: GraphNode) -> str:
 
 
 def _entities(text: str) -> str:
-    """Text that Mermaid shows as it is: everything but letters, digits, spaces and full stops by number."""
+    """Text that Mermaid shows as it is: everything but letters, digits, spaces and full stops by
+    number.
+    """
     return "".join(c if c.isalnum() or c in " ." else f"#{ord(c)};" for c in text)
 
 

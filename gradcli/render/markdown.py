@@ -45,7 +45,9 @@ def escape(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Text as code, whatever backticks it holds; a | would end a table's cell, so it is escaped there by `cell`."""
+    """Text as code, whatever backticks it holds; a | would end a table's cell, so it is escaped
+    there by `cell`.
+    """
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -53,7 +55,9 @@ def code_span(text: str) -> str:
 
 
 def _runs(line: Line) -> list[tuple[bool, str]]:
-    """A line as runs of words and of code; spaces at the ends of code belong to the words around it."""
+    """A line as runs of words and of code; spaces at the ends of code belong to the words around
+    it.
+    """
     runs: list[tuple[bool, str]] = []
     for token in line:
         word = token.role == "word"
@@ -113,7 +117,8 @@ class _Page:
 
     def step(self, block: Step) -> str:
         value = "" if block.value is None else " " + self.cell(block.value)
-        head = f"{block.number}. {code_span(text_of(block.title))} {escape(text_of(block.remark))}{value}"
+        title, remark = self.cell(block.title), self.cell(block.remark)
+        head = f"{block.number}. {title} {remark}{value}"
         return "\n".join([head, *("   - " + self.row(row).lstrip(" -") for row in block.sent)])
 
     def code(self, block: Code) -> str:

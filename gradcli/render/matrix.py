@@ -16,7 +16,9 @@ class Cut(NamedTuple):
 
 
 def cut(matrix: Matrix, room: int | None) -> Cut:
-    """The columns that fit into `room` characters (all of them without a limit), the first and the last ones."""
+    """The columns that fit into `room` characters (all of them without a limit), the first and the
+    last ones.
+    """
     count = len(matrix.column_labels)
     widths = [column_width(matrix, k) for k in range(count)]
     keep = list(range(count))

@@ -1,4 +1,6 @@
-"""Tensors as lines of text: nested brackets in one line where they fit, a line for each row where not."""
+"""Tensors as lines of text: nested brackets in one line where they fit, a line for each row where
+not.
+"""
 
 from typing import Any
 
@@ -12,9 +14,13 @@ MANY = 48  # elements up to which a tensor is shown whole
 GAP = "…"
 
 
-def tensor_lines(array: Any, width: int, environment: Environment) -> list[str]:
-    """The lines of a tensor in at most `width` columns, as far as that can be."""
+def tensor_lines(
+    array: Any, width: int, environment: Environment, brief: bool = False
+) -> list[str]:
+    """The lines of a tensor in at most `width` columns; a large one in one line, if `brief`."""
     array = np.asarray(array)
+    if brief and array.size > MANY and not environment.full:
+        return [_beginning(array, environment.precision)]
     keep_all = environment.full or array.size <= MANY
     nested = _nested(array, environment.precision, keep_all, LONG)
     line = _one_line(nested)
@@ -24,6 +30,14 @@ def tensor_lines(array: Any, width: int, environment: Environment) -> list[str]:
     if max(map(len, lines)) > width and not environment.full:
         lines = _rows(_nested(array, environment.precision, False, max(2, width // 12)))
     return lines
+
+
+def _beginning(array: Any, precision: int) -> str:
+    """`[[0.5, 2, …], …]`: the first two elements."""
+    if array.ndim > 1:
+        return f"[{_beginning(array[0], precision)}, {GAP}]"
+    first = [_nested(item, precision, True, LONG) for item in array[:2]]
+    return f"[{', '.join([*first, GAP])}]"
 
 
 def _nested(array: Any, precision: int, keep_all: bool, long: int) -> Any:
@@ -66,7 +80,7 @@ def _rows(nested: list, depth: int = 0, widths: list[int] | None = None) -> list
     lines: list[str] = []
     for place, item in enumerate(nested):
         if isinstance(item, str):
-            inner = [item] if item == GAP else [item]
+            inner = [item]
         elif all(isinstance(x, str) for x in item):
             cells = [x.rjust(w) for x, w in zip(item, widths, strict=False)]
             inner = [f"[{', '.join(cells)}]"]

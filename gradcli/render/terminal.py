@@ -1,7 +1,7 @@
 """Explanations for terminals, and without colour for pipes. The only file that imports rich.
 
-Colour follows one thing through the page: the seed has one colour wherever it occurs, each input its own, zeros are
-dim. Nothing depends on colour alone.
+Colour follows one thing through the page: the seed has one colour wherever it occurs, each input
+its own, zeros are dim. Nothing depends on colour alone.
 """
 
 from rich.box import Box
@@ -52,9 +52,16 @@ def render_terminal(document: Document, environment: Environment) -> str:
     """The document in `environment.width` columns."""
     page = Page(environment)
     console = Console(
-        width=environment.width, color_system="standard" if environment.color else None, force_terminal=environment.color, no_color=not environment.color,
-        highlight=False, markup=False, emoji=False, legacy_windows=False, _environ={},
-    )  # fmt: skip
+        width=environment.width,
+        color_system="standard" if environment.color else None,
+        force_terminal=environment.color,
+        no_color=not environment.color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        _environ={},
+    )
     with console.capture() as captured:
         for renderable in page.document(document):
             console.print(renderable, soft_wrap=False)
@@ -62,10 +69,35 @@ def render_terminal(document: Document, environment: Environment) -> str:
     return _ascii(text) if environment.ascii else text
 
 
-ASCII = str.maketrans({
-    "·": ".", "×": "x", "…": "...", "✓": "ok", "✗": "!!", "│": "|", "─": "-", "┼": "+", "Σ": "sum", "δ": "delta", "∂": "d", "└": "`", "├": "|",
-    "⁰": "^0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "→": "->", "−": "-",
-})  # fmt: skip
+ASCII = str.maketrans(
+    {
+        "·": ".",
+        "×": "x",
+        "…": "...",
+        "✓": "ok",
+        "✗": "!!",
+        "│": "|",
+        "─": "-",
+        "┼": "+",
+        "Σ": "sum",
+        "δ": "delta",
+        "∂": "d",
+        "└": "`",
+        "├": "|",
+        "⁰": "^0",
+        "¹": "1",
+        "²": "2",
+        "³": "3",
+        "⁴": "4",
+        "⁵": "5",
+        "⁶": "6",
+        "⁷": "7",
+        "⁸": "8",
+        "⁹": "9",
+        "→": "->",
+        "−": "-",
+    }
+)
 
 
 def _ascii(text: str) -> str:
@@ -104,7 +136,11 @@ class Page:
     def tensor(self, tensor: Tensor, width: int) -> Text:
         """A tensor in at most `width` columns."""
         return Text(
-            "\n".join(tensor_lines(tensor.array, max(width, 12), self.environment)),
+            "\n".join(
+                tensor_lines(
+                    tensor.array, max(width, 12), self.environment, tensor.role != "answer"
+                )
+            ),
             self.style(tensor.role),
             overflow="fold",
         )
@@ -136,12 +172,14 @@ class Page:
         title = self.text(section.title)
         title.stylize(STYLES["heading"])
         remark = self.text(section.remark)
-        if section.remark:
-            space = self.environment.width - cell_len(title.plain) - cell_len(remark.plain)
-            remark.stylize(STYLES["remark"])
-            title = (
-                title + Text(" " * min(max(space, 2), max(2, 50 - cell_len(title.plain)))) + remark
-            )
+        remark.stylize(STYLES["remark"])
+        room = self.environment.width - cell_len(title.plain) - cell_len(remark.plain)
+        if section.remark and room < 2:
+            title = title + Text("\n  ") + remark
+        elif section.remark:
+            title = title + Text(" " * min(room, max(2, 50 - cell_len(title.plain)))) + remark
+        if section.blocks and all(isinstance(b, Step | Note) for b in section.blocks):
+            return [title, Padding(self.steps(section.blocks), (0, 0, 0, 2))]
         return [title, *(self.block(b) for b in section.blocks)]
 
     def block(self, block: Block) -> RenderableType:
@@ -180,7 +218,9 @@ class Page:
         return grid
 
     def table(self, block: Table) -> RenderableType:
-        """Rows whose cells line up; a last cell that does not fit beside the others goes below them."""
+        """Rows whose cells line up; a last cell that does not fit beside the others goes below
+        them.
+        """
         widths = self.column_widths(block.rows)
         return Group(*(self.row(row, widths) for row in block.rows))
 
@@ -230,12 +270,25 @@ class Page:
         """Whether a cell can stand in `room` columns."""
         return max(cell_len(line) for line in text.plain.split("\n")) <= room
 
-    def step(self, block: Step) -> RenderableType:
+    def steps(self, blocks: tuple[Block, ...]) -> RenderableType:
+        """Steps and notes below each other, the cells of all steps lined up."""
+        rows = {k: self.step_rows(b) for k, b in enumerate(blocks) if isinstance(b, Step)}
+        heads = self.column_widths(tuple(head for head, _ in rows.values()))
+        sent = self.column_widths(tuple(row for _, below in rows.values() for row in below))
+        out: list[RenderableType] = []
+        for k, block in enumerate(blocks):
+            if k in rows:
+                head, below = rows[k]
+                out += [self.row(head, heads), *(self.row(row, sent) for row in below)]
+            elif isinstance(block, Note):
+                out.append(self.note(block))
+        return Group(*out)
+
+    def step_rows(self, block: Step) -> tuple[Row, tuple[Row, ...]]:
         """A numbered operation, and below it what it sends."""
         head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
         cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
-        sent = tuple(row._replace(depth=row.depth + 2) for row in block.sent)
-        return Group(self.table(Table((Row(cells),))), self.table(Table(sent)))
+        return Row(cells), tuple(row._replace(depth=row.depth + 2) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
         """The output and below it what it is made of; what is used again is drawn once."""
@@ -317,13 +370,4 @@ class Page:
         return out
 
 
-BOX = Box(
-    "    \n"
-    "  │ \n"
-    " ─┼ \n"
-    "  │ \n"
-    " ─┼ \n"
-    " ─┼ \n"
-    "  │ \n"
-    "    \n"
-)  # fmt: skip
+BOX = Box("    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n")

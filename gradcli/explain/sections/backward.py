@@ -19,8 +19,9 @@ WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
 def backward(a: Analysis, w: Wording, most: int) -> Section:
     """A step for every operation, and one for every node where several gradients meet."""
-    steps = [step for step in _steps(a, w)]
-    blocks: list[Block] = middle(steps, most, lambda n: Note("", plain(f"… {n:,} more steps")))
+    blocks: list[Block] = middle(
+        _steps(a, w), most, lambda n: Note("", plain(f"… {n:,} more steps"))
+    )
     return Section("backward", plain("Backward"), (), tuple(blocks))
 
 
@@ -42,7 +43,7 @@ def _steps(a: Analysis, w: Wording) -> list[Block]:
 
 
 def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
-    received = w.seed if step.received is a.problem.seed.node else Token("r")
+    received = w.seed if step.received is a.problem.seed.node else Token(w.received)
     rows = tuple(row for c in step.contributions for row in _sent(c, step, a, w, received))
     return Step(
         number,
@@ -54,7 +55,8 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
 
 
 def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
-    """What goes to one input: the rule, and the sum over broadcast dimensions as a line of its own."""
+    """What goes to one input: the rule, and the sum over broadcast dimensions as a line of its "
+    "own."""
     to = words("to ", *w.short(c.to), _side(c, step.node))
     formula = _rule(c, step, w, received)
     if c.sent is c.local or not _was_broadcast(c):
@@ -63,7 +65,8 @@ def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = "".join(t.text for t in w.short(c.to))
     repair = words(
-        f"{name} was broadcast over {dims}, so its gradient sums over {'them' if len(axes) > 1 else 'it'}"
+        f"{name} was broadcast over {dims}, "
+        f"so its gradient sums over {'them' if len(axes) > 1 else 'it'}"
     )
     value = _tensor(c.sent, a)
     return [_row(to, formula, c.local, a), Row((repair,) if value is None else (repair, value), 2)]
@@ -86,12 +89,12 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
     extra = {step.received: Name(received.text, received.role)}
     own = step.node not in w.names
     if own:
-        extra[step.node] = Name("y")
+        extra[step.node] = Name(w.own_output)
     line = w.formula_line(c.local, extra)
     if line == (Token(received.text, received.role),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
-    uses_y = own and any(t.text == "y" for t in line)
-    return (*line, Token(" with y the output", "word")) if uses_y else line
+    uses_y = own and any(t.text == w.own_output for t in line)
+    return (*line, Token(f" with {w.own_output} the output", "word")) if uses_y else line
 
 
 def _row(to: Line, formula: Line, node: Node, a: Analysis) -> Row:

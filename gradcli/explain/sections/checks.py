@@ -12,6 +12,8 @@ from ..blocks import Row, Section, Table, plain, words
 from ..wording import Wording
 from .jacobian import label
 
+ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
+LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
@@ -19,11 +21,13 @@ TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 
 
 class Check(NamedTuple):
-    """The outcome of one check. `max_error` is absolute; `place` is where it was found; `remark` what was special."""
+    """The outcome of one check. `max_error` is absolute; `place` is where it was found; `remark`
+    what was special.
+    """
 
     name: str
-    ok: bool
-    max_error: float
+    ok: bool | None
+    max_error: float | None
     place: str
     remark: str
 
@@ -35,23 +39,25 @@ def checks(a: Analysis, w: Wording) -> Section:
 
 
 def _row(c: Check) -> Row:
-    outcome = "✓" if c.ok else "✗ disagrees"
-    error = (
-        "exact"
-        if c.max_error == 0
-        else f"{c.max_error:.0e} at most" + (f", at {c.place}" if c.place else "")
-    )
-    return Row(
-        (
-            words(c.name),
-            words(outcome),
-            words("; ".join(part for part in (error, c.remark) if part)),
-        )
-    )
+    outcome = {True: "✓", False: "✗ disagrees", None: "–"}[c.ok]
+    said = "; ".join(part for part in (_error(c), c.remark) if part)
+    return Row((words(c.name), words(outcome), words(said)))
+
+
+def _error(c: Check) -> str:
+    if c.max_error is None:
+        return ""
+    at = f", at {c.place}" if c.place else ""
+    return "exact" if c.max_error == 0 else f"{c.max_error:.0e} at most{at}"
 
 
 def run_checks(a: Analysis) -> list[Check]:
-    """Seed times Jacobian and finite differences, at the values given, or at random ones where some are missing."""
+    """Seed times Jacobian and finite differences, at the values given, or at random ones where some
+    are missing.
+    """
+    if not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST:
+        remark = "left out: too large to try with random values"
+        return [Check(name, None, None, "", remark) for name in (ROWS, DIFFERENCES)]
     at = _Point(a)
     return [_seed_times_jacobian(a, at), _finite_differences(a, at)]
 
@@ -60,8 +66,9 @@ def random_values(problem: Problem) -> dict[Node, Any]:
     """A value for every input, random and between 0.3 and 1.7 where none was given."""
     rng = np.random.default_rng(1)
     return {
-        i.node: i.value if i.value is not None else rng.uniform(0.3, 1.7, size=i.shape) for i in problem.inputs.values()
-    }  # fmt: skip
+        i.node: i.value if i.value is not None else rng.uniform(0.3, 1.7, size=i.shape)
+        for i in problem.inputs.values()
+    }
 
 
 class _Point:
@@ -88,10 +95,10 @@ class _Point:
 
 def _seed_times_jacobian(a: Analysis, at: _Point) -> Check:
     """The rows of the Jacobian, each from a one-hot seed, weighed by the seed."""
-    p, name = a.problem, "seed times Jacobian"
+    p, name = a.problem, ROWS
     worst, place = 0.0, ""
     if p.out.numel > EVERY_ROW:
-        return Check(name, True, 0.0, "", f"left out: {p.out.numel:,} rows")
+        return Check(name, None, None, "", f"left out: {p.out.numel:,} rows")
     for x, grad in _differentiated(a):
         vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
         total = np.zeros(x.shape)
@@ -115,7 +122,9 @@ def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
 
 
 def _largest(left: Any, right: Any) -> tuple[float, int]:
-    """The largest difference, relative to sizes above 1, and its place; both nan, or equal infinities, are no difference."""
+    """The largest difference, relative to sizes above 1, and its place; both nan, or equal
+    infinities, are no difference.
+    """
     if not right.size:
         return 0.0, 0
     with np.errstate(all="ignore"):
@@ -149,18 +158,19 @@ def _finite_differences(a: Analysis, at: _Point) -> Check:
                 worst, place = error, name
     remarks = [at.remark] + (
         [
-            f"not at {', '.join(odd[:3])}{' …' * (len(odd) > 3)}, where the function has a corner or is not finite"
+            f"not at {', '.join(odd[:3])}{' …' * (len(odd) > 3)}, "
+            "where the function has a corner or is not finite"
         ]
         if odd
         else []
     )
-    return Check(
-        "finite differences", worst <= TOLERANCE, worst, place, "; ".join(r for r in remarks if r)
-    )
+    return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, "; ".join(r for r in remarks if r))
 
 
 def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, float | None, Any]]:
-    """Slopes along each element, or along a few random directions: name, slope (None at a corner), direction."""
+    """Slopes along each element, or along a few random directions: name, slope (None at a corner),
+    direction.
+    """
     if value.size <= EVERY_ELEMENT:
         for k in range(value.size):
             direction = np.zeros(value.size)
@@ -177,7 +187,9 @@ def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, float 
 
 
 def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[float | None, Any]:
-    """The slope by Richardson's extrapolation of central differences; None where the two sides differ."""
+    """The slope by Richardson's extrapolation of central differences; None where the two sides
+    differ.
+    """
     step = 1e-3 * max(1.0, float(np.max(np.abs(value[direction != 0]), initial=0.0)))
 
     def at(t: float) -> Any:

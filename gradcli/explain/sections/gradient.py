@@ -1,4 +1,5 @@
-"""The gradient of an input at four levels at once: for any shape, by index, one element, numbers."""
+"""The gradient of an input at four levels at once: for any shape, by index, one element, "
+"numbers."""
 
 from ...language.problem import Input
 from ...notation.element import telling_place
@@ -8,16 +9,18 @@ from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..wording import Wording, role_of
 from .jacobian import element_line
 
-
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
-    """Formula, index notation, one element written out, numbers. `place` is the element to follow."""
+    """Formula, index notation, one element written out, numbers; `place` chooses the element."""
     title = plain("Gradient of ", Token(x.name, role_of(x)))
     grad = a.gradient(x)
     if grad is None:
-        absent = f"{a.problem.out_name} does not depend on {x.name}: PyTorch leaves {x.name}.grad at None, which is not the same as zero."
+        absent = (
+            f"{a.problem.out_name} does not depend on {x.name}: PyTorch leaves {x.name}.grad at "
+            "None, which is not the same as zero."
+        )
         return Section("gradient", title, (), (Prose(words(absent)),))
     rows = [Row((words("formula"), w.formula_line(grad)))]
     by_index = w.by_index(x)

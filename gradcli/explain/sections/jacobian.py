@@ -1,4 +1,6 @@
-"""The Jacobian of the output with respect to an input, the seed beside it and seed times Jacobian below."""
+"""The Jacobian of the output with respect to an input, the seed beside it and seed times Jacobian
+below.
+"""
 
 from typing import Any
 
@@ -38,7 +40,9 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
 
 
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure of the Jacobian, held against its numbers, or against those at random values, while it is small."""
+    """The structure of the Jacobian, held against its numbers, or against those at random values,
+    while it is small.
+    """
     grad = a.gradient(x)
     if grad is None:
         return Structure("zero", None, 0, a.problem.out.numel * x.node.numel)
@@ -46,7 +50,10 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     matrix = None
     if numel(jacobian.out) * numel(jacobian.x) <= CONFIRMED:
         matrix = jacobian.matrix() if jacobian.numeric else _at_random_values(a, grad)
-    return jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
+    found = jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
+    if jacobian.numeric and matrix is not None:
+        return found._replace(nonzero=int(np.count_nonzero(matrix)))
+    return found
 
 
 def _at_random_values(a: Analysis, grad: Node) -> Any:
@@ -99,7 +106,9 @@ def label(name: str, shape: Shape, flat: int) -> str:
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
-    """seed times Jacobian, written out for the first columns, where there are no numbers to show it."""
+    """seed times Jacobian, written out for the first columns, where there are no numbers to show
+    it.
+    """
     grad = a.gradient(x)
     if grad is None or a.known(grad):
         return ()
@@ -109,6 +118,8 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
         for line in (element_line(a, w, x, k) for k in range(shown))
         if line is not None
     ]
+    if not rows:
+        return ()
     if shown < x.node.numel:
         rows.append(Row((words(f"… and so on for the other {x.node.numel - shown:,}"),), 1))
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
@@ -135,15 +146,17 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
     """What the matrix would cost for real sizes, against one VJP."""
     out = a.problem.out
     if not out.shape:
-        return plain(
-            f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the shape of {x.name}."
+        return words(
+            f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the "
+            f"shape of {x.name}."
         )
     entries = LARGE ** (out.ndim + x.node.ndim)
     digits = len(str(entries)) - 1
     power = str(digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     size = _bytes(entries * 8)
-    return plain(
-        f"If every dimension were {LARGE}, this matrix would have 10{power} entries ({size}). backward never builds it: one pass back gives seed times Jacobian."
+    return words(
+        f"If every dimension were {LARGE}, this matrix would have 10{power} entries ({size}). "
+        "backward never builds it: one pass back gives seed times Jacobian."
     )
 
 

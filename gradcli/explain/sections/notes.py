@@ -1,4 +1,6 @@
-"""What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do not matter."""
+"""What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do
+not matter.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,7 +14,7 @@ from .seed import IMPLICIT
 
 
 def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
-    """The notes, but for those whose codes were told elsewhere; a section without any is not shown."""
+    """The notes, but for those that were told elsewhere; without any, the section is not shown."""
     return Section(
         "notes",
         plain("Notes"),
@@ -32,7 +34,8 @@ def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "implicit-seed",
-            f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {IMPLICIT}.",
+            f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: "
+            f"{IMPLICIT}.",
         )
     ]
 
@@ -46,7 +49,8 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "integer-values",
-            f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not 1: {said}.",
+            f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not "
+            f"1: {said}.",
         )
     ]
 
@@ -54,9 +58,14 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
 def _unused(a: Analysis) -> list[tuple[str, str]]:
     out = a.problem.out_name
     return [
-        ("unused", f"{x.name} does not reach {out}: PyTorch leaves its gradient at None, and torch.autograd.grad wants allow_unused=True.")
-        for x in a.problem.wrt if a.gradient(x) is None
-    ]  # fmt: skip
+        (
+            "unused",
+            f"{x.name} does not reach {out}: PyTorch leaves its gradient at None, and "
+            "torch.autograd.grad wants allow_unused=True.",
+        )
+        for x in a.problem.wrt
+        if a.gradient(x) is None
+    ]
 
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
@@ -101,7 +110,8 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
             notes.append(
                 (
                     "not-finite",
-                    f"The gradient of {x.name} holds {kinds}: PyTorch computes the same.{_culprit(a)}",
+                    f"The gradient of {x.name} holds {kinds}: PyTorch computes the "
+                    f"same.{_culprit(a)}",
                 )
             )
     return notes

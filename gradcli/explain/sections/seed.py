@@ -35,14 +35,19 @@ def _row(a: Analysis, w: Wording) -> Row:
 def _meaning(a: Analysis, w: Wording) -> Line:
     out = a.problem.out_name
     if a.problem.seed.implicit:
-        return plain(
-            f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with respect to itself."
+        return words(
+            f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with "
+            "respect to itself."
         )
-    return (
-        Token("What the rest of a computation would send back: if loss = f("), Token(f"{out}), then "), w.seed,
-        Token(f" is the gradient of the loss with respect to {out}. It has {out}'s shape, a weight for each element of {out}, and weighs the rows of "
-              f"the Jacobian; it is not multiplied with {out} itself. loss = ({out} * "), w.seed, Token(").sum() has the same gradients."),
-    )  # fmt: skip
+    return words(
+        f"What the rest of a computation would send back: if loss = f({out}), then ",
+        w.seed,
+        f" is the gradient of the loss with respect to {out}. It has {out}'s shape, a weight for "
+        f"each element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
+        f"{out} itself. loss = ({out} * ",
+        w.seed,
+        ").sum() has the same gradients.",
+    )
 
 
 def _remarks(a: Analysis, w: Wording) -> list[Line]:
@@ -50,9 +55,11 @@ def _remarks(a: Analysis, w: Wording) -> list[Line]:
     p = a.problem
     if p.seed.refused:
         return [
-            plain(
-                f'PyTorch refuses {p.out_name}.backward() without a seed: "{IMPLICIT}". There is a Jacobian row for each of the {p.out.numel} elements of '
-                f"{p.out_name}, and no telling how to weigh them; taking ones would silently differentiate {p.out_name}.sum(). "
+            words(
+                f'PyTorch refuses {p.out_name}.backward() without a seed: "{IMPLICIT}". There is a '
+                f"Jacobian row for each of the {p.out.numel} elements of "
+                f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
+                f"differentiate {p.out_name}.sum(). "
                 "Give a seed with --grad. Here it stays a symbol, "
             )
             + (w.seed, Token("."))
@@ -61,13 +68,14 @@ def _remarks(a: Analysis, w: Wording) -> list[Line]:
     if value is None or p.seed.implicit or value.size < 2:
         return []
     if np.all(value == 1):
-        return [plain(f"A seed of ones asks for the gradient of {p.out_name}.sum().")]
+        return [words(f"A seed of ones asks for the gradient of {p.out_name}.sum().")]
     hot = np.argwhere(value != 0)
     if len(hot) == 1 and value[tuple(hot[0])] == 1:
         place = ",".join(map(str, hot[0]))
         return [
-            plain(
-                f"A one-hot seed picks one row of the Jacobian: the gradient of {p.out_name}[{place}] alone."
+            words(
+                "A one-hot seed picks one row of the Jacobian: the gradient of "
+                f"{p.out_name}[{place}] alone."
             )
         ]
     return []
