@@ -43,7 +43,9 @@ class GradcliError(Exception):
     `span` the place in what was typed, or None.
     """
 
-    def __init__(self, code: str, message: str, *, hint: str | None = None, span: Span | None = None):
+    def __init__(
+        self, code: str, message: str, *, hint: str | None = None, span: Span | None = None
+    ):
         assert code in CODES, code
         super().__init__(message)
         self.code, self.message, self.hint, self.span = code, message, hint, span

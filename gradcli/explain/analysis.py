@@ -102,7 +102,7 @@ class Analysis:
         nodes = [grad for grad in self.gradients.of.values() if grad is not None]
         missing = {
             n.attrs["name"]
-            for n in walk([*nodes, p.seed.value])
+            for n in walk([*nodes, *([p.seed.value] if p.seed.value is not None else [])])
             if n.op.name == "input" and n is not p.seed.node
         } - {n.attrs["name"] for n in p.values}
         if missing:

@@ -15,6 +15,7 @@ from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
+ORDER = ("arithmetic", "pointwise", "reductions", "matrix", "shaping", "indexing", "networks", "losses")
 
 
 def catalogue(name: str | None) -> Document:
@@ -40,7 +41,8 @@ def families() -> dict[str, list[Operator]]:
     for op in OPS.values():
         if op.name not in INTERNAL:
             found.setdefault(op.module if op.torch else OWN, []).append(op)
-    return dict(sorted(found.items(), key=lambda item: (item[0] == OWN, item[0] == "leaves")))
+    others = sorted(found.keys() - {*ORDER, OWN})
+    return {name: found[name] for name in (*ORDER, *others, OWN) if name in found}
 
 
 def shorthands() -> dict[Shorthand, list[str]]:

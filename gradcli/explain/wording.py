@@ -134,7 +134,7 @@ class Wording:
     def _inside(self, node: Node) -> list[Node]:
         """The operands written inside a node's text, from left to right, none inside another."""
         span = node.span
-        spans = {}
+        spans: dict[tuple[int, int], Node] = {}
         for i in node.parents:
             s = i.span
             if (

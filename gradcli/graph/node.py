@@ -1,11 +1,12 @@
 """The graph: immutable nodes, built only by calling an operator.
 
-A node knows its shape and dtype as soon as it exists. Nodes are equal when they are the same object,
-and equal requests give the same object, so that rules share sub-expressions without trying to. A node
-that the user wrote carries the span of its text, which keeps two `exp(x)` of a user apart.
+A node knows its shape and dtype as soon as it exists. Nodes are equal when they are the same
+object, and equal requests give the same object, so that rules share sub-expressions without
+trying to. A node that the user wrote carries the span of its text, which keeps two `exp(x)` of a
+user apart.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -18,19 +19,36 @@ if TYPE_CHECKING:
 
 OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/ops fills it
 
+Binary = Callable[[Any, Any], "Node"]
+
 _interned: WeakValueDictionary = WeakValueDictionary()
 _serials = count()
+
+
+def _both(name: str) -> tuple[Binary, Binary]:
+    """Python's operator and its mirror image, for the operator of the table called `name`."""
+    return (lambda a, b: OPS[name](a, b)), (lambda a, b: OPS[name](b, a))
 
 
 class Node:
     """One value: an operator applied to other nodes.
 
-    `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values. `dtype`
-    is "float", "int" or "bool". `serial` grows in order of construction, so sorting by it is a
-    topological order, and its reverse the order in which PyTorch goes backward.
+    `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values.
+    `dtype` is "float", "int" or "bool". `serial` grows in order of construction, so sorting by
+    it is a topological order, and its reverse the order in which PyTorch goes backward.
     """
 
-    __slots__ = ("__weakref__", "attrs", "dtype", "expansion", "inputs", "op", "serial", "shape", "span")
+    __slots__ = (
+        "__weakref__",
+        "attrs",
+        "dtype",
+        "expansion",
+        "inputs",
+        "op",
+        "serial",
+        "shape",
+        "span",
+    )
 
     op: "Operator"
     inputs: "tuple[Node | None, ...]"
@@ -65,6 +83,24 @@ class Node:
         """The last two dimensions exchanged."""
         return OPS["transpose"](self, dim0=-2, dim1=-1)
 
+    # Python's operators build graph; == stays identity, for nodes are keys of dictionaries.
+    __add__, __radd__ = _both("add")
+    __sub__, __rsub__ = _both("sub")
+    __mul__, __rmul__ = _both("mul")
+    __truediv__, __rtruediv__ = _both("div")
+    __pow__, __rpow__ = _both("pow")
+    __matmul__, __rmatmul__ = _both("matmul")
+    __and__, __rand__ = _both("logical_and")
+    __or__, __ror__ = _both("logical_or")
+    __gt__, __ge__ = _both("gt")[0], _both("ge")[0]
+    __lt__, __le__ = _both("lt")[0], _both("le")[0]
+
+    def __neg__(self) -> "Node":
+        return OPS["neg"](self)
+
+    def __invert__(self) -> "Node":
+        return OPS["logical_not"](self)
+
     def __getattr__(self, name: str):
         """Every operator is a method: `x.sum(dim=1)`."""
         if name.startswith("_") or name not in OPS:
@@ -86,7 +122,9 @@ class Node:
         return intern(self.op, self.inputs, self.attrs, span)
 
 
-def intern(op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None) -> Node:
+def intern(
+    op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None
+) -> Node:
     """The node of `op` over `inputs`; the same one when asked for the same again."""
     key = (op, inputs, tuple(map(_key, attrs.values())) if attrs else (), span)
     node = _interned.get(key)
@@ -102,7 +140,8 @@ def intern(op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any
 def _key(value):
     """1, 1.0, True and -0.0 are different attributes, though Python finds some of them equal."""
     kind = type(value)
-    return value if kind is str or kind.__hash__ is object.__hash__ else (kind, repr(value))
+    by_identity: Any = kind.__hash__
+    return value if kind is str or by_identity is object.__hash__ else (kind, repr(value))
 
 
 def as_node(value) -> Node:
@@ -123,7 +162,9 @@ def walk(roots: Iterable[Node], sources=lambda node: node.inputs) -> list[Node]:
 
 
 class Outputs:
-    """What an operation with several outputs gives: nodes, by place and, where PyTorch has them, by name."""
+    """What an operation with several outputs gives: nodes, by place and, where PyTorch has them, by
+    name.
+    """
 
     __slots__ = ("names", "nodes")
 
@@ -139,28 +180,3 @@ class Outputs:
     def at(self, span: Span) -> "Outputs":
         """The same outputs as the text at `span`."""
         return Outputs((node.at(span) for node in self.nodes), self.names)
-
-
-def _arithmetic() -> None:
-    """Python's operators build graph; `==` stays identity, for nodes are keys of dictionaries."""
-
-    def forward(name):
-        return lambda a, b: OPS[name](a, b)
-
-    def swapped(name):
-        return lambda a, b: OPS[name](b, a)
-
-    symbols = {
-        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "matmul": "matmul",
-        "and": "logical_and", "or": "logical_or",
-    }  # fmt: skip
-    for symbol, name in symbols.items():
-        setattr(Node, f"__{symbol}__", forward(name))
-        setattr(Node, f"__r{symbol}__", swapped(name))
-    for name in ("gt", "lt", "ge", "le"):
-        setattr(Node, f"__{name}__", forward(name))
-    Node.__neg__ = lambda a: OPS["neg"](a)  # type: ignore[attr-defined]
-    Node.__invert__ = lambda a: OPS["logical_not"](a)  # type: ignore[attr-defined]
-
-
-_arithmetic()

@@ -1,8 +1,9 @@
 """The record of an operator: everything that the program knows about it, in one place.
 
-A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`. Positional
-parameters after `g` (the gradient of the output) and `y` (the output) are the tensors, keyword-only ones
-the attributes with PyTorch's defaults, the docstring is the operator's sentence.
+A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
+Positional parameters after `g` (the gradient of the output) and `y` (the output) are the
+tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring is the
+operator's sentence.
 """
 
 import inspect
@@ -18,20 +19,27 @@ DTYPES = ("float", "int", "bool")
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
-NUMPY = {"axis": "dim", "axes": "dims", "keepdims": "keepdim", "ddof": "correction", "unbiased": "correction", "ord": "p"}
-
+NUMPY = {
+    "axis": "dim",
+    "axes": "dims",
+    "keepdims": "keepdim",
+    "ddof": "correction",
+    "unbiased": "correction",
+    "ord": "p",
+}
 
 
 class Operator:
     """One operator.
 
-    rule      (g, y, *inputs, **attrs) -> the gradient of every input, as graph; None where there is none
+    rule      (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None
     expand    (*inputs, **attrs) -> the same value said with other operators
     shape     (*shapes, **attrs) -> the output's shape
-    dtype     "promote", "number": the same, with bool as int, "float", "bool", "int", "first": that of the first input, or (**attrs) -> dtype
+    dtype     "float", "int", "bool"; "promote": the widest of the inputs; "number": the same, with
+              bool as int; "first": that of the first input; or (**attrs) -> dtype
     value     (*arrays, **attrs) -> array, with NumPy
-    symbolic  (sympy, *elements, **attrs) -> element or array, where `value` cannot work on SymPy elements
-    family    what the backends and the notation may take for granted: elementwise, reduction, movement, ...
+    symbolic  (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy elements
+    family    what backends and notation may take for granted: elementwise, reduction, movement, ...
     index     its meaning in index notation (notation/lower.py says in which forms)
     spelling  how a formula writes it; None: as a call
     torch     the name to call it by in PyTorch; None: PyTorch has no such function
@@ -39,36 +47,102 @@ class Operator:
     collect   the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     fixed     the inputs by which PyTorch has no derivative, though there is one
     labels    the inputs that hold whole numbers or masks, not numbers to differentiate by
-    kink      (y, *inputs, **attrs) -> mask of the elements where a convention answers; caveat: which
+    kink      (y, *inputs, **attrs) -> mask of the elements where a convention answers
+    caveat    which convention, in words
     examples  pairs (expression, shapes), which the documentation shows and the tests run
     domain    the open interval that examples draw their values from
     samples   points that the tests compare with PyTorch
     """
 
     __slots__ = (
-        "aliases", "attributes", "caveat", "collect", "domain", "dtype", "examples", "expand", "family", "fixed", "index", "inputs", "kink",
-        "labels", "method", "module", "name", "optional", "order", "rule", "samples", "sentence", "shape", "spelling", "symbolic",
-        "torch", "value", "variadic",
-    )  # fmt: skip
+        "aliases",
+        "attributes",
+        "caveat",
+        "collect",
+        "domain",
+        "dtype",
+        "examples",
+        "expand",
+        "family",
+        "fixed",
+        "index",
+        "inputs",
+        "kink",
+        "labels",
+        "method",
+        "module",
+        "name",
+        "optional",
+        "order",
+        "rule",
+        "samples",
+        "sentence",
+        "shape",
+        "spelling",
+        "symbolic",
+        "torch",
+        "value",
+        "variadic",
+    )
 
     def __init__(
-        self, rule: Callable | None, *, family: str, shape=None, dtype="promote", value=None, symbolic=None, expand=None,
-        index=None, spelling=None, method=False, torch="torch.{name}", aliases=(), order=None, collect=None, labels=(), fixed=(), kink=None,
-        caveat=None, examples=(), domain=(-2.0, 2.0), samples=(), attributes=None, defined_by=None,
-    ):  # fmt: skip
+        self,
+        rule: Callable | None,
+        *,
+        family: str,
+        shape=None,
+        dtype="promote",
+        value=None,
+        symbolic=None,
+        expand=None,
+        index=None,
+        spelling=None,
+        method=False,
+        torch="torch.{name}",
+        aliases=(),
+        order=None,
+        collect=None,
+        labels=(),
+        fixed=(),
+        kink=None,
+        caveat=None,
+        examples=(),
+        domain=(-2.0, 2.0),
+        samples=(),
+        attributes=None,
+        defined_by=None,
+    ):
         source = defined_by or rule or expand
         self.name = source.__name__.rstrip("_")
         self.module = source.__module__.rsplit(".", 1)[-1]
         self.sentence = (source.__doc__ or "").strip()
         means = expand if rule is None or source is expand else None
-        tensors, self.variadic, named = _parameters(means, skip=0) if means else _parameters(rule, skip=2)
+        tensors, self.variadic, named = (
+            _parameters(means, skip=0) if means else _parameters(rule, skip=2)  # type: ignore[arg-type]
+        )
         self.inputs = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
         self.attributes = named if attributes is None else attributes
         self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
-        self.rule, self.expand, self.shape, self.dtype, self.value = rule, expand, shape, dtype, value
-        self.symbolic, self.family, self.index, self.spelling, self.method = symbolic, family, index, spelling, method
-        self.torch, self.aliases, self.collect = torch and torch.format(name=self.name), tuple(aliases), collect
+        self.rule, self.expand, self.shape, self.dtype, self.value = (
+            rule,
+            expand,
+            shape,
+            dtype,
+            value,
+        )
+        self.symbolic, self.family, self.index, self.spelling, self.method = (
+            symbolic,
+            family,
+            index,
+            spelling,
+            method,
+        )
+        self.torch, self.aliases, self.collect = (
+            torch and torch.format(name=self.name),
+            tuple(aliases),
+            collect,
+        )
         self.labels, self.fixed, self.kink, self.caveat = tuple(labels), tuple(fixed), kink, caveat
         self.examples, self.domain, self.samples = tuple(examples), domain, tuple(samples)
         OPS[self.name] = self
@@ -80,23 +154,35 @@ class Operator:
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)
 
-    def bind(self, args: Sequence, named: dict[str, Any]) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
+    def bind(
+        self, args: Sequence, named: dict[str, Any]
+    ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
         """Arguments of a call, sorted into tensors and attributes."""
         given = self._place(args)
         for key, value in named.items():
             name = self._parameter(key)
             if name in given:
-                raise GradcliError("arguments", f"{self.name}() got two values for {name}", hint=self.signature())
+                raise GradcliError(
+                    "arguments", f"{self.name}() got two values for {name}", hint=self.signature()
+                )
             given[name] = value
-        attrs = {name: freeze(given.pop(name, default)) for name, default in self.attributes.items()}
+        attrs = {
+            name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
+        }
         missing = [name for name, value in attrs.items() if value is REQUIRED]
         missing += [i for i in self.inputs if i not in given and i not in self.optional]
         if missing:
-            raise GradcliError("arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.signature())
+            raise GradcliError(
+                "arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.signature()
+            )
         for name, value in attrs.items():
-            if isinstance(value, Node) or (isinstance(value, tuple) and any(isinstance(v, Node) for v in value)):
+            if isinstance(value, Node) or (
+                isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
+            ):
                 raise GradcliError(
-                    "arguments", f"{name} of {self.name}() must be written as a number, not a tensor", hint=self.signature()
+                    "arguments",
+                    f"{name} of {self.name}() must be written as a number, not a tensor",
+                    hint=self.signature(),
                 )
         return self._tensors(given), attrs
 
@@ -104,7 +190,11 @@ class Operator:
         """Positional arguments, by the name of their parameter."""
         given: dict[str, Any] = {}
         for place, name in enumerate(self.order):
-            if name == self.collect and len(args) > place and not isinstance(args[place], tuple | list):
+            if (
+                name == self.collect
+                and len(args) > place
+                and not isinstance(args[place], tuple | list)
+            ):
                 given[name] = tuple(args[place:])
                 return given
             if self.variadic and name == self.inputs[0] and len(args) > place:
@@ -118,7 +208,9 @@ class Operator:
                 given[name] = args[place]
         if len(args) > len(self.order):
             raise GradcliError(
-                "arguments", f"{self.name}() takes {len(self.order)} arguments at most, not {len(args)}", hint=self.signature()
+                "arguments",
+                f"{self.name}() takes {len(self.order)} arguments at most, not {len(args)}",
+                hint=self.signature(),
             )
         return given
 
@@ -129,7 +221,9 @@ class Operator:
         for place, others in enumerate((FIRST, SECOND)):
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
-        raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.signature())
+        raise GradcliError(
+            "arguments", f"{self.name}() has no argument {key}", hint=self.signature()
+        )
 
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
@@ -143,21 +237,29 @@ class Operator:
     def _tensor(self, value, name: str) -> Node:
         if isinstance(value, Node | int | float):
             return as_node(value)
-        raise GradcliError("arguments", f"{name} of {self.name}() must be a tensor or a number, not {value!r}", hint=self.signature())
+        raise GradcliError(
+            "arguments",
+            f"{name} of {self.name}() must be a tensor or a number, not {value!r}",
+            hint=self.signature(),
+        )
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
         for name, i in zip(self.inputs, node.inputs, strict=False) if self.labels else ():
             if name in self.labels and i is not None and i.dtype == "float":
                 raise GradcliError(
-                    "arguments", f"{name} of {self.name}() must hold whole numbers or a mask, not floating-point numbers",
+                    "arguments",
+                    f"{name} of {self.name}() must hold whole numbers or a mask, not "
+                    "floating-point numbers",
                     hint="give its values with --value, or write it out: tensor([0, 2])",
-                )  # fmt: skip
+                )
         if self.shape is None:
             node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
             node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
             return
-        node.shape = self.shape(*[None if i is None else i.shape for i in node.inputs], **node.attrs)
+        node.shape = self.shape(
+            *[None if i is None else i.shape for i in node.inputs], **node.attrs
+        )
         if self.dtype in DTYPES:
             node.dtype = self.dtype
         elif callable(self.dtype):

@@ -46,9 +46,10 @@ def broadcast(*shapes: Shape) -> Shape:
                 raise Conflict(
                     f"shapes {' and '.join(map(text, shapes))} do not broadcast: "
                     f"dimension {axis - ndim} is {wide[0]} in one and {size} in the other",
-                    wide[0], size,
+                    wide[0],
+                    size,
                     hint="sizes must be equal, or one of them 1, counted from the last dimension",
-                )  # fmt: skip
+                )
         out.append(wide[0] if wide else 1)
     return tuple(out)
 
@@ -61,7 +62,8 @@ def axis(dim: int, ndim: int) -> int:
     if not -room <= dim < room:
         raise GradcliError(
             "index",
-            f"dimension {dim} is out of range for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
+            f"dimension {dim} is out of range for a tensor with {ndim} "
+            f"dimension{'s' * (ndim != 1)}",
             hint=f"dim goes from {-room} to {room - 1}",
         )
     return dim % room
@@ -85,7 +87,9 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
 
 
 def require_equal(have: Shape, want: Shape, message: str) -> None:
-    """Raise a Conflict about the first two sizes that differ, or a plain error for other dimensions."""
+    """Raise a Conflict about the first two sizes that differ, or a plain error for other
+    dimensions.
+    """
     if have != want:
         differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
         if len(have) != len(want):
@@ -105,10 +109,13 @@ def matmul(a: Shape, b: Shape) -> Shape:
     k2, n = (b if len(b) > 1 else (*b, 1))[-2:]
     if k != k2:
         raise Conflict(
-            f"shapes {text(a)} and {text(b)} cannot be multiplied: the last dimension of the left is {k}, "
+            f"shapes {text(a)} and {text(b)} cannot be multiplied: the last dimension of the left "
+            f"is {k}, "
             f"and dimension {max(-2, -len(b))} of the right is {k2}",
-            k, k2, hint="those two must be equal",
-        )  # fmt: skip
+            k,
+            k2,
+            hint="those two must be equal",
+        )
     head = broadcast(a[:-2], b[:-2])
     return head + ((m,) if len(a) > 1 else ()) + ((n,) if len(b) > 1 else ())
 
@@ -135,7 +142,8 @@ def reshape(old: Shape, new: Shape) -> Shape:
         return tuple(total // known if n == -1 else n for n in new)
     if total != known:
         raise Conflict(
-            f"shape {text(new)} has {known} elements and the input, of shape {text(old)}, has {total}",
+            f"shape {text(new)} has {known} elements and the input, of shape {text(old)}, has "
+            f"{total}",
             total,
             known,
         )

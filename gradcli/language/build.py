@@ -18,6 +18,7 @@ from ..limits import Limits
 from ..ops.families import Shorthand
 from ..ops.leaves import Array
 from .names import BARE_CONSTANTS, library_path
+from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, DTYPES, function, functions
 
@@ -58,6 +59,7 @@ STORAGE = {
     "non_blocking",
     "copy",
 }
+LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
 ATTRIBUTES = {"T", "mT", "H", "mH"}
 ARRAY_MAKERS = {
@@ -162,7 +164,10 @@ class Builder:
     def _bounded(self, value: Any) -> Any:
         if type(value) is int and value.bit_length() > 63:
             self.limits.check("digits", value.bit_length() * 3 // 10, "a whole number")
-            return float(value) if value.bit_length() < 1024 else float("inf")
+            try:
+                return float(value)
+            except OverflowError:
+                raise GradcliError("arguments", "this whole number is too large", hint=LARGEST) from None
         return value
 
     def _Name(self, e: ast.Name) -> Any:
@@ -457,6 +462,9 @@ class Builder:
         self.limits.check("operations", self.count, "the expression")
         for node in value if isinstance(value, Outputs) else [value]:
             if isinstance(node, Node):
+                if node.ndim > MOST_DIMENSIONS:
+                    said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
+                    raise GradcliError("shape", said)
                 self.limits.check(
                     "elements", node.numel, f"a tensor of shape {node.shape}", self.source.span(e)
                 )
@@ -509,6 +517,8 @@ class Builder:
     def _draw(self, e: ast.Call, args: list, how: str) -> Node:
         shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
         shape = tuple(map(self._whole, shape))
+        if any(size < 0 for size in shape):
+            raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
         self.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
         drawn = getattr(self.draws.random, how)(shape)
         return self._counted(

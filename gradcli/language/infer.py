@@ -9,7 +9,7 @@ are tried in order of plausibility.
 import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import count, islice, permutations, product
+from itertools import chain, count, islice, permutations, product
 from typing import NamedTuple
 
 from ..errors import GradcliError
@@ -24,6 +24,7 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
+MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
 Trial = Callable[[dict[str, Shape]], "tuple[Shape, Shape | None]"]
@@ -115,15 +116,13 @@ def _solve(
 ) -> Inferred:
     """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
     taken = {n for shape in known.values() for n in shape}
-    stand_ins = (p for p in PRIMES if p not in taken)
-    try:
-        symbolic = {
-            name: tuple(next(stand_ins) for _ in range(rank)) for name, rank in ranks.items()
-        }
-    except StopIteration:
-        raise GradcliError(
-            "shape", "too many inputs have no shape", hint="give shapes with -s"
-        ) from None
+    stand_ins = (p for p in chain(PRIMES, islice(_further_primes(), MOST_SIZES)) if p not in taken)
+    numbers = list(islice(stand_ins, sum(ranks.values())))
+    if len(numbers) < sum(ranks.values()):
+        hint = "give shapes with -s"
+        raise GradcliError("limit", "too many inputs have no shape", hint=hint)
+    each = iter(numbers)
+    symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
     sizes = _Sizes(p for shape in symbolic.values() for p in shape)
     try:
         seed = _unify(symbolic, known, sizes, trial)
@@ -156,6 +155,10 @@ def _unify(
         if not sizes.unify(*different):
             message = f"the seed has shape {text(seed)}, and the output cannot have it"
             raise GradcliError("seed-shape", message)
+
+
+def _further_primes() -> Iterator[int]:
+    return (n for n in count(PRIMES[0] + 2, 2) if all(n % k for k in range(3, 200, 2)))
 
 
 class _Sizes:

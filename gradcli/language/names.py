@@ -43,12 +43,15 @@ def free_names(program: Program, given: Collection[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     bound: set[str] = set()
+    own = set(given)
     for statement in program.statements:
-        names = _loaded(statement.value, set(given) | bound | set(found))
+        names = _loaded(statement.value, own)
         for n in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
             if n.id not in bound and (n.id not in BARE_CONSTANTS or n.id in given):
                 found[n.id] = None
+                own.add(n.id)
         bound.update(statement.names)
+        own.update(statement.names)
     return list(found)
 
 

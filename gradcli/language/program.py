@@ -5,6 +5,7 @@ Knows where everything stands in the text, and nothing about what it means.
 
 import ast
 import textwrap
+import unicodedata
 import warnings
 from typing import NamedTuple
 
@@ -58,8 +59,10 @@ class Source:
 def read_program(text: str, limits: Limits, origin: str = "expression") -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), f"the {origin}")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
+    _check_characters(source)
     if not text:
         raise GradcliError(
             "syntax",
@@ -82,13 +85,32 @@ def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
             return ast.parse(text).body
     except SyntaxError as error:
         if "nested" in str(error.msg) or "too complex" in str(error.msg):
-            limits.check("nesting", 10**9, f"the {source.origin}")
+            raise _too_deep(source) from None
         raise _syntax_error(error, source) from None
     except (RecursionError, MemoryError):
-        limits.check("nesting", 10**9, f"the {source.origin}")
-        raise
-    except ValueError as error:  # null bytes, before Python 3.12
-        raise GradcliError("syntax", f"this text cannot be read: {error}") from None
+        raise _too_deep(source) from None
+
+
+def _too_deep(source: Source) -> GradcliError:
+    return GradcliError(
+        "limit",
+        f"the {source.origin} is too long, or nested too deeply, for one statement",
+        hint="give parts of it names: h = ...; out = ... h ...",
+    )
+
+
+def _check_characters(source: Source) -> None:
+    """Refuse characters that cannot be seen, or that change how others are seen."""
+    if source.text.isprintable():
+        return
+    for place, c in enumerate(source.text):
+        if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+            raise GradcliError(
+                "syntax",
+                f"there is an invisible character, U+{ord(c):04X}, in the {source.origin}",
+                span=Span(source.text, place, place + 1, source.origin),
+                hint="delete it",
+            )
 
 
 def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:

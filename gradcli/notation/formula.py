@@ -108,8 +108,8 @@ class Writer:
         source = node.inputs[place]
         assert source is not None
         value = source.attrs.get("value")
-        if isinstance(value, float) and isfinite(value) and node.dtype == "float":
-            others = [i for i in node.inputs if i is not None and i.op.name != "constant"]
+        if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
+            others = [i for i in node.parents if i.op.name != "constant"]
             return self.number(value, point=all(i.dtype != "float" for i in others))
         return self.trees[source]
 
@@ -285,6 +285,8 @@ def eye(w: Writer, node: Node) -> Tree:
 def arange(w: Writer, node: Node) -> Tree:
     start, end, step = node.attrs.values()
     given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
+    if node.span is None and given == [end]:
+        return Call(w.library("arange"), (w.size(end, -1),))
     return Call(w.library("arange"), tuple(map(w.plain, given)))
 
 

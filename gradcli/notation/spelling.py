@@ -81,8 +81,10 @@ class _Reader:
 
     def _Subscript(self, e: ast.Subscript) -> Tree:
         hole = self._hole(e.slice)
-        filled = tree.text(self.holes[hole]) if hole else ast.unparse(e.slice)  # type: ignore[arg-type]
-        return tree.Subscript(self.read(e.value), filled)
+        if hole is not None:
+            return tree.Subscript(self.read(e.value), tree.text(self.holes[hole]))  # type: ignore[arg-type]
+        items = e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice]
+        return tree.Subscript(self.read(e.value), ", ".join(map(ast.unparse, items)))
 
     def _Call(self, e: ast.Call) -> Tree:
         args = tuple(self.read(a) for a in e.args if self._given(a))

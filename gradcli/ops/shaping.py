@@ -422,6 +422,7 @@ def split(tensor, split_size, dim=0):
     if isinstance(split_size, int):
         if split_size < 1:
             raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
+        _check_parts(-(-size // split_size))
         split_size = [min(split_size, size - k) for k in range(0, size, split_size)]
     elif sum(split_size) != size:
         raise GradcliError(
@@ -436,6 +437,11 @@ def split(tensor, split_size, dim=0):
     return Outputs(parts)
 
 
+def _check_parts(count):
+    if count > MOST_PARTS:
+        raise GradcliError("limit", f"{count:,} parts, and {MOST_PARTS:,} are the most")
+
+
 @shorthand()
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
@@ -447,4 +453,5 @@ def chunk(input, chunks, dim=0):
 def unbind(input, dim=0):
     """The slices along dim."""
     whole = (slice(None),) * shapes.axis(dim, input.ndim)
+    _check_parts(input.shape[dim])
     return Outputs(as_node(input)[(*whole, k)] for k in range(input.shape[dim]))

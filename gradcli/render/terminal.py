@@ -242,7 +242,8 @@ class Page:
     def row(self, row: Row, widths: list[int]) -> RenderableType:
         """The cells of one row; what does not fit goes below, indented."""
         indent = 2 * row.depth
-        head, offset, below = Text(" " * indent), indent, []
+        below: list[Text] = []
+        head, offset = Text(" " * indent), indent
         for place, cell in enumerate(row.cells):
             last = place == len(row.cells) - 1
             room = self.width - offset
