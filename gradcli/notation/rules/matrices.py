@@ -1,0 +1,98 @@
+"""Matrix products, transposes and outer products."""
+
+from ...graph import Node
+from ...graph.shapes import axes, axis
+from .products import Product, build, product_of
+from .registry import layout, rule
+
+
+def is_transposed(node: Node) -> bool:
+    """Whether a node is another one with its last two dimensions exchanged."""
+    return node.op.name == "transpose" and _last_two(node)
+
+
+def _last_two(node: Node) -> bool:
+    return {axis(d, node.ndim) for d in node.attrs.values()} == {node.ndim - 2, node.ndim - 1}
+
+
+@rule("transpose")
+def transposed(node: Node) -> Node | None:
+    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a)."""
+    x = node.parents[0]
+    if x.op.name == "transpose":
+        pairs = [{axis(d, x.ndim) for d in n.attrs.values()} for n in (node, x)]
+        return x.inputs[0] if pairs[0] == pairs[1] else None
+    if not _last_two(node):
+        return None
+    if x.op.name == "matmul" and all(i.ndim > 1 for i in x.parents):
+        a, b = x.parents
+        return b.mT @ a.mT
+    if x.op.name == "outer":
+        return x.op(*reversed(x.inputs))
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    plain = node.attrs == {"dim0": -2, "dim1": -1}
+    return None if plain else x.mT
+
+
+@rule("matmul")
+def unit_matrix(node: Node) -> Node | None:
+    """eye(n) @ x = x @ eye(n) = x."""
+    a, b = node.parents
+    if _is_unit(a):
+        return b
+    return a if _is_unit(b) else None
+
+
+def _is_unit(x: Node) -> bool:
+    return x.op.name == "eye" and x.shape[0] == x.shape[1]
+
+
+@layout("mul")
+def outer_product(node: Node) -> Node | None:
+    """a.unsqueeze(1) * b = outer(a, b) for vectors."""
+    found = product_of(node)
+    if found is None or node.ndim != 2 or any(e < 0 for e in found.factors.values()):
+        return None
+    columns = [f for f in found.factors if _is_column(f)]
+    rows = [f for f in found.factors if f.ndim == 1]
+    rest = {f: e for f, e in found.factors.items() if f not in columns and f not in rows}
+    if not columns or not rows or any(f.shape for f in rest):
+        return None
+    from ...graph import OPS
+
+    left = Product(found.coefficient, rest | {c.inputs[0]: found.factors[c] for c in columns})
+    right = Product(type(found.coefficient)(1), {r: found.factors[r] for r in rows})
+    return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
+
+
+def _is_column(f: Node) -> bool:
+    return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 1
+
+
+@rule("sum")
+def sum_of_products(node: Node) -> Node | None:
+    """(g.unsqueeze(1) * x).sum(dim=0) = g @ x; (x * b).sum(dim=1) = x @ b for a vector b."""
+    x = node.parents[0]
+    if node.attrs["keepdim"] or node.attrs["dim"] is None or x.op.name != "mul" or x.ndim != 2:
+        return None
+    over = axes(node.attrs["dim"], x.ndim)
+    a, b = x.parents
+    if over == (0,):
+        for one, other in ((a, b), (b, a)):
+            if _is_column(one) and other.shape == x.shape:
+                return one.inputs[0] @ other  # type: ignore[operator]
+    if over == (1,):
+        for one, other in ((a, b), (b, a)):
+            if one.ndim == 1 and one.shape == x.shape[1:] and other.shape == x.shape:
+                return other @ one
+    return None
+
+
+@rule("exp")
+def exp_of_logarithm(node: Node) -> Node | None:
+    """exp(log_softmax(x)) = softmax(x); exp(log(x)) = x."""
+    x = node.parents[0]
+    if x.op.name == "log_softmax":
+        return x.parents[0].softmax(dim=x.attrs["dim"])
+    return x.inputs[0] if x.op.name == "log" else None

@@ -1,0 +1,167 @@
+"""Elements picked and put back; shapes with sizes of 1."""
+
+from ...graph import OPS, Node
+from ...graph.shapes import axes, axis
+from ...lazy import np
+from ...ops.indexing import full_index
+from ...ops.leaves import Array
+from .products import constant_value
+from .registry import layout, rule
+
+RESHAPING = ("reshape", "squeeze", "unsqueeze")
+SMALL = 1000  # known numbers that are looked at
+
+
+@rule(*RESHAPING)
+def there_and_back(node: Node) -> Node | None:
+    """x.unsqueeze(0).squeeze(0) = x; x.reshape(a).reshape(b) = x.reshape(b)."""
+    base = node
+    while base.op.name in RESHAPING:
+        base = base.parents[0]
+        if base.shape == node.shape:
+            return base
+    if node.op.name == "reshape" and node.parents[0].op.name in RESHAPING:
+        return base.reshape(shape=node.shape)
+    if base.op.name in ("ones", "zeros"):
+        return base.op(size=node.shape)
+    return _without_kept_dimensions(node) or _expanded_later(node)
+
+
+def _expanded_later(node: Node) -> Node | None:
+    """x.expand(2, 1).squeeze(1) = x.squeeze(1).expand(2)."""
+    spread = node.parents[0]
+    if spread.op.name != "expand" or node.op.name == "reshape":
+        return None
+    inner = spread.parents[0]
+    lead, place = spread.ndim - inner.ndim, node.attrs["dim"]
+    if place is None or (lead and node.op.name == "unsqueeze"):
+        return None
+    place = axis(place, max(spread.ndim, node.ndim)) - lead
+    new = inner if place < 0 else node.op(inner, dim=place)
+    return new.expand(shape=node.shape)
+
+
+def _without_kept_dimensions(node: Node) -> Node | None:
+    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1)."""
+    kept = node.parents[0]
+    if kept.op.family != "reduction" or not kept.attrs["keepdim"]:
+        return None
+    new = kept.op(*kept.inputs, **kept.attrs | {"keepdim": False})
+    return new if new.shape == node.shape else None
+
+
+@rule("getitem")
+def all_of_it(node: Node) -> Node | None:
+    """x[:, :] = x; a part of ones is ones."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    whole = not any(map(_picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
+    return x if whole else None
+
+
+def _picks(item) -> bool:
+    return isinstance(item, Array | tuple)
+
+
+@layout("index_put")
+def by_selection(node: Node) -> Node | None:
+    """v put at row 0 = outer(eye(n)[0], v); at rows [0, 2] = eye(n)[[0, 2]].T @ v."""
+    v, shape = node.parents[0], node.shape
+    index = node.attrs["index"]
+    if not 1 <= len(shape) <= 2 or any(_hard(item) for item in index):
+        return None
+    full = full_index(index, len(shape))
+    if sum(map(_picks, full)) > 1 or v.shape != _picked(shape, index):
+        return None
+    if len(shape) == 1:
+        return _along(v, shape[0], full[0])
+    rows, columns = full
+    if not isinstance(columns, int):
+        v = _along(v, shape[1], columns)
+        return _down(v, shape[0], rows)
+    if not isinstance(rows, int):
+        return OPS["outer"](_along(v, shape[0], rows), _unit(shape[1], columns))
+    return _times(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
+
+
+def _picked(shape, index):
+    return OPS["ones"](size=shape)[index].shape
+
+
+def _hard(item) -> bool:
+    return item is None or (isinstance(item, Array) and item.value.ndim != 1) or _nested(item)
+
+
+def _nested(item) -> bool:
+    return isinstance(item, tuple) and any(isinstance(i, tuple) for i in item)
+
+
+def _unit(size: int, item) -> Node:
+    return OPS["eye"](n=size)[(item,)]
+
+
+def _along(v: Node, size: int, item) -> Node:
+    """v put at `item` of the last dimension."""
+    if item == slice(None):
+        return v
+    return _times(v, _unit(size, item)) if isinstance(item, int) else v @ _unit(size, item)
+
+
+def _times(v: Node, unit: Node) -> Node:
+    return unit if constant_value(v) == 1 else v * unit
+
+
+def _down(v: Node, size: int, item) -> Node:
+    """v put at `item` of the last but one dimension."""
+    if item == slice(None):
+        return v
+    return OPS["outer"](_unit(size, item), v) if isinstance(item, int) else _unit(size, item).mT @ v
+
+
+@rule("sum")
+def sum_of_scattered(node: Node) -> Node | None:
+    """Scattering along dim moves elements only along dim: the sum over it stays."""
+    x = node.parents[0]
+    dim = node.attrs["dim"]
+    if x.op.name != "scatter_to" or dim is None:
+        return None
+    v, place = x.inputs[0], axis(x.attrs["dim"], x.ndim)
+    others = all(a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != place)  # type: ignore[union-attr]
+    return (
+        v.sum(dim=dim, keepdim=node.attrs["keepdim"])
+        if axes(dim, x.ndim) == (place,) and others
+        else None
+    )  # type: ignore[union-attr]
+
+
+@layout("scatter_to")
+def by_comparison(node: Node) -> Node | None:
+    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index a row."""
+    v, index = node.parents
+    last = node.ndim - 1
+    one = index.ndim == node.ndim and index.shape == (*node.shape[:-1], 1)
+    if axis(node.attrs["dim"], node.ndim) != last or not one or v.dtype != "float":
+        return None
+    here = index.eq(OPS["arange"](end=node.shape[last]))
+    new = here.double() if constant_value(v) == 1 else v * here
+    return new if new.shape == node.shape else None
+
+
+@rule("elementwise")
+def known_masks(node: Node) -> Node | None:
+    """A comparison of known numbers that holds everywhere, or nowhere."""
+    if node.dtype != "bool" or node.numel == 0 or not all(map(_known, node.inputs)):
+        return None
+    if not any(i.op.name == "tensor" for i in node.parents):
+        return None
+    from ...backends.numeric import Evaluator
+
+    value = np.asarray(Evaluator({})(node)[0])
+    if value.all() or not value.any():
+        return OPS["full"](size=node.shape, fill_value=bool(value.flat[0]))
+    return None
+
+
+def _known(node: Node | None) -> bool:
+    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= SMALL

@@ -1,0 +1,250 @@
+"""Products: numbers collected, equal factors made powers, g first."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from ...graph import OPS, Node, as_node, intern
+from .registry import layout, rule
+
+MOST = 16  # factors; a longer product is left as it is
+SEEDS = {"g", "g_out", "seed", "cotangent"}
+REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
+LINEAR = (
+    *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "index_put", "cumsum",
+    "scatter_to", "trace",
+)  # fmt: skip
+
+Coefficient = Fraction | float
+
+
+class Product(NamedTuple):
+    """coefficient * factor ** exponent * ...; factors in order of appearance."""
+
+    coefficient: Coefficient
+    factors: dict[Node, Coefficient]
+
+    @property
+    def key(self) -> frozenset:
+        """What like terms have in common."""
+        return frozenset(self.factors.items())
+
+
+def as_number(value: float) -> Coefficient:
+    """A whole number exactly, so that 2/6 stays a ratio."""
+    return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
+
+
+def product_of(node: Node) -> Product | None:
+    """The factors of a node, those of shapes that broadcast to its own among them."""
+    coefficient: Coefficient = Fraction(1)
+    factors: dict[Node, Coefficient] = {}
+    stack: list[tuple[Node, Coefficient]] = [(node, Fraction(1))]
+    while stack:
+        part, e = stack.pop()
+        value = constant_value(part)
+        if value is not None and not (e < 0 and _divides_badly(value)):
+            if value == 0 and e <= 0:
+                return None
+            coefficient = _power(coefficient, value, e)
+            continue
+        inner = _split(part, e)
+        if inner is None:
+            factors[part] = factors.get(part, Fraction(0)) + e
+            if len(factors) > MOST:
+                return None
+        else:
+            sign, parts = inner
+            coefficient *= sign
+            stack.extend(reversed(parts))
+    return Product(coefficient, {f: e for f, e in factors.items() if e != 0})
+
+
+def _divides_badly(value: Coefficient) -> bool:
+    """Whether x / value reads better than x times its inverse: x / 30.5."""
+    return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
+
+
+def _power(coefficient: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient:
+    return coefficient * (value if e == 1 else value**e)
+
+
+def constant_value(node: Node) -> Coefficient | None:
+    """The number that every element of a node is, where that can be seen."""
+    name, attrs = node.op.name, node.attrs
+    if name == "constant" and not isinstance(attrs["value"], bool):
+        value = attrs["value"]
+        return as_number(value) if abs(value) < float("inf") else None
+    if name == "full" and not isinstance(attrs["fill_value"], bool):
+        return as_number(attrs["fill_value"])
+    return {"ones": Fraction(1), "zeros": Fraction(0)}.get(name)
+
+
+def _split(node: Node, e: Coefficient):
+    """A node to the power of e as a sign and powers of its parts; None for a factor."""
+    if e != int(e):
+        return None
+    name, inputs = node.op.name, node.inputs
+    if name == "mul":
+        return 1, [(i, e) for i in inputs]
+    if name == "div":
+        return 1, [(inputs[0], e), (inputs[1], -e)]
+    if name == "neg":
+        return (-1) ** int(e), [(inputs[0], e)]
+    if name == "pow":
+        value = constant_value(inputs[1]) if inputs[1].op.name == "constant" else None
+        return None if value is None else (1, [(inputs[0], e * value)])
+    if name in ("square", "reciprocal"):
+        return 1, [(inputs[0], e * (2 if name == "square" else -1))]
+    if name == "expand" or (name == "unsqueeze" and _leading(node)):
+        return 1, [(inputs[0], e)]
+    return None
+
+
+def _leading(node: Node) -> bool:
+    """Whether a new dimension comes first, where broadcasting puts it anyway."""
+    return node.attrs["dim"] in (0, -node.ndim)
+
+
+def number_node(value: Coefficient) -> Node:
+    """A number as a node: 2 for 2.0, so that it reads well."""
+    return as_node(int(value) if value == int(value) else float(value))
+
+
+def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
+    """What stands above and below the line."""
+    if isinstance(value, Fraction):
+        return Fraction(value.numerator), Fraction(value.denominator)
+    return value, Fraction(1)
+
+
+def build(p: Product, shape: tuple[int, ...]) -> Node:
+    """A product as a node of this shape."""
+    if p.coefficient == 0:
+        return OPS["zeros"](size=shape)
+    above, below = ratio(p.coefficient)
+    top = [_raised(f, e) for f, e in p.factors.items() if e > 0]
+    under = [_raised(f, -e) for f, e in p.factors.items() if e < 0]
+    top.sort(key=_rank)
+    if shape and all(f.shape == () for f in under) and all(f.op.name == "size" for f in top):
+        top.append(OPS["ones"](size=shape))
+    out = _chain(above, top)
+    if below != 1 or under:
+        out = out / _chain(below, under)
+    return out if out.shape == shape else out.expand(shape=shape)
+
+
+def _rank(factor: Node) -> int:
+    """Where a factor stands: sizes, g, what needs no brackets, sums."""
+    if factor.op.name in ("add", "sub"):
+        return 3
+    return 0 if factor.op.name == "size" else 1 if carries_seed(factor) else 2
+
+
+def _raised(factor: Node, e: Coefficient) -> Node:
+    return factor if e == 1 else factor ** number_node(e)
+
+
+def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
+    """coefficient * factor * factor ..., a sign before the first of them."""
+    if coefficient == -1 and factors:
+        out = -factors[0]
+    elif coefficient == 1 and factors:
+        out = factors[0]
+    else:
+        number = number_node(coefficient) if factors else as_node(float(coefficient))
+        factors = [number, *factors]
+        out = number
+    for factor in factors[1:]:
+        out = out * factor
+    return out
+
+
+def carries_seed(node: Node) -> bool:
+    """Whether a factor is g, or g moved around."""
+    while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
+        node = node.inputs[0]
+    return node.op.name == "input" and node.attrs["name"] in SEEDS
+
+
+@rule("mul", "div", "neg", "pow", "square", "reciprocal", "expand")
+def collected(node: Node) -> Node | None:
+    """g * (a / b) / b = g * a / b ** 2; 1 * x = x; 0 * x = 0; -(-x) = x; x ** 1 = x."""
+    found = product_of(node)
+    if found is None or found.factors == {node: 1}:
+        return None
+    return build(found, node.shape)
+
+
+@rule(*LINEAR)
+def numbers_out_of_linear_maps(node: Node) -> Node | None:
+    """f(2 * x) = 2 * f(x) for what is linear."""
+    inner = node.inputs[0]
+    if inner is None or inner.op.name not in ("mul", "div", "neg"):
+        return None
+    outer, rest = scalars_of(inner)
+    if outer is None or rest is None:
+        return None
+    return scaled(outer, intern(node.op, (rest, *node.inputs[1:]), node.attrs))
+
+
+@rule("matmul", "outer", "solve")
+def numbers_out_of_matrix_products(node: Node) -> Node | None:
+    """(2 * a) @ b = 2 * (a @ b)."""
+    a, b = node.parents
+    outer, rest = scalars_of(a) if node.op.name != "solve" else (None, None)
+    if outer is not None and rest is not None:
+        return scaled(outer, node.op(rest, b))
+    outer, rest = scalars_of(b)
+    if outer is not None and rest is not None:
+        return scaled(outer, node.op(a, rest))
+    return None
+
+
+@rule("einsum")
+def numbers_out_of_einsum(node: Node) -> Node | None:
+    """einsum(",ij->ij", s, a) = s * einsum("ij->ij", a)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    pairs = list(zip(terms.split(","), node.parents, strict=True))
+    kept = [(t, x) for t, x in pairs if t]
+    if not kept or len(kept) == len(pairs) or not arrow:
+        return None
+    equation = ",".join(t for t, _ in kept) + arrow + right
+    out = intern(node.op, tuple(x for _, x in kept), {"equation": equation})
+    for t, x in pairs:
+        out = out if t else x * out
+    return out
+
+
+def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
+    """The single numbers among the factors of a node, and the rest; None where there are none."""
+    if node.op.name not in ("mul", "div", "neg"):
+        return None, None
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None, None
+    single = {f: e for f, e in found.factors.items() if f.shape == ()}
+    rest = {f: e for f, e in found.factors.items() if f.shape != ()}
+    if node.shape == () or (not single and found.coefficient == 1):
+        return None, None
+    return Product(found.coefficient, single), build(Product(Fraction(1), rest), node.shape)
+
+
+def scaled(p: Product, node: Node) -> Node:
+    """A product of single numbers times a node."""
+    inner = product_of(node) or Product(Fraction(1), {node: Fraction(1)})
+    factors = dict(p.factors)
+    for f, e in inner.factors.items():
+        factors[f] = factors.get(f, Fraction(0)) + e
+    kept = {f: e for f, e in factors.items() if e != 0}
+    return build(Product(p.coefficient * inner.coefficient, kept), node.shape)
+
+
+@layout("mul", "neg")
+def numbers_before_matrix_products(node: Node) -> Node | None:
+    """2 * (a @ b) = 2 * a @ b, which needs no brackets."""
+    *before, product = node.inputs
+    if product.op.name != "matmul" or any(b.shape for b in before):
+        return None
+    a, b = product.inputs
+    first = node.op(*before, a)
+    return (numbers_before_matrix_products(first) or first) @ b

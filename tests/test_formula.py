@@ -1,0 +1,453 @@
+"""Formulas mean what the graph means, read as in a textbook, and run."""
+
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from support import examples, fixed
+
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.numeric import Evaluator
+from gradcli.graph import OPS, as_node, walk
+from gradcli.language.build import Builder
+from gradcli.language.options import read_shapes
+from gradcli.language.problem import pose
+from gradcli.language.program import read_program
+from gradcli.limits import Limits
+from gradcli.notation import tree
+from gradcli.notation.formula import definition, formula, too_long
+from gradcli.notation.rules import LAYOUT, RULES
+from gradcli.notation.simplify import simplify, substitute
+from gradcli.notation.torch_code import expression, program_lines
+from gradcli.notation.tree import Name
+
+EXAMPLES = examples()
+
+
+# ---- what the tests share ------------------------------------------------------------------------
+
+
+def names_of(problem):
+    """The names that a formula may use."""
+    names = {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
+    names |= {node: Name(name) for name, node in problem.names.items() if node not in names}
+    names.setdefault(problem.out, Name(problem.out_name))
+    return names | {problem.seed.node: Name(problem.seed.name, "seed")}
+
+
+def gradients(problem):
+    """The gradient of every input, as graph."""
+    of = backward(problem.out, problem.seed.node, [i.node for i in problem.wrt]).of
+    return [(i, of[i.node]) for i in problem.wrt if of[i.node] is not None]
+
+
+def without_seed(node, seed):
+    """1 in place of a seed that nobody gave."""
+    one = OPS["ones"](size=seed.shape) if seed.shape else as_node(1.0)
+    return substitute(node, {seed: one})
+
+
+def values_of(problem, seed, names):
+    """A value for every name."""
+    given = {**problem.values, problem.seed.node: seed}
+    evaluate = Evaluator(given)
+    return {n: np.asarray(given[n] if n in given else evaluate(n)[0]) for n in names}
+
+
+def value_of(text, names, values):
+    """What the language computes from a text in which all of `names` are inputs."""
+    node, given = parsed(text, names, values)
+    return Evaluator(given)(node)[0]
+
+
+def parsed(text, names, values=None):
+    """The graph of a text in which all of `names` are inputs, and their values."""
+    inputs = {
+        name.text: OPS["input"](name=name.text, shape=node.shape, dtype=node.dtype)
+        for node, name in names.items()
+    }
+    given = {inputs[name.text]: values[node] for node, name in names.items()} if values else {}
+    program = read_program(text, Limits())
+    return as_node(Builder(program, inputs, values=given, limits=Limits()).run()), given
+
+
+def structure(root):
+    """A graph as data: operators by how they are written, whole floats as integers."""
+    found = {None: None}
+    for node in walk([root]):
+        attrs = {k: getattr(v, "text", v) for k, v in node.attrs.items() if k != "dtype"}
+        inputs = tuple(map(id, (found[i] for i in node.inputs)))
+        name = node.op.spelling or node.op.name
+        found[node] = _shared.setdefault((name, inputs, repr_of(attrs)), object())
+    return found[root]
+
+
+_shared: dict = {}
+
+
+def repr_of(value):
+    if isinstance(value, dict):
+        return tuple((k, repr_of(v)) for k, v in value.items())
+    whole = isinstance(value, float) and value.is_integer()
+    return repr(int(value)) if whole else repr(value)
+
+
+def seed_for(problem):
+    return np.random.default_rng(1).uniform(0.5, 1.5, problem.out.shape)
+
+
+@cache
+def problem_of(example):
+    return example.problem
+
+
+def close(found, expected):
+    found = np.asarray(found)
+    return found.shape == np.shape(expected) and np.allclose(
+        found, expected, rtol=1e-7, atol=1e-9, equal_nan=True
+    )
+
+
+def doubled(shapes):
+    """The same shapes with other sizes."""
+    return {name: tuple(n + 1 if n > 1 else n for n in shape) for name, shape in shapes.items()}
+
+
+def larger(example):
+    """The example at other sizes, where it allows them."""
+    draw = np.random.default_rng(2)
+    low, high = example.op.domain
+    shapes = doubled(read_shapes([example.shapes]))
+    try:
+        values = {k: draw.uniform(low, high, s) for k, s in shapes.items()}
+        problem = pose(example.text, values=values)
+        given = {**problem.values, problem.seed.node: seed_for(problem)}
+        Evaluator(given)(*(grad for _, grad in gradients(problem)))
+        return problem
+    except Exception:
+        return None
+
+
+# ---- every operator of the table -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_parsing_a_formula_gives_the_graph(example):
+    problem = problem_of(example)
+    names = {i.node: Name(i.name) for i in problem.inputs.values()}
+    node, _ = parsed(tree.text(formula(problem.out, names)), names, problem.values)
+    inputs = {OPS["input"](name=n.text, shape=k.shape, dtype=k.dtype): k for k, n in names.items()}
+    assert structure(substitute(node, inputs)) is structure(problem.out)
+
+
+@pytest.mark.parametrize("size", ["own", "larger"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_formulas_of_gradients_mean_the_gradient(example, size):
+    problem = problem_of(example) if size == "own" else larger(example)
+    if problem is None:
+        return  # its own sizes are the only ones
+    seed = seed_for(problem)
+    names = names_of(problem)
+    values = values_of(problem, seed, names)
+    for x, grad in gradients(problem):
+        expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
+        plain = tree.text(formula(grad, names))
+        assert close(value_of(plain, names, values), expected), plain
+        short = tree.text(formula(simplify(grad, keep=names), {x.node: names[x.node]} | names))
+        assert close(value_of(short, names, values), expected), short
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_formulas_with_a_seed_of_ones(example):
+    problem = problem_of(example)
+    names = names_of(problem)
+    ones = np.ones(problem.out.shape)
+    values = values_of(problem, ones, names)
+    for x, grad in gradients(problem):
+        expected = Evaluator({**problem.values, problem.seed.node: ones})(grad)[0]
+        short = simplify(without_seed(grad, problem.seed.node), keep=names)
+        text = tree.text(formula(short, {x.node: names[x.node]} | names))
+        assert close(value_of(text, names, values), expected), text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_simplifying_again_changes_nothing_in_value(example):
+    problem = problem_of(example)
+    value = Evaluator(problem.values)
+    assert close(value(simplify(problem.out))[0], value(problem.out)[0])
+
+
+# ---- as in a textbook ----------------------------------------------------------------------------
+
+TEXTBOOK = [
+    ("(x * x).sum()", "x=2x3", {"x": "2 * x"}),
+    ("x.sum()", "x=2x3", {"x": "ones_like(x)"}),
+    ("out = a * a", "a=2x3", {"a": "2 * g * a"}),
+    ("((A @ x - b) ** 2).sum()", "A=3x2,x=2", {"x": "2 * A.T @ (A @ x - b)"}),
+    ("mse_loss(x, t)", "x=2x3,t=2x3", {"x": "2 * (x - t) / x.numel()"}),
+    ("x @ a", "x=2x3,a=3x4", {"x": "g @ a.T", "a": "x.T @ g"}),
+    ("a @ b", "a=2x3,b=3", {"a": "outer(g, b)", "b": "a.T @ g"}),
+    ("softmax(x, -1)", "x=2x3", {"x": "out * (g - (g * out).sum(dim=-1, keepdim=True))"}),
+    ("relu(x)", "x=2x3", {"x": "where(out <= 0, 0, g)"}),
+    ("tanh(x)", "x=3", {"x": "g * (1 - out ** 2)"}),
+    ("sigmoid(x)", "x=3", {"x": "g * out * (1 - out)"}),
+    ("x / y", "x=2x3,y=2x3", {"x": "g / y", "y": "-g * x / y ** 2"}),
+    ("linear(x, w, b)", "x=2x3,w=4x3,b=4", {"x": "g @ w", "w": "g.T @ x", "b": "g.sum(dim=0)"}),
+    ("x.norm()", "x=3", {"x": "where(out == 0, 0, x / out)"}),
+    ("logsumexp(x, dim=1)", "x=2x3", {"x": "g.unsqueeze(1) * exp(x - out.unsqueeze(1))"}),
+    ("x.var()", "x=2x3", {"x": "2 * (x - x.mean()) / (x.numel() - 1)"}),
+    ("x.mean()", "x=2x3", {"x": "ones_like(x) / x.numel()"}),
+    ("inv(x)", "x=3x3", {"x": "-out.T @ g @ out.T"}),
+    ("outer(a, b)", "a=2,b=3", {"a": "g @ b", "b": "g.T @ a"}),
+    ("x @ A @ x", "x=3,A=3x3", {"x": "x @ A + A @ x", "A": "outer(x, x)"}),
+    ("trace(A @ X)", "A=2x3,X=3x2", {"A": "X.T", "X": "A.T"}),
+    ("exp(-x ** 2 / 2)", "x=3", {"x": "-g * out * x"}),
+    ("x ** 3", "x=3", {"x": "3 * g * x ** 2"}),
+    ("x / 30.5", "x=3", {"x": "g / 30.5"}),
+    ("sqrt(x)", "x=3", {"x": "g / (2 * out)"}),
+    ("x * b", "x=2x3,b=3", {"x": "g * b", "b": "(g * x).sum(dim=0)"}),
+    ("(x + b).sum()", "x=2x3,b=3", {"x": "ones_like(x)", "b": "x.shape[0] * ones_like(b)"}),
+    ("x[0]", "x=2x3", {"x": "outer(eye(x.shape[0])[0], g)"}),
+    ("x[[0, 0, 2]]", "x=3x2", {"x": "eye(x.shape[0])[[0, 0, 2]].T @ g"}),
+    (
+        "h = relu(x @ W + b); h.sum(dim=1)",
+        "x=2x3,W=3x4,b=4",
+        {
+            "x": "where(h <= 0, 0, g.unsqueeze(1)) @ W.T",
+            "W": "x.T @ where(h <= 0, 0, g.unsqueeze(1))",
+            "b": "where(h <= 0, 0, g.unsqueeze(1)).sum(dim=0)",
+        },
+    ),
+    (
+        "cross_entropy(x, tensor([2, 0]))",
+        "x=2x3",
+        {
+            "x": "(softmax(x, dim=1)"
+            " - (tensor([2, 0]).unsqueeze(1) == arange(x.shape[1])).double()) / x.shape[0]"
+        },
+    ),
+    ("cat([a, b]).sum()", "a=2x3,b=1x3", {"a": "ones_like(a)", "b": "ones_like(b)"}),
+    ("(w * x).sum() + 0.5 * (w ** 2).sum()", "w=3,x=3", {"w": "w + x", "x": "w"}),
+    ("(x - y).abs().sum()", "x=3,y=3", {"x": "sign(x - y)", "y": "-sign(x - y)"}),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes", "expected"), TEXTBOOK)
+def test_as_in_a_textbook(text, shapes, expected):
+    problem = pose(text, shapes=read_shapes([shapes]))
+    names = names_of(problem)
+    for x, grad in gradients(problem):
+        if x.name in expected:
+            seeded = without_seed(grad, problem.seed.node) if problem.seed.implicit else grad
+            short = simplify(seeded, keep=names)
+            found = tree.text(formula(short, {x.node: names[x.node]} | names))
+            assert found == expected[x.name]
+
+
+RULE_CASES = {
+    "collected": ["1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
+        "x.expand(3)", "x.expand(3, 3).expand(3, 3, 3)", "ones(3, 3) * s",
+    ],
+    "numbers_out_of_linear_maps": ["(2 * A).T", "(-x / s).sum()", "(s * A).reshape(9)"],
+    "numbers_out_of_matrix_products": ["(2 * A) @ (x / s)", "outer(-x, 3 * y)"],
+    "numbers_before_matrix_products": ["2 * (A @ x)", "-(A @ x)", "-(s * (A @ B @ x))"],
+    "numbers_out_of_einsum": ["einsum(',ij,->ji', s, A, 2.0)"],
+    "like_terms": [
+        "x + x - 3 * y", "x - x + y", "x + 0 - y + 1 + 2", "-x + y", "x - (y - x)", "A + x - A",
+    ],
+    "spread_by_the_others": ["maximum(x.expand(3, 3), A)", "where(A > 0, ones(3, 3), A)"],
+    "sum_over_what_was_broadcast": [
+        "A.sum_to_size(3)", "A.sum_to_size(3, 1)", "A.sum_to_size(1, 1)",
+    ],
+    "sum_over_all": ["A.sum(dim=(0, 1))", "s.sum()"],
+    "one_dimension": ["A.sum(dim=(1,))", "A.mean(dim=(0,), keepdim=True)"],
+    "sum_of_equals": [
+        "x.expand(4, 3).sum(dim=0)", "x.expand(4, 3).sum()", "s.expand(2, 3).sum(dim=1)",
+        "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
+    ],
+    "sum_beside_a_new_dimension": ["x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))"],
+    "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)", "where(x == x, y, x)"],
+    "equal_to_itself": ["where(x == x, x, y)", "where(x != x, x, y)"],
+    "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
+    "unit_matrix": ["eye(3) @ A", "A @ eye(3)"],
+    "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],
+    "sum_of_products": ["(x.unsqueeze(1) * A).sum(dim=0)", "(A * x).sum(dim=1)"],
+    "exp_of_logarithm": ["exp(log_softmax(A, dim=1))", "exp(log(x))"],
+    "there_and_back": [
+        "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
+        "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
+        "x.unsqueeze(1).expand(3, 3).unsqueeze(1)",
+    ],
+    "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
+    "by_selection": [
+        "x.index_put((3, 3), (1,))", "A.index_put((5, 3), ([0, 4, 4],))", "s.index_put((4,), (2,))",
+        "x.index_put((3, 4), (..., 1))", "A.index_put((3, 4), (..., [0, 3, 1]))",
+        "s.index_put((2, 3), (1, 2))", "x.index_put((2, 4), (0, [1, 1, 3]))",
+    ],
+    "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
+    "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
+    "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
+}  # fmt: skip
+SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "s": ()}
+
+
+def test_every_rule_has_cases():
+    rules = {
+        rule.__name__ for table in (RULES, LAYOUT) for rules in table.values() for rule in rules
+    }
+    assert rules == set(RULE_CASES)
+
+
+@pytest.mark.parametrize(
+    ("name", "case"), [(n, c) for n, cases in RULE_CASES.items() for c in cases]
+)
+def test_rules_keep_value_and_shape(name, case, monkeypatch):
+    case = case.replace("[[0, 1, 2]] * 3", "[[0, 1, 2], [2, 1, 0], [1, 1, 1]]")
+    draw = np.random.default_rng(3)
+    applied = []
+    for table in (RULES, LAYOUT):
+        for key, rules in table.items():
+            monkeypatch.setitem(table, key, [watched(rule, applied) for rule in rules])
+    inputs = {n: OPS["input"](name=n, shape=s) for n, s in SHAPES.items()}
+    values = {node: draw.uniform(0.2, 2, node.shape) for node in inputs.values()}
+    node = as_node(Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run())
+    short = simplify(node)
+    assert name in applied
+    value = Evaluator(values)
+    assert close(value(short)[0], value(node)[0]), tree.text(formula(short, {}))
+
+
+def watched(rule, applied):
+    def watch(node):
+        new = rule(node)
+        if new is not None and new is not node:
+            applied.append(rule.__name__)
+        return new
+
+    watch.__name__ = rule.__name__
+    return watch
+
+
+def test_kept_nodes_are_atoms():
+    problem = pose("h = x * x; h * h", shapes={"x": (3,)})
+    h = problem.names["h"]
+    assert tree.text(formula(simplify(problem.out, keep=[h]), {h: Name("h")})) == "h ** 2"
+    assert tree.text(formula(simplify(problem.out), {})) == "x ** 4"
+    assert tree.text(definition(h, {h: Name("h")})) == "x * x"
+
+
+def test_long_chains():
+    problem = pose(
+        "; ".join(["y = x", *["y = sin(y) * w"] * 5000, "y"]), shapes={"x": (2,), "w": (2,)}
+    )
+    names = names_of(problem)
+    ((_, grad), *_) = gradients(problem)
+    assert too_long(formula(problem.out, {}))
+    assert too_long(formula(simplify(grad, keep=names), names))
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+
+def test_program_lines():
+    problem = pose(
+        "h = x @ w; out = h.softmax(1)", values={"x": [[1.0, 2], [3, 4]], "w": [[1, 0], [0, 1]]}
+    )
+    assert program_lines(problem) == [
+        "x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)",
+        "w = torch.tensor([[1., 0.], [0., 1.]], requires_grad=True)",
+        "h = x @ w",
+        "out = torch.softmax(h, dim=1)",
+        "out.backward(torch.ones_like(out))  # or any seed of shape (2, 2)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "lines"),
+    [
+        ("a * a", {"values": {"a": [1, 2]}, "grad": "a"}, ["out = a * a", "out.backward(a)"]),
+        ("a.sum()", {"values": {"a": [1, 2]}}, ["out = a.sum()", "out.backward()"]),
+        (
+            "relu(a)", {"grad": [[1, 2.5]]},
+            ["out = torch.relu(a)", "out.backward(torch.tensor([[1., 2.5]]))"],
+        ),
+        ("mse_loss(a, b)", {}, ["out = F.mse_loss(a, b)", "out.backward()"]),
+        (
+            "inv(a)", {"grad": "2 * out", "values": {"a": [[2]]}},
+            ["out = torch.linalg.inv(a)", "out.backward(2 * out)"],
+        ),
+    ],
+)  # fmt: skip
+def test_last_lines(text, options, lines):
+    assert program_lines(pose(text, **options))[-2:] == lines
+
+
+def test_inputs_of_a_program():
+    lines = program_lines(pose("x[i] + b.sum()", values={"i": [0, 1], "b": np.zeros((10, 10))}))
+    assert lines[1] == "i = torch.tensor([0, 1])"
+    assert "# b: your values, shape 10×10" in lines
+    assert lines[0].startswith("x = torch.randn(")
+    assert (
+        program_lines(pose("x * 1", values={"x": 0.1}))[0]
+        == "torch.set_default_dtype(torch.float64)"
+    )
+
+
+def test_expressions_in_other_words():
+    x = OPS["input"](name="x", shape=(2, 3))
+    assert expression(x.logsumexp(dim=1), {}) == "x.logsumexp(dim=1)"
+    assert expression(OPS["maximum"](x, 0.0), {}) == "torch.maximum(x, torch.tensor(0.))"
+    assert (
+        expression(OPS["full"](size=(2,), fill_value=float("inf")), {})
+        == "torch.full((2,), torch.inf)"
+    )
+
+
+@pytest.fixture(scope="module")
+def torch():
+    found = pytest.importorskip("torch")
+    before = found.get_default_dtype()
+    found.set_default_dtype(found.float64)
+    yield found
+    found.set_default_dtype(before)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_programs_run_and_agree(example, torch):
+    seed = seed_for(problem_of(example))
+    problem = pose(
+        example.text, values=example.values, grad=seed if seed.size <= 60 else "ones_like(out)"
+    )
+    seed = seed if seed.size <= 60 else np.ones(seed.shape)
+    scope = {"torch": torch, "F": torch.nn.functional}
+    exec("\n".join(program_lines(problem)), scope)
+    given = {**problem.values, problem.seed.node: seed}
+    for x, grad in gradients(problem):
+        if x.name not in fixed(problem):
+            assert close(scope[x.name].grad.numpy(), Evaluator(given)(grad)[0]), x.name
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_formulas_run_in_torch(example, torch):
+    problem = problem_of(example)
+    seed = seed_for(problem)
+    names = names_of(problem)
+    values = values_of(problem, seed, names)
+    tensors = {names[node].text: torch.tensor(value.copy()) for node, value in values.items()}
+    for x, grad in gradients(problem):
+        code = expression(simplify(grad, keep=names), {x.node: names[x.node]} | names)
+        found = eval(code, {"torch": torch, "F": torch.nn.functional, **tensors})
+        expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
+        assert close(found.numpy(), expected), code
+
+
+def test_numpy_is_not_imported_at_load():
+    import subprocess
+
+    code = "import gradcli.notation.simplify as _, gradcli.notation.torch_code as _, sys;"
+    code += "print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
