@@ -149,8 +149,9 @@ class Writer:
                 if place < last:
                     args.append(self.attribute(node, name))
             elif place < last or (place == last and name != "dim") or (moves and not named):
-                spread = name == op.collect and isinstance(value, Listing)
-                args += value.items if spread else [value]
+                args += (
+                    value.items if name == op.collect and isinstance(value, Listing) else (value,)
+                )
             elif name in op.inputs and not op.method and not named and _all_given(node, name):
                 args.append(value)
             else:
@@ -383,7 +384,7 @@ def put_places(index: tuple, shape: Shape) -> list[Any]:
     keep = next((k for k, i in enumerate(full) if i != slice(None)), len(full))
     tail = [i for k, i in enumerate(full) if k >= keep]
     sizes = iter(shape[keep:])
-    parts = []
+    parts: list[Any] = []
     for item in tail:
         if item is None:
             parts.append(None)

@@ -35,7 +35,8 @@ def simplify(node: Node, keep: Collection[Node] = ()) -> Node:
 
 def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
     """`node` with other nodes in place of some."""
-    done: dict[Node | None, Node | None] = {None: None, **new}
+    done: dict[Node | None, Node | None] = {None: None}
+    done.update(new.items())
     for n in walk([node], lambda n: () if n in new else n.inputs):
         if n not in done:
             inputs = tuple(done[i] for i in n.inputs)
@@ -51,7 +52,8 @@ def _rebuilt(
     Where a shape was written the span stays: it tells a formula that the sizes are the user's own.
     `settled` are the nodes to which no rule applies; more are added.
     """
-    done: dict[Node | None, Node | None] = {None: None, **new}
+    done: dict[Node | None, Node | None] = {None: None}
+    done.update(new.items())
     for n in walk([node], lambda n: () if n in new else n.inputs):
         if n not in done:
             inputs = tuple(done[i] for i in n.inputs)

@@ -6,7 +6,7 @@ matrix formula is valid in the language and, under PyTorch's names, in Python. T
 and be deep: nothing here recurses, and what would be too long to read is cut.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Union
 
 Tree = Union[
@@ -80,7 +80,7 @@ class Subscript(NamedTuple):
     """base[index], index as Python writes it."""
 
     base: Tree
-    index: str
+    index: str  # type: ignore[assignment]  # it hides tuple.index, which nobody needs
 
 
 class Listing(NamedTuple):
@@ -281,7 +281,7 @@ def _subscript(tree: Subscript) -> _Pieces:
 
 
 def _listing(tree: Listing) -> _Pieces:
-    opening, closing = tree.brackets
+    opening, closing = tuple(tree.brackets)
     yield Token(opening)
     yield from _separated(tree.items)
     yield Token("," * (len(tree.items) == 1 and opening == "(") + closing)
@@ -304,7 +304,7 @@ def _verbatim(tree: Verbatim) -> _Pieces:
     yield Token(tree.text)
 
 
-_PRINTERS = {
+_PRINTERS: dict[type, Callable[..., _Pieces]] = {
     Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call, Method: _method,
     Attribute: _attribute, Subscript: _subscript, Listing: _listing, Indexed: _indexed, Sum: _sum,
     Verbatim: _verbatim,

@@ -61,7 +61,7 @@ def outer_product(node: Node) -> Node | None:
         return None
     from ...graph import OPS
 
-    left = Product(found.coefficient, rest | {c.inputs[0]: found.factors[c] for c in columns})
+    left = Product(found.coefficient, rest | {c.parents[0]: found.factors[c] for c in columns})
     right = Product(type(found.coefficient)(1), {r: found.factors[r] for r in rows})
     return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
 

@@ -126,7 +126,7 @@ def sum_of_scattered(node: Node) -> Node | None:
     dim = node.attrs["dim"]
     if x.op.name != "scatter_to" or dim is None:
         return None
-    v, place = x.inputs[0], axis(x.attrs["dim"], x.ndim)
+    v, place = x.parents[0], axis(x.attrs["dim"], x.ndim)
     others = all(a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != place)  # type: ignore[union-attr]
     return (
         v.sum(dim=dim, keepdim=node.attrs["keepdim"])

@@ -83,7 +83,7 @@ def _split(node: Node, e: Coefficient):
     """A node to the power of e as a sign and powers of its parts; None for a factor."""
     if e != int(e):
         return None
-    name, inputs = node.op.name, node.inputs
+    name, inputs = node.op.name, node.parents
     if name == "mul":
         return 1, [(i, e) for i in inputs]
     if name == "div":
@@ -242,9 +242,9 @@ def scaled(p: Product, node: Node) -> Node:
 @layout("mul", "neg")
 def numbers_before_matrix_products(node: Node) -> Node | None:
     """2 * (a @ b) = 2 * a @ b, which needs no brackets."""
-    *before, product = node.inputs
+    *before, product = node.parents
     if product.op.name != "matmul" or any(b.shape for b in before):
         return None
-    a, b = product.inputs
+    a, b = product.parents
     first = node.op(*before, a)
     return (numbers_before_matrix_products(first) or first) @ b
