@@ -1,0 +1,201 @@
+"""README.md and docs/: what they show is what happens."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+from gradcli.errors import CODES
+from gradcli.limits import DEFAULTS
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _script():
+    loader = SourceFileLoader("docs_script", str(ROOT / "scripts" / "docs"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    loader.exec_module(module)
+    sys.dont_write_bytecode = before
+    return module
+
+
+docs = _script()
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in docs.pages()}
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+def code(page: str, language: str) -> list[str]:
+    """What the blocks of a language hold."""
+    lines = PAGES[page].splitlines()
+    return ["\n".join(lines[n] for n in block) for block in docs.blocks(PAGES[page], language)]
+
+
+# ---- console blocks ------------------------------------------------------------------------------
+
+
+@each_page
+def test_console_blocks(page, tmp_path):
+    console, skipped = docs.Console(str(tmp_path)), []
+    for command in [c for block in docs.commands(PAGES[page]) for c in block]:
+        try:
+            printed = console(command.text)
+        except LookupError as missing:
+            skipped.append(str(missing))
+            continue
+        same = docs.matches(command.expected, printed)
+        assert same, "\n".join([f"{page}: $ {command.text}", *printed, "(scripts/docs repairs it)"])
+    if skipped:
+        pytest.skip(skipped[0])
+
+
+def test_elisions():
+    assert docs.matches(["a", "...", "d"], ["a", "b", "c", "d"])
+    assert docs.matches(["a", "...", "d", ""], ["a", "d"])
+    assert not docs.matches(["a", "...", "d"], ["a", "b"])
+    assert not docs.matches(["a.c"], ["abc"])
+
+
+def test_refreshing_keeps_what_holds():
+    page = "```console\n$ gradcli --version\n...\n$ echo one | cat\n2\n```\n"
+    complaints = []
+    made = docs.refreshed(page, lambda *complaint: complaints.append(complaint))
+    assert made == page.replace("2", "one")
+    assert not complaints
+    page = page.replace("...", "nothing\n...")
+    docs.refreshed(page, lambda *complaint: complaints.append(complaint))
+    assert [command.text for command, _ in complaints] == ["gradcli --version"]
+
+
+# ---- generated pages -----------------------------------------------------------------------------
+
+
+def test_operators_are_up_to_date():
+    assert PAGES["docs/operators.md"] == docs.operators(), "scripts/docs repairs it"
+
+
+def test_codes_are_up_to_date():
+    assert PAGES["docs/errors.md"] == docs.codes(PAGES["docs/errors.md"]), "scripts/docs repairs it"
+
+
+def test_every_code_has_a_section_that_provokes_it(tmp_path):
+    page = PAGES["docs/errors.md"]
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert list(sections) == list(CODES)
+    for code, section in sections.items():
+        (block,) = docs.commands(section)
+        printed = "\n".join(docs.Console(str(tmp_path))(block[0].text))
+        assert f"error[{code}]: " in printed or f'"code": "{code}"' in printed
+        assert "\nCure: " in section
+
+
+# ---- links, code, options ------------------------------------------------------------------------
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@each_page
+def test_links(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`(?!\])", "", PAGES[page], flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("https://", "http://")):
+            continue
+        file, _, anchor = target.partition("#")
+        path = (ROOT / page).parent / file if file else ROOT / page
+        assert path.exists(), target
+        if anchor:
+            assert anchor in anchors(path.read_text("utf-8")), target
+
+
+AFTER_ADDING = """
+import numpy as np
+from gradcli.explanation.catalogue import catalogue
+from gradcli.graph import OPS
+from gradcli.render.environment import Environment
+from gradcli.render.terminal import render_terminal
+
+x = np.linspace(-2, 2, 8)
+added = {
+    "softsign": ("softsign(x)", np.linspace(1, 2, 8)),
+    "pseudo_huber": ("pseudo_huber(x, 0.3 * x, delta=0.5)", np.array(2.0)),
+}
+for name, (call, seed) in added.items():
+    def weighted(x):
+        return np.sum(seed * gradcli.explain(call, values={"x": x}, grad=seed).output["value"])
+
+    found = gradcli.grad(call, values={"x": x}, grad=seed)
+    slopes = [(weighted(x + step) - weighted(x - step)) / 2e-6 for step in 1e-6 * np.eye(8)]
+    np.testing.assert_allclose(found, slopes, atol=1e-8)
+
+    explained = str(gradcli.explain(call, shapes={"x": (2,)}))
+    assert call in explained and "x.grad = " in explained
+    page = render_terminal(catalogue(name), Environment())
+    assert OPS[name].signature() in page and "rule" in page
+"""
+
+
+def executed(page: str, *more: str) -> None:
+    """Run the Python of a page, in a process of its own."""
+    program = "\n".join([*code(page, "python"), *more])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if code(page, "python")])
+def test_python_blocks(page):
+    executed(page, *([AFTER_ADDING] if page == "docs/adding-an-operator.md" else []))
+
+
+@cache
+def help_of(*command: str) -> str:
+    return "\n".join(docs.Console(".")(" ".join(["gradcli", *command, "--help"])))
+
+
+def options(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) - {"--help"}
+
+
+COMMANDS = re.findall(r"^\| .*`gradcli (\w+) ?[^`]*` \|", PAGES["README.md"], re.MULTILINE)
+
+
+def test_readme_lists_all_commands():
+    _, _, listed = help_of().partition("Commands:")
+    assert re.findall(r"^  (\w+)", listed, re.MULTILINE) == COMMANDS
+
+
+def test_readme_lists_all_options():
+    rows = re.findall(r"^\| (`-.*?) \|", PAGES["README.md"], re.MULTILINE)
+    own = re.findall(r"^  (?:-\w, )?--[\w-]+", help_of("explain"), re.MULTILINE)
+    assert options("\n".join(rows)) == options("\n".join(own))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_mentions_what_the_pages_use(command):
+    """Each option of a command, in whatever text of a page it occurs."""
+    text = "\n".join(PAGES.values()).replace("\\\n", "")
+    used = set()
+    for call in re.findall(rf"gradcli {command} ([^`|\n]*)", text):
+        used |= options(re.sub(r'"[^"]*"', "", call))
+    assert used <= options(help_of(command))
+
+
+def test_readme_lists_all_limits():
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", PAGES["README.md"], re.MULTILINE)
+    assert {name: int(size.replace(",", "")) for name, size in rows} == DEFAULTS
+
+
+def test_readme_lists_all_sections():
+    from gradcli.explanation.document import SECTIONS
+
+    table = PAGES["README.md"].partition("| section |")[2].partition("\n\n")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS
