@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .explain.analysis import Analysis
+from .explanation.analysis import Analysis
 from .language.problem import pose
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -29,12 +29,12 @@ class Explanation:
     """
 
     def __init__(self, analysis: Analysis):
-        from .explain.data import Data
+        from .explanation.data import Data
 
         self._analysis, self._data = analysis, Data(analysis)
 
     def __getattr__(self, name: str) -> Any:
-        from .explain.data import KEYS
+        from .explanation.data import KEYS
 
         if name not in KEYS:
             raise AttributeError(name)
@@ -50,7 +50,7 @@ class Explanation:
         show: Collection[str] = (),
     ) -> str:
         """The explanation as text: "terminal", "plain", "markdown" or "json"."""
-        from .explain.document import Choices
+        from .explanation.document import Choices
         from .render.environment import Environment
         from .render.formats import render
 
@@ -118,7 +118,7 @@ def jacobian(
 
     Entries are numbers where the inputs have values, and otherwise texts. Raises GradcliError.
     """
-    from .explain.data import Data
+    from .explanation.data import Data
 
     analysis = _pose(expr, shapes, values, None, wrt)
     data = Data(analysis)

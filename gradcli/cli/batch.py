@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from ..batch import batch
+from ..requests import batch
 from ..errors import GradcliError
 from ..limits import Limits
 from .streams import Streams

@@ -78,7 +78,7 @@ def _limits(texts: list[str]) -> Any:
 
 def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
-    from ..explain.analysis import Analysis
+    from ..explanation.analysis import Analysis
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
@@ -98,7 +98,7 @@ def _analysis(streams: Streams, given: Given) -> Any:
 
 
 def _choices(given: Given, analysis: Any) -> Any:
-    from ..explain.document import Choices, check_sections
+    from ..explanation.document import Choices, check_sections
     from .element import read_element
 
     names = tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
@@ -146,7 +146,7 @@ def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON."""
     import json
 
-    from ..explain.arrays import jsonable
+    from ..explanation.arrays import jsonable
 
     analysis = _analysis(streams, given)
     analysis.require_numbers()
@@ -181,7 +181,7 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
-    from ..explain.sections.checks import run_checks
+    from ..explanation.sections.checks import run_checks
 
     given.show = "answer,checks,notes"
     analysis = _analysis(streams, given)
@@ -205,7 +205,7 @@ def batch(streams: Streams, given: Given) -> None:
 @takes("operator", "output", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats."""
-    from ..explain.catalogue import catalogue
+    from ..explanation.catalogue import catalogue
     from ..render.terminal import render_terminal
 
     page = catalogue(given.operator)

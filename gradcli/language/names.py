@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection
 
 from .program import Program
-from .vocabulary import CONSTANTS, DTYPES, module_of
+from .vocabulary import CONSTANTS, DTYPES, module_of, own_meaning
 
 BARE_CONSTANTS = {"pi", "inf", "nan"}
 
@@ -32,7 +32,7 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     rest = path[len(module) + 1 :] if module else ""
     if not rest or "." in rest or not (called or rest in CONSTANTS or rest in DTYPES):
         return None
-    return rest
+    return own_meaning(rest, module) if called and module else rest
 
 
 def free_names(program: Program, given: Collection[str]) -> list[str]:

@@ -9,14 +9,30 @@ from ..graph import OPS
 
 # Names that lead to functions, longest first where one begins with another.
 MODULES = (
-    "torch.nn.functional", "torch.linalg", "torch.special", "torch.Tensor", "torch.nn", "torch",
-    "nn.functional", "F", "linalg", "special", "numpy.linalg", "np.linalg", "jnp.linalg",
-    "jax.numpy.linalg", "jax.numpy", "jax.nn", "jax.scipy.special", "numpy", "np", "jnp", "math",
-)  # fmt: skip
+    "torch.nn.functional",
+    "torch.linalg",
+    "torch.special",
+    "torch.Tensor",
+    "torch.nn",
+    "torch",
+    "nn.functional",
+    "F",
+    "linalg",
+    "special",
+    "numpy.linalg",
+    "np.linalg",
+    "jnp.linalg",
+    "jax.numpy.linalg",
+    "jax.numpy",
+    "jax.nn",
+    "jax.scipy.special",
+    "numpy",
+    "np",
+    "jnp",
+    "math",
+)
 NUMPY_NAMES = {
     "power": "pow",
-    "max": "amax",
-    "min": "amin",
     "multiply": "mul",
     "mod": "remainder",
     "invert": "logical_not",
@@ -56,6 +72,15 @@ def function(name: str, span: Span | None) -> Callable:
         )
         raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
     return found
+
+
+def own_meaning(name: str, module: str) -> str:
+    """`np.max` for a name by which NumPy means something else than PyTorch; other names as they
+    are.
+    """
+    if module.split(".")[0] not in ("numpy", "np", "jnp", "jax"):
+        return name
+    return f"np.{name}" if f"np.{name}" in functions() else name
 
 
 def module_of(path: str) -> str | None:

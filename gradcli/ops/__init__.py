@@ -7,6 +7,7 @@ from . import (
     losses,
     matrix,
     networks,
+    numpy_names,
     pointwise,
     reductions,
     shaping,

@@ -144,13 +144,13 @@ def composite(**fields):
 class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape."""
 
-    def __init__(self, function: Callable, names: tuple[str, ...]):
+    def __init__(self, function: Callable, names: tuple[str, ...], alone: bool):
         self.function, self.name, self.sentence = (
             function,
             function.__name__.rstrip("_"),
             (function.__doc__ or "").strip(),
         )
-        for name in (self.name, *names):
+        for name in names if alone else (self.name, *names):
             SHORTHANDS[name] = self
 
     @property
@@ -169,6 +169,6 @@ class Shorthand:
             raise
 
 
-def shorthand(*names: str):
-    """Another way to call what the table has, under its own name and these."""
-    return lambda function: Shorthand(function, names)
+def shorthand(*names: str, alone: bool = False):
+    """Another way to call what the table has, under its own name and these; `alone`, these only."""
+    return lambda function: Shorthand(function, names, alone)

@@ -199,7 +199,7 @@ def _without_repeats(term):
 @operator(
     shape=_einsum_shape,
     value=lambda *xs, equation: np.einsum(
-        equation, *xs, optimize=len(xs) > 2 and xs[0].dtype != object
+        equation, *xs, optimize=len(xs) > 2 and np.asarray(xs[0]).dtype != object
     ),
     order="equation operands",
     index="einsum",

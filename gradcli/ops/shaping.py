@@ -8,6 +8,8 @@ from ..graph.affine import Affine
 from ..lazy import np
 from .families import movement, operator, shorthand
 
+MOST_PARTS = 10_000  # of a tensor that is taken apart
+
 # ---- order of dimensions -------------------------------------------------------------------------
 
 

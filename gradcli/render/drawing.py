@@ -2,11 +2,11 @@
 
 import json
 
-from ..explain.analysis import Analysis
-from ..explain.arrays import jsonable
-from ..explain.blocks import Document, Graph
-from ..explain.sections.graph import graph
-from ..explain.wording import Wording
+from ..explanation.analysis import Analysis
+from ..explanation.arrays import jsonable
+from ..explanation.blocks import Document, Graph
+from ..explanation.sections.graph import graph
+from ..explanation.wording import Wording
 from .environment import Environment
 from .graphs import dot, mermaid
 
@@ -14,7 +14,7 @@ from .graphs import dot, mermaid
 def render_graph(analysis: Analysis, format: str, environment: Environment) -> str:
     """The graph as a tree, Mermaid, dot, Markdown or JSON."""
     if format == "json":
-        from ..explain.data import Data
+        from ..explanation.data import Data
 
         return json.dumps(jsonable(Data(analysis)("graph")), ensure_ascii=False)
     section = graph(analysis, Wording(analysis))

@@ -1,7 +1,7 @@
 """The formats of an explanation."""
 
-from ..explain.analysis import Analysis
-from ..explain.document import Choices, document
+from ..explanation.analysis import Analysis
+from ..explanation.document import Choices, document
 from .environment import Environment
 
 FORMATS = ("terminal", "plain", "markdown", "json")

@@ -1,6 +1,6 @@
 """Graphs for programs that draw: Mermaid and Graphviz's dot."""
 
-from ..explain.blocks import Graph, GraphNode, text_of
+from ..explanation.blocks import Graph, GraphNode, text_of
 
 
 def mermaid(graph: Graph) -> str:

@@ -2,10 +2,10 @@
 
 import json
 
-from ..explain.analysis import Analysis
-from ..explain.arrays import jsonable
-from ..explain.data import KEYS, Data
-from ..explain.document import Choices
+from ..explanation.analysis import Analysis
+from ..explanation.arrays import jsonable
+from ..explanation.data import KEYS, Data
+from ..explanation.document import Choices
 
 # The sections of an explanation, where their names are not those of the keys.
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}

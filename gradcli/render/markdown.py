@@ -5,7 +5,7 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 
 import re
 
-from ..explain.blocks import (
+from ..explanation.blocks import (
     Answer,
     Block,
     Code,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..explain.blocks import Matrix
+from ..explanation.blocks import Matrix
 
 LONGEST_ENTRY = 26
 

@@ -4,7 +4,7 @@ not.
 
 from typing import Any
 
-from ..explain.numbers import number_text
+from ..explanation.numbers import number_text
 from ..lazy import np
 from .environment import Environment
 

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 from rich.tree import Tree as Drawing
 
-from ..explain.blocks import (
+from ..explanation.blocks import (
     Answer,
     Block,
     Code,

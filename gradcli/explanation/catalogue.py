@@ -15,7 +15,16 @@ from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
-ORDER = ("arithmetic", "pointwise", "reductions", "matrix", "shaping", "indexing", "networks", "losses")
+ORDER = (
+    "arithmetic",
+    "pointwise",
+    "reductions",
+    "matrix",
+    "shaping",
+    "indexing",
+    "networks",
+    "losses",
+)
 
 
 def catalogue(name: str | None) -> Document:

@@ -11,8 +11,16 @@ MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 
 def code(a: Analysis, w: Wording, precision: int) -> Section:
     """A program, and what it finds, as comments."""
-    lines = program_lines(a.problem) + [_result(a, x, precision) for x in a.problem.wrt]
+    lines = program_lines(a.problem)
+    # PyTorch has no derivative by some inputs, such as the weights of classes: no line for these.
+    leaves = [x for x in a.problem.wrt if _wants_gradient(x.name, lines)]
+    lines += [_result(a, x, precision) for x in leaves]
     return Section("code", plain("In PyTorch"), (), (Code("\n".join(lines), "python"),))
+
+
+def _wants_gradient(name: str, lines: list[str]) -> bool:
+    made = [line for line in lines if line.startswith((f"{name} = ", f"# {name}: "))]
+    return not made or made[0].startswith("#") or "requires_grad=True" in made[0]
 
 
 def _result(a: Analysis, x, precision: int) -> str:

@@ -11,6 +11,7 @@ from ..notation.formula import formula, too_long
 from ..notation.index import Notation, index_notation
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
+from ..ops.leaves import Array
 from .analysis import Analysis
 from .blocks import Line
 
@@ -71,15 +72,26 @@ class Wording:
             return extra[node]
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
+        asked = substitute(asked, self._labels)
         written = formula(simplify(asked, keep=names), names)
         return None if too_long(written) else written
+
+    @cached_property
+    def _labels(self) -> dict[Node, Node]:
+        """Labels and masks as the numbers that they are, so that what they decide is simplified."""
+        return {
+            i.node: OPS["tensor"](data=Array(i.value, i.name))
+            for i in self.problem.inputs.values()
+            if i.node.dtype != "float"
+        }
 
     def by_index(self, x: Input) -> Notation | None:
         """The gradient of an input in index notation; None where that says nothing."""
         p, grad = self.problem, self.analysis.gradient(x)
         if grad is None:
             return None
-        short = simplify(self.without_implicit_seed(grad), keep=self.names)
+        short = substitute(self.without_implicit_seed(grad), self._labels)
+        short = simplify(short, keep=self.names)
         return index_notation(p.out, x.node, short, p.seed.node, self.names, self.analysis.value)
 
     def without_implicit_seed(self, node: Node) -> Node:

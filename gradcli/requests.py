@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .errors import GradcliError, did_you_mean
-from .explain.analysis import Analysis
-from .explain.arrays import jsonable
+from .explanation.analysis import Analysis
+from .explanation.arrays import jsonable
 from .language.problem import pose
 from .limits import Limits
 
@@ -94,7 +94,7 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _explained(a: Analysis, name: str) -> Any:
-    from .explain.data import Data
+    from .explanation.data import Data
 
     data, wrt = Data(a), a.problem.wrt
     match name:

@@ -1,0 +1,80 @@
+"""What NumPy means by names that PyTorch has for something else, or has not: np.max, np.var."""
+
+from ..errors import GradcliError
+from ..graph import Node, as_node
+from .families import shorthand
+from .matrix import matmul
+from .reductions import amax, amin, cumsum, std, var
+from .shaping import chunk, permute, reshape, split, t, unsqueeze
+
+
+@shorthand("np.max", "np.amax", alone=True)
+def largest(a, dim=None, keepdim=False):
+    """Largest element along an axis."""
+    return amax(a, dim=dim, keepdim=keepdim)
+
+
+@shorthand("np.min", "np.amin", alone=True)
+def smallest(a, dim=None, keepdim=False):
+    """Smallest element along an axis."""
+    return amin(a, dim=dim, keepdim=keepdim)
+
+
+@shorthand("np.var", alone=True)
+def population_variance(a, dim=None, *, ddof=0, keepdim=False):
+    """Variance; divided by n unless ddof says otherwise."""
+    return var(a, dim=dim, correction=ddof, keepdim=keepdim)
+
+
+@shorthand("np.std", alone=True)
+def population_deviation(a, dim=None, *, ddof=0, keepdim=False):
+    """Square root of the variance; divided by n unless ddof says otherwise."""
+    return std(a, dim=dim, correction=ddof, keepdim=keepdim)
+
+
+@shorthand("np.transpose", "np.permute_dims", alone=True)
+def with_axes(a, axes=None):
+    """Dimensions in another order; reversed, if none is given."""
+    return t(a) if axes is None else permute(a, dims=axes)
+
+
+@shorthand("np.split", "np.array_split", alone=True)
+def into_parts(a, parts, dim=0):
+    """So many equal parts along an axis, or parts that end at the places listed."""
+    if isinstance(parts, int):
+        size = as_node(a).shape[dim]
+        if parts < 1 or size % parts:
+            raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
+        return chunk(a, parts, dim)
+    ends = [0, *parts, as_node(a).shape[dim]]
+    return split(a, [high - low for low, high in zip(ends, ends[1:], strict=False)], dim)
+
+
+@shorthand("np.dot", alone=True)
+def numpy_dot(a, b):
+    """Product of vectors, of matrices, or by a number."""
+    a, b = as_node(a), as_node(b)
+    return a * b if 0 in (a.ndim, b.ndim) else matmul(a, b)
+
+
+@shorthand("np.expand_dims", alone=True)
+def with_axis(a, dim):
+    """A dimension of size 1 put in at an axis."""
+    return unsqueeze(a, dim=dim)
+
+
+@shorthand("np.cumsum", alone=True)
+def running_sum(a, dim=None):
+    """Running sum along an axis, or of all elements in a row."""
+    node: Node = as_node(a)
+    return cumsum(reshape(node, shape=(-1,)), dim=0) if dim is None else cumsum(node, dim=dim)
+
+
+@shorthand("np.repeat", alone=True)
+def each_repeated(a, *counts):
+    """Not the repeat of PyTorch, so it is refused rather than confused with it."""
+    raise GradcliError(
+        "unknown-function",
+        "np.repeat, which repeats each element, is not supported",
+        hint="tile(x, (2,)) lays whole tensors side by side",
+    )
