@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from ..requests import batch
 from ..errors import GradcliError
 from ..limits import Limits
+from ..requests import batch
 from .streams import Streams
 
 

@@ -5,6 +5,7 @@ import unicodedata
 from ..errors import GradcliError, Span
 
 WIDTH = 96
+LONGEST = 400  # characters of a line of a message: it may hold what was typed
 
 
 def message(error: GradcliError) -> str:
@@ -14,7 +15,11 @@ def message(error: GradcliError) -> str:
         lines += _place(error.span)
     if error.hint:
         lines += [f"  {line}" for line in error.hint.splitlines()]
-    return "\n".join(map(visible, lines)) + "\n"
+    return "\n".join(visible(_shortened(line)) for line in lines) + "\n"
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 20]}…{line[-18:]}"
 
 
 def visible(text: str) -> str:

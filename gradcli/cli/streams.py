@@ -1,7 +1,6 @@
 """Where a command reads from and writes to, and what its terminal can show."""
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from typing import IO
@@ -10,6 +9,7 @@ from ..errors import GradcliError
 from ..render.environment import Environment
 
 PIPE_WIDTH = 80
+NARROWEST = 40
 
 
 class Streams:
@@ -55,15 +55,22 @@ class Streams:
         else:
             colored = color == "always"
         return Environment(
-            width=width
-            or (
-                max(40, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns) if shown else PIPE_WIDTH
-            ),
+            width=width or (self._columns() if shown else PIPE_WIDTH),
             color=colored,
             ascii=ascii_only or self.wants_ascii,
             precision=precision,
             full=full,
         )
+
+    def _columns(self) -> int:
+        """The columns of the terminal, but not fewer than NARROWEST."""
+        told = self.variables.get("COLUMNS", "")
+        if told.isascii() and told.isdigit() and int(told) > 0:
+            return max(NARROWEST, int(told))
+        try:
+            return max(NARROWEST, os.get_terminal_size(self.stdout.fileno()).columns)
+        except (OSError, ValueError):
+            return PIPE_WIDTH
 
     @property
     def wants_ascii(self) -> bool:

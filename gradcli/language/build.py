@@ -7,7 +7,7 @@ place here.
 
 import ast
 import operator as python
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
@@ -59,6 +59,8 @@ STORAGE = {
     "non_blocking",
     "copy",
 }
+# What Python raises where an argument is of a wrong kind, and no operator says so itself.
+MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
 ATTRIBUTES = {"T", "mT", "H", "mH"}
@@ -131,7 +133,7 @@ class Builder:
         try:
             return method(e)
         except GradcliError as error:
-            raise error.at(self.source.span(e)) from None
+            raise error.at(self.source.span(e)) from error.__cause__
         finally:
             self.depth -= 1
 
@@ -148,6 +150,11 @@ class Builder:
                 "make it a statement of its own, before ;",
             ),
             "Starred": ("an argument with *", "write the arguments out"),
+            "JoinedStr": ("an f-string", None),
+            "Set": ("a set", "lists are written [1, 2]"),
+            "Dict": ("a dictionary", "lists are written [1, 2]"),
+            "ListComp": ("a loop in brackets", "write its elements out"),
+            "GeneratorExp": ("a loop in brackets", "write its elements out"),
         }
         what, hint = hints.get(type(e).__name__, ("this", "gradcli ops lists the operations"))
         return GradcliError(
@@ -167,7 +174,9 @@ class Builder:
             try:
                 return float(value)
             except OverflowError:
-                raise GradcliError("arguments", "this whole number is too large", hint=LARGEST) from None
+                raise GradcliError(
+                    "arguments", "this whole number is too large", hint=LARGEST
+                ) from None
         return value
 
     def _Name(self, e: ast.Name) -> Any:
@@ -223,14 +232,12 @@ class Builder:
             hint = "a power is written x ** 2" if isinstance(e.op, ast.BitXor) else None
             raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
         name, compute = BINARY[type(e.op)]
-        if isinstance(left, Node) or isinstance(right, Node):
+        if _operands(left, right):
             return self._node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return left + right
         if not (_number(left) and _number(right)) or compute is None:
-            raise GradcliError(
-                "arguments", f"{_kind(left)} and {_kind(right)} cannot be combined in this way"
-            )
+            raise _unfit(left, right)
         return self._fold(compute, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
@@ -273,8 +280,10 @@ class Builder:
                 "syntax", "this comparison is not part of the language", hint="== != < <= > >= are"
             )
         name, compute = COMPARE[type(e.ops[0])]
-        if isinstance(left, Node) or isinstance(right, Node):
+        if _operands(left, right):
             return self._node(OPS[name], (left, right), e)
+        if not (_number(left) and _number(right)):
+            raise _unfit(left, right)
         return compute(left, right)
 
     def _Attribute(self, e: ast.Attribute) -> Any:
@@ -448,14 +457,23 @@ class Builder:
             named.setdefault("shape", self.seed_shape)
         if args and called.takes_tensor and _number(args[0]):
             args = [as_node(args[0]), *args[1:]]
-        value = called(*args, **named)
+        value = self._tried(called, args, named)
         fresh = isinstance(value, Outputs) or (
             isinstance(value, Node) and not any(value is a for a in args)
         )
         return self._counted(value.at(self.source.span(e)) if fresh else value, e)
 
     def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:
-        return self._counted(op(*args, span=self.source.span(e), **named), e)
+        return self._counted(self._tried(op, args, {"span": self.source.span(e), **named}), e)
+
+    def _tried(self, called: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+        """An operation on its arguments; what Python finds wrong with them is an error too."""
+        try:
+            return called(*args, **named)
+        except MISUSES as error:
+            hint = called.signature() if isinstance(called, Operator) else called.sentence
+            said = f"{called.name}() does not take these arguments"
+            raise GradcliError("arguments", said, hint=hint) from error
 
     def _counted(self, value: Any, e: ast.expr) -> Any:
         self.count += 1
@@ -550,11 +568,28 @@ class Builder:
     def _call_len(self, e: ast.Call, args: list, named: dict) -> int:
         if isinstance(args[0], tuple | Outputs):
             return len(args[0])
-        return as_node(args[0]).shape[0]
+        if not (isinstance(args[0], Node) and args[0].shape):
+            raise GradcliError("arguments", f"{_kind(args[0])} has no length")
+        return args[0].shape[0]
 
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float)
+
+
+def _operands(left: Any, right: Any) -> bool:
+    """Whether two values are what an operator of tensors takes."""
+    both = (left, right)
+    return any(isinstance(v, Node) for v in both) and all(
+        isinstance(v, Node) or _number(v) for v in both
+    )
+
+
+def _unfit(left: Any, right: Any) -> GradcliError:
+    listed = isinstance(left, tuple) or isinstance(right, tuple)
+    hint = "a list becomes a tensor with tensor([...])" if listed else None
+    said = f"{_kind(left)} and {_kind(right)} cannot be combined in this way"
+    return GradcliError("arguments", said, hint=hint)
 
 
 def _kind(value: Any) -> str:

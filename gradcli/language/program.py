@@ -58,7 +58,7 @@ class Source:
 
 def read_program(text: str, limits: Limits, origin: str = "expression") -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
-    limits.check("length", len(text), f"the {origin}")
+    limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
@@ -66,16 +66,23 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     if not text:
         raise GradcliError(
             "syntax",
-            f"the {origin} is empty",
+            f"{_called(origin)} is empty",
             hint='an expression looks like this: "relu(x @ W + b).sum()"',
         )
     body = _parse(text, source, limits)
     if not body:
         raise GradcliError(
-            "syntax", f"the {origin} is only a comment", span=Span(text, 0, len(text), origin)
+            "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
         )
-    limits.check("operations", len(body), f"the {origin}")
+    limits.check("operations", len(body), _called(origin))
     return Program(source, [_statement(s, source, last=s is body[-1]) for s in body])
+
+
+def _called(origin: str) -> str:
+    """What messages call the text: an expression, the seed of --grad or the value of an input."""
+    if origin.startswith("--"):
+        return f"the text after {origin}"
+    return "the expression" if origin == "expression" else f"the value of {origin}"
 
 
 def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
@@ -94,7 +101,7 @@ def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
 def _too_deep(source: Source) -> GradcliError:
     return GradcliError(
         "limit",
-        f"the {source.origin} is too long, or nested too deeply, for one statement",
+        f"{_called(source.origin)} is too long, or nested too deeply, for one statement",
         hint="give parts of it names: h = ...; out = ... h ...",
     )
 
@@ -107,7 +114,7 @@ def _check_characters(source: Source) -> None:
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
             raise GradcliError(
                 "syntax",
-                f"there is an invisible character, U+{ord(c):04X}, in the {source.origin}",
+                f"there is an invisible character, U+{ord(c):04X}, in {_called(source.origin)}",
                 span=Span(source.text, place, place + 1, source.origin),
                 hint="delete it",
             )
