@@ -5,10 +5,19 @@ from typing import TYPE_CHECKING, Any
 from .errors import GradcliError
 
 if TYPE_CHECKING:
-    from .api import Explanation, check, explain, grad, jacobian
+    from .api import Explanation, batch, check, explain, formula, grad, jacobian
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "GradcliError", "check", "explain", "grad", "jacobian"]
+__all__ = [
+    "Explanation",
+    "GradcliError",
+    "batch",
+    "check",
+    "explain",
+    "formula",
+    "grad",
+    "jacobian",
+]
 
 
 def __getattr__(name: str) -> Any:

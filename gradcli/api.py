@@ -1,6 +1,6 @@
 """What `import gradcli` offers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from .explanation.analysis import Analysis
@@ -142,3 +142,35 @@ def check(
     GradcliError.
     """
     return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
+
+
+def formula(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | str | None = None,
+) -> Any:
+    """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
+    are several inputs.
+
+    None where the output does not depend on an input. Raises GradcliError.
+    """
+    from .explanation.data import Data
+
+    analysis = _pose(expr, shapes, values, grad, wrt)
+    data = Data(analysis)
+    found = {x.name: data.formula(x) for x in analysis.problem.wrt}
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
+def batch(requests: Iterable[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """An answer for each request, a dict or JSON text, as `gradcli batch` has them; in order, each
+    before the next request is taken.
+
+    A request that cannot be met is answered with `"ok": False` and its error; nothing is raised.
+    """
+    from .requests import batch as answers
+
+    return answers(requests)
