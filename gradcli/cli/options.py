@@ -123,6 +123,12 @@ OPTIONS = {
     "debug": _option(bool, False, "--debug", help="Show a traceback with an error."),
 }  # fmt: skip
 
+LONG_NAMES = {
+    names[0]: names[1]
+    for names in (option.info.param_decls for option in OPTIONS.values())
+    if names and len(names) == 2
+}
+
 VALUES = ("expr", "shape", "value")
 REQUEST = (*VALUES, "grad", "wrt")
 LOOK = ("width", "ascii", "color")

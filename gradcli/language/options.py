@@ -5,6 +5,7 @@ Knows the spellings of shapes. Does not know what a value is (literals.py) or wh
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from keyword import iskeyword
 
 from ..errors import GradcliError, Span
@@ -17,15 +18,20 @@ MOST_DIMENSIONS = 64  # NumPy has no more
 SHAPE_HINT = "a shape is written x=2x3, x=(2,3) or x=(); several: x=2x3,a=3x4"
 VALUE_HINT = 'a value is written NAME=VALUE: a="[[1,2,3],[4,5,6]]"'
 NAME_HINT = "a name is a letter, then letters, digits and underscores; not a word of Python"
-ENTRY = re.compile(
-    r"""(?P<name>[^=,;]*) =
-    (?P<dims> \s* (?:torch\.Size)? \( \[ [^\[\]()]* \] \) \s*
-            | \s* \( [^()]* \) \s*
-            | \s* \[ [^\[\]]* \] \s*
-            | [^,;()\[\]=]* )
-    (?:[,;]\s*|$)""",
-    re.VERBOSE,
-)
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    """NAME=DIMS, with what may follow it; compiled when the first shape is read."""
+    return re.compile(
+        r"""(?P<name>[^=,;]*) =
+        (?P<dims> \s* (?:torch\.Size)? \( \[ [^\[\]()]* \] \) \s*
+                | \s* \( [^()]* \) \s*
+                | \s* \[ [^\[\]]* \] \s*
+                | [^,;()\[\]=]* )
+        (?:[,;]\s*|$)""",
+        re.VERBOSE,
+    )
 
 
 def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
@@ -83,7 +89,7 @@ def _entries(given: str):
     """Each (name, shape, span) of one text."""
     start = 0
     while start < len(given) or not start:
-        found = ENTRY.match(given, start)
+        found = _entry().match(given, start)
         if not found:
             rest = Span(given, start, len(given), "--shape")
             said = f"{_short(given[start:].strip())} is not NAME=SHAPE"
