@@ -73,7 +73,7 @@ class Evaluator:
             value = op.value(*[self.values[i] for i in node.inputs], **node.attrs)
         except GradcliError as error:
             raise error.at(node.span) from None
-        except (LookupError, ValueError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             said = f"{op.name}() has no value here: {error}"
             raise GradcliError("arguments", said, span=node.span) from error
         if self.dtype != "float64" and node.dtype == "float" and node.shape != ():

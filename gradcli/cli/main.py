@@ -280,7 +280,7 @@ def _run(arguments: list[str], streams: Streams) -> int:
 
 
 def _app(arguments: list[str]) -> typer.Typer:
-    """The app with none but the command asked for, since building all takes as long as an answer."""
+    """The app with none but the command asked for: building all takes as long as an answer."""
     if not arguments or arguments[0].startswith("--") or "_GRADCLI_COMPLETE" in os.environ:
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"

@@ -163,7 +163,7 @@ class Operator:
             name = self._parameter(key)
             if name in given:
                 raise GradcliError(
-                    "arguments", f"{self.name}() got two values for {name}", hint=self.signature()
+                    "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
                 )
             given[name] = value
         attrs = {
@@ -173,7 +173,7 @@ class Operator:
         missing += [i for i in self.inputs if i not in given and i not in self.optional]
         if missing:
             raise GradcliError(
-                "arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.signature()
+                "arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.usage()
             )
         for name, value in attrs.items():
             if isinstance(value, Node) or (
@@ -182,7 +182,7 @@ class Operator:
                 raise GradcliError(
                     "arguments",
                     f"{name} of {self.name}() must be written as a number, not a tensor",
-                    hint=self.signature(),
+                    hint=self.usage(),
                 )
         return self._tensors(given), attrs
 
@@ -210,7 +210,7 @@ class Operator:
             raise GradcliError(
                 "arguments",
                 f"{self.name}() takes {len(self.order)} arguments at most, not {len(args)}",
-                hint=self.signature(),
+                hint=self.usage(),
             )
         return given
 
@@ -221,9 +221,7 @@ class Operator:
         for place, others in enumerate((FIRST, SECOND)):
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
-        raise GradcliError(
-            "arguments", f"{self.name}() has no argument {key}", hint=self.signature()
-        )
+        raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
 
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
@@ -240,7 +238,7 @@ class Operator:
         raise GradcliError(
             "arguments",
             f"{name} of {self.name}() must be a tensor or a number, not {value!r}",
-            hint=self.signature(),
+            hint=self.usage(),
         )
 
     def infer(self, node: Node) -> None:
@@ -272,6 +270,10 @@ class Operator:
         if node.expansion is None:
             node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
         return node.expansion
+
+    def usage(self) -> str:
+        """How it is called, as a hint."""
+        return f"it is called as {self.signature()}"
 
     def signature(self) -> str:
         """`softmax(x, dim)`, as a call is written."""

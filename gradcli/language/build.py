@@ -265,7 +265,7 @@ class Builder:
                     hint="the opposite of a mask is written ~mask",
                 )
             return value if name is None else self._node(OPS[name], (value,), e)
-        if not _number(value):
+        if not _number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{_kind(value)} has no opposite")
         return compute(value)
 
@@ -480,6 +480,9 @@ class Builder:
         self.limits.check("operations", self.count, "the expression")
         for node in value if isinstance(value, Outputs) else [value]:
             if isinstance(node, Node):
+                if min(node.shape, default=0) < 0:
+                    said = f"a tensor cannot have shape {node.shape}"
+                    raise GradcliError("arguments", said, hint="sizes are 0 or more")
                 if node.ndim > MOST_DIMENSIONS:
                     said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
                     raise GradcliError("shape", said)

@@ -191,14 +191,11 @@ class Writer:
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size through a name that has it, best at the same place counted from the end."""
-        found = None
+        """A size through a name that has it at the same place, counted from the end."""
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return Subscript(Attribute(name, "shape"), str(place + len(shape)))
-            if found is None and size in shape:
-                found = Subscript(Attribute(name, "shape"), str(shape.index(size)))
-        return found or Number(size)
+        return Number(size)
 
     def like(self, node: Node) -> Tree | None:
         """The name of a node of this shape; None without one, or where the user wrote sizes."""

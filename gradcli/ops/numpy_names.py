@@ -1,5 +1,7 @@
 """What NumPy means by names that PyTorch has for something else, or has not: np.max, np.var."""
 
+from itertools import pairwise
+
 from ..errors import GradcliError
 from ..graph import Node, as_node
 from .families import shorthand
@@ -47,7 +49,7 @@ def into_parts(a, parts, dim=0):
             raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
         return chunk(a, parts, dim)
     ends = [0, *parts, as_node(a).shape[dim]]
-    return split(a, [high - low for low, high in zip(ends, ends[1:], strict=False)], dim)
+    return split(a, [high - low for low, high in pairwise(ends)], dim)
 
 
 @shorthand("np.dot", alone=True)

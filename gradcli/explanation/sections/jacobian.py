@@ -17,7 +17,7 @@ from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Prose, Row, Section, Table, plain, words
 from ..elide import places
-from ..wording import Wording, role_of
+from ..wording import Wording, role_of, shape_text
 
 CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -29,7 +29,8 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     rows, columns = out.numel, x.node.numel
     title = plain(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(
-        f"{'×'.join(map(str, (*out.shape, *x.shape))) or '()'}, as a matrix {rows}×{columns}"
+        f"{shape_text((*out.shape, *x.shape))}"
+        + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")
     )
     blocks: list[Block] = [_structure(structure_of(a, w, x), rows * columns)]
     if a.gradient(x) is not None and rows and columns:
