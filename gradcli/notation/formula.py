@@ -306,9 +306,17 @@ def size(w: Writer, node: Node) -> Tree:
 
 
 def _size_of(w: Writer, x: Node, d: int) -> Tree:
+    """The size of a dimension: by place, else by the one name that has it, else as a number."""
     found = w.size(x.shape[d], d - x.ndim)
-    own = Subscript(Attribute(w.trees[x], "shape"), str(d))
-    return own if isinstance(found, Number) and found.value != 1 else found
+    if not isinstance(found, Number) or found.value == 1:
+        return found
+    own = [
+        Subscript(Attribute(name, "shape"), str(axis))
+        for shape, name in w.shapes.items()
+        for axis, n in enumerate(shape)
+        if n == x.shape[d]
+    ]
+    return own[0] if len(own) == 1 else found
 
 
 # ---- shapes and places ---------------------------------------------------------------------------
