@@ -8,7 +8,7 @@ from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graph import Node, shapes, walk
 from ..language.problem import Input, Problem
-from ..lazy import np
+from ..lazy import np, sp
 from .jacobian import Jacobian
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
@@ -147,13 +147,18 @@ class Analysis:
     def _symbolic_rows(self, grad: Node | None):
         """Rows of SymPy elements; SymPy is imported when the first is looked at."""
         elements: list[Any] = []
+        symbols: list[Any] = []  # those that occur in each: most occur in few
 
         def row(k: int) -> Any:
             """The gradient is linear in the seed: its derivative by one seed element is a row."""
             if not elements:
                 elements.extend(map(np.ravel, self._symbolic_seed(self.problem.seed.node, grad)))
             seed, gradient = elements
-            return np.array([e.diff(seed[k]) for e in gradient], dtype=object)
+            if not symbols:
+                symbols.extend(e.free_symbols for e in gradient)
+            of_seed = set(seed)
+            slopes = [_slope(e, seed[k], s & of_seed) for e, s in zip(gradient, symbols)]
+            return np.array(slopes, dtype=object)
 
         return row
 
@@ -164,3 +169,10 @@ class Analysis:
         given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
         backend = Symbolic({**given, self.problem.seed.node: None}, limits=self.problem.limits)
         return backend(*roots)
+
+
+def _slope(e: Any, by: Any, of_seed: set[Any]) -> Any:
+    """The derivative of an element that is linear in the symbols `of_seed`, by one of them."""
+    if by not in of_seed:
+        return sp.S.Zero
+    return e.xreplace({by: sp.S.One}) if len(of_seed) == 1 else e.diff(by)
