@@ -77,12 +77,17 @@ def _contributions(node: Node, received: Node, active: Collection[Node]):
 
 
 def _answer(node: Node, received: Node, active: Collection[Node]) -> Sequence[Node | None]:
-    """What the rule of `node`, or else its meaning, gives for every input."""
-    if node.op.rule is None:
+    """What the rule of `node` gives for every input; its meaning, where there is no rule.
+
+    A rule says NotImplemented where the meaning serves better.
+    """
+    rule, answer = node.op.rule, NotImplemented
+    if rule is not None:
+        answer = rule(received, node, *node.inputs, **node.attrs)
+    if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
         of = backward(node.op.expanded(node), received, inputs).of
         return [None if i is None else of.pop(i, None) for i in node.inputs]
-    answer = node.op.rule(received, node, *node.inputs, **node.attrs)
     return answer if isinstance(answer, tuple) else (answer,)
 
 

@@ -38,7 +38,7 @@ from .written import Lettering, Writing, opposite
 Values = Callable[[Node], Any]
 MOST_TERMS = 8  # terms that are written; of more, the first three and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
-MOST_COUNTED = 5_000  # terms that are looked at
+MOST_COUNTED = 1_000  # terms that are looked at
 TRIED = 24  # elements that are looked at in search of a telling one
 SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
 
@@ -140,15 +140,14 @@ def written_out(
     if len(found) == MOST_COUNTED:
         return Written(None, None, total)
     write = Writing(names, "·")
-    if total is None:
-        sums = [terms.value(Product(t)) for t in found]
-        if all(s is not None for s in sums):
-            total = float(sum(sums))  # type: ignore[arg-type]
     if not found:
         return Written(None, None, 0.0)
-    symbols = _added([_symbols(t, terms, write) for t in found])
+    if total is None:
+        total = _total(found, terms)
+    few = len(found) <= MOST_SYMBOLS
+    symbols = _added([_symbols(t, terms, write) for t in found]) if few else Verbatim(" " * WIDEST)
     numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
-    texts = tree.text(symbols) if len(found) <= MOST_SYMBOLS else " " * WIDEST, tree.text(numbers)
+    texts = tree.text(symbols), tree.text(numbers)
     if texts[0] == texts[1]:
         return Written(
             None, numbers, None if total is not None and texts[1] == short(total) else total
@@ -157,6 +156,17 @@ def written_out(
     if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
         return Written(None, None if alone else numbers, total)
     return Written(symbols, None if alone else numbers, total)
+
+
+def _total(found: list[tuple[Expr, ...]], terms: Terms) -> float | None:
+    """The sum of all terms, where each is known."""
+    total = 0.0
+    for factors in found:
+        value = terms.value(Product(factors))
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:

@@ -18,6 +18,8 @@ from . import tree
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
+# Attributes that are shapes.
+SIZES = ("shape", "size", "input_size", "weight_size")
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -172,7 +174,7 @@ class Writer:
     def attribute(self, node: Node, name: str) -> Tree:
         """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
         value = node.attrs[name]
-        if name in ("shape", "size"):
+        if name in SIZES:
             return self.shape(value) if node.span is None else self.plain(value)
         return self.plain(value)
 

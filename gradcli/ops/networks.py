@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graph import shapes
 from ..lazy import np
 from .families import composite, operator, same_with_axis
+from .matrix import einsum
 from .pointwise import F, exp
 
 
@@ -126,8 +127,14 @@ def windows(g, y, x, *, kernel, stride, dilation):
     return g.overlap(shape=x.shape, stride=stride, dilation=dilation)
 
 
+def _overlapped(s, *, shape, stride, dilation):
+    met = _windows_shape(shape, kernel=s[-2:], stride=stride, dilation=dilation)
+    shapes.require_equal(s, met, f"a kernel over {shape} has windows of shape {met}, not {s}")
+    return shape
+
+
 @operator(
-    shape=lambda s, *, shape, stride, dilation: shape,
+    shape=_overlapped,
     value=_overlap,
     dtype="first",
     method=True,
@@ -154,27 +161,62 @@ def zero_pad(g, y, x, *, amount):
     return g[tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, amount, strict=True))]
 
 
-def _same_padding(weight, dilation):
+def _same_padding(weight_size, dilation):
     """PyTorch's padding="same": what the kernel overhangs, the odd one at the end."""
-    total = [d * (n - 1) for d, n in zip(dilation, weight.shape[-2:], strict=True)]
+    total = [d * (n - 1) for d, n in zip(dilation, weight_size[-2:], strict=True)]
     return tuple((n // 2, n - n // 2) for n in total)
 
 
-def _padding(padding, weight, stride, dilation):
+def _padding(padding, weight_size, stride, dilation):
     if padding == "same":
         if stride != (1, 1):
             raise GradcliError("arguments", "padding='same' needs a stride of 1")
-        return _same_padding(weight, dilation)
+        return _same_padding(weight_size, dilation)
     if isinstance(padding, str) and padding != "valid":
         raise GradcliError("arguments", f"padding {padding!r} is not a number, 'same' or 'valid'")
     return tuple((n, n) for n in _pair(0 if padding == "valid" else padding))
 
 
+def _edges(input_ndim, padding, weight_size, stride, dilation):
+    """Zeros before and after each dimension of the input."""
+    return ((0, 0),) * (input_ndim - 2) + _padding(padding, weight_size, stride, dilation)
+
+
+def _parts(input, weight_size, stride, padding, dilation):
+    """What the kernel meets of the padded input, at each of its positions."""
+    edges = _edges(input.ndim, padding, weight_size, stride, dilation)
+    padded = input.zero_pad(amount=edges) if any(map(any, edges)) else input
+    return padded.windows(kernel=weight_size[-2:], stride=stride, dilation=dilation)
+
+
+def _grouped(x, dim, groups):
+    """A dimension taken apart into groups."""
+    dim %= x.ndim
+    return x.reshape(shape=(*x.shape[:dim], groups, x.shape[dim] // groups, *x.shape[dim + 1 :]))
+
+
+def _merged(x, dim):
+    """A dimension of groups put together with the next."""
+    dim %= x.ndim
+    return x.reshape(shape=(*x.shape[:dim], x.shape[dim] * x.shape[dim + 1], *x.shape[dim + 2 :]))
+
+
+def _conv2d_rule(g, y, input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
+    if input.ndim == 3 or isinstance(padding, str):  # PyTorch's conv2d_input takes neither
+        return NotImplemented
+    how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    to_input = conv2d_input(weight=weight, grad_output=g, input_size=input.shape, **how)
+    to_weight = conv2d_weight(input=input, grad_output=g, weight_size=weight.shape, **how)
+    to_bias = None if bias is None else g.sum(dim=(0, 2, 3))
+    return to_input, to_weight, to_bias
+
+
 @composite(
     torch=F + "conv2d",
+    rule=_conv2d_rule,
     examples=(
         ("conv2d(x, w, b, padding=1)", "x=2x2x3x3,w=3x2x2x2,b=3"),
-        ("conv2d(x, w, stride=2)", "x=2x4x4,w=3x2x2x2"),
+        ("conv2d(x, w, b, stride=2)", "x=2x4x4,w=3x2x2x2,b=3"),
         ("conv2d(x, w, groups=2)", "x=1x4x3x3,w=2x2x2x2"),
         ("conv2d(x, w, padding='same', dilation=2)", "x=1x1x4x4,w=1x1x2x3"),
     ),
@@ -183,26 +225,54 @@ def conv2d(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
     """At every position, the sum of products of the kernel and the part of the input under it."""
     stride, dilation = _pair(stride), _pair(dilation)
     _check_convolution(input, weight, groups)
-    edges = ((0, 0),) * (input.ndim - 2) + _padding(padding, weight, stride, dilation)
-    padded = input.zero_pad(amount=edges) if any(map(any, edges)) else input
-    parts = padded.windows(kernel=weight.shape[-2:], stride=stride, dilation=dilation)
-    head, (rows, columns, *kernel) = input.shape[:-3], parts.shape[-4:]
-    inside = input.shape[-3] // groups
+    parts = _parts(input, weight.shape, stride, padding, dilation)
     if groups == 1:
-        out = _einsum("...ihwkl,oikl->...ohw", parts, weight)
+        out = einsum("...ihwkl,oikl->...ohw", parts, weight)
     else:
-        grouped = parts.reshape(shape=(*head, groups, inside, rows, columns, *kernel))
-        kernels = weight.reshape(shape=(groups, weight.shape[0] // groups, inside, *kernel))
-        out = _einsum("...gihwkl,goikl->...gohw", grouped, kernels).reshape(
-            shape=(*head, weight.shape[0], rows, columns)
-        )
+        parts, kernels = _grouped(parts, -5, groups), _grouped(weight, 0, groups)
+        out = _merged(einsum("...gihwkl,goikl->...gohw", parts, kernels), -4)
     return out if bias is None else out + bias.reshape(shape=(bias.numel, 1, 1))
 
 
-def _einsum(equation, *operands):
-    from .matrix import einsum
+@composite(
+    torch="torch.nn.grad.conv2d_input",
+    order="input_size weight grad_output stride padding dilation groups",
+    examples=(
+        ("conv2d_input((1, 1, 3, 3), w, g)", "w=2x1x2x2,g=1x2x2x2"),
+        ("conv2d_input((1, 2, 3, 3), w, g, padding=1, groups=2)", "w=2x1x2x2,g=1x2x4x4"),
+    ),
+)
+def conv2d_input(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
+    """The gradient of conv2d by its input: each output laid back over the part it came from."""
+    stride, dilation = _pair(stride), _pair(dilation)
+    edges = _edges(len(input_size), padding, weight.shape, stride, dilation)
+    if groups == 1:
+        parts = einsum("...ohw,oikl->...ihwkl", grad_output, weight)
+    else:
+        g, kernels = _grouped(grad_output, -3, groups), _grouped(weight, 0, groups)
+        parts = _merged(einsum("...gohw,goikl->...gihwkl", g, kernels), -6)
+    sizes = tuple(n + a + b for n, (a, b) in zip(input_size, edges, strict=True))
+    whole = parts.overlap(shape=sizes, stride=stride, dilation=dilation)
+    inside = tuple(slice(a, a + n) for n, (a, _) in zip(input_size, edges, strict=True))
+    return whole[inside] if any(map(any, edges)) else whole
 
-    return einsum(equation, *operands)
+
+@composite(
+    torch="torch.nn.grad.conv2d_weight",
+    order="input weight_size grad_output stride padding dilation groups",
+    examples=(
+        ("conv2d_weight(x, (2, 1, 2, 2), g)", "x=2x1x3x3,g=2x2x2x2"),
+        ("conv2d_weight(x, (2, 1, 2, 2), g, padding=1, groups=2)", "x=1x2x3x3,g=1x2x4x4"),
+    ),
+)
+def conv2d_weight(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
+    """The gradient of conv2d by its weight: outputs times the parts that they came from, summed."""
+    parts = _parts(input, weight_size, _pair(stride), padding, _pair(dilation))
+    n = "n" if input.ndim == 4 else ""
+    if groups == 1:
+        return einsum(f"{n}ohw,{n}ihwkl->oikl", grad_output, parts)
+    g, parts = _grouped(grad_output, -3, groups), _grouped(parts, -5, groups)
+    return _merged(einsum(f"{n}gohw,{n}gihwkl->goikl", g, parts), 0)
 
 
 def _check_convolution(input, weight, groups):
