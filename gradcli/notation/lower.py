@@ -1,9 +1,7 @@
 """From graphs to index notation: what an operator's `index` means, a function for every form of it.
 
-- a function `(i, x, **attrs)`: the place in x of the element at place i; None where there is none
-  to name
-- a function `(lower, i, *inputs, **attrs)`: an expression or a node, made with the methods of
-  Lowering
+- a function `(lower, i, *inputs, **attrs)`: the element at place i, as an expression or a node made
+  with the methods of Lowering; None where there is none to name
 - "sum", "mean": of all along `dim`; "sum_to_size"; "reshape": the same elements, row by row;
   "index_put"
 - "matmul", "einsum", or an equation of einsum
@@ -127,24 +125,10 @@ class Lowering(Meanings):
         return Function(node.op, args, tuple(node.attrs.items()))
 
     def _by_function(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        index = node.op.index
-        if index.__code__.co_varnames[:1] == ("lower",):
-            found = index(self, at, *node.inputs, **node.attrs)
-            return (
-                self(found, at)
-                if isinstance(found, Node)
-                else self.element(node, at)
-                if found is None
-                else found
-            )
-        letters = [self.fresh(n) for n in node.shape]
-        (x,) = node.inputs
-        source = index(tuple(letters), x, **node.attrs)
-        if source is None:
-            return self.element(node, at)
-        new = dict(zip(letters, at, strict=True))
-        assert x is not None
-        return self(x, [places.substitute(p, new, lambda v: v, self.sizes) for p in source])
+        found = node.op.index(self, at, *node.inputs, **node.attrs)
+        if isinstance(found, Node):
+            return self(found, at)
+        return self.element(node, at) if found is None else found
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
         """What the node is made of, unless that holds something opaque which has less of a name

@@ -114,6 +114,12 @@ class Meanings:
         terms = [Product((delta(at[axis], k), self(x, rest))) for k, x in enumerate(given)]
         return Total(tuple(terms))
 
+    def mirrored(self, at: Sequence[Place], x: Node, dims: Sequence[int]) -> Expr:
+        """x read backward along dims."""
+        over = shapes.axes(dims, x.ndim)
+        sizes = enumerate(zip(at, x.shape))
+        return self(x, [places.plus(n - 1, p, -1) if d in over else p for d, (p, n) in sizes])
+
     def repeated(self, at: Sequence[Place], x: Node) -> Expr:
         """x laid side by side."""
         own = at[len(at) - x.ndim :]

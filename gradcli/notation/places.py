@@ -8,8 +8,6 @@ number that a tensor holds). `sizes` gives every letter its size; a letter runs 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Union
 
-from ..graph.affine import Affine
-
 Place = Union[int, str, "Linear"]
 
 
@@ -43,10 +41,6 @@ def linear(place) -> Linear:
         return place
     if isinstance(place, int):
         return Linear((), place)
-    if isinstance(place, Affine):
-        return Linear(
-            ((place.letter, place.scale),) if place.letter and place.scale else (), place.offset
-        )
     return Linear(((place, 1),), 0)
 
 

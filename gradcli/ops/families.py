@@ -116,10 +116,7 @@ def aligned(reduced: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Elements moved, repeated or left out: a linear map, whose rule is its transpose.
-
-    `index(i, x, **attrs)`, where given, tells which element of x stands at place i of the output.
-    """
+    """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     return lambda rule: Operator(
         rule, family="movement", dtype="first", shape=shape, value=value, **fields

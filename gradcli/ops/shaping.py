@@ -4,7 +4,6 @@ from itertools import pairwise
 
 from ..errors import GradcliError
 from ..graph import Outputs, as_node, shapes
-from ..graph.affine import Affine
 from ..lazy import np
 from .families import movement, operator, shorthand
 
@@ -24,7 +23,7 @@ def _swap(items, a, b):
 @movement(
     lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1),
     shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
-    index=lambda i, x, *, dim0, dim1: _swap(i, dim0, dim1),
+    index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
     aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
 )
@@ -48,7 +47,7 @@ def _inverse(order):
     lambda x, *, dims: np.transpose(x, dims),
     shape=lambda s, *, dims: tuple(s[d] for d in _order(dims, len(s))),
     collect="dims",
-    index=lambda i, x, *, dims: tuple(i[d] for d in _inverse(_order(dims, x.ndim))),
+    index=lambda lower, i, x, *, dims: lower(x, [i[d] for d in _inverse(_order(dims, x.ndim))]),
     examples=(("x.permute(2, 0, 1)", "x=2x3x4"),),
 )
 def permute(g, y, x, *, dims):
@@ -86,16 +85,11 @@ def _unchanged(s, *, dims):
     return s
 
 
-def _mirrored(i, x, *, dims):
-    over = shapes.axes(dims, x.ndim)
-    return tuple(Affine.of(k).mirror(x.shape[d]) if d in over else k for d, k in enumerate(i))
-
-
 @movement(
     lambda x, *, dims: np.flip(x, dims if np.ndim(x) else ()),
     shape=_unchanged,
     collect="dims",
-    index=_mirrored,
+    index=lambda lower, i, x, *, dims: lower.mirrored(i, x, dims),
     examples=(("x.flip(0, 1)", "x=2x3"), ("flip(x, (1,))", "x=2x3")),
 )
 def flip(g, y, x, *, dims):
@@ -104,14 +98,6 @@ def flip(g, y, x, *, dims):
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
-
-
-def _without_ones(i, old, new):
-    """The index into `new` that is `i` into `old`, if only sizes of 1 differ; else None."""
-    if [n for n in old if n != 1] != [n for n in new if n != 1]:
-        return None
-    rest = iter([k for k, n in zip(i, old, strict=True) if n != 1])
-    return tuple(0 if n == 1 else next(rest) for n in new)
 
 
 @movement(
@@ -166,7 +152,7 @@ def _squeezed(s, *, dim):
     lambda x, *, dim: np.reshape(x, _squeezed(x.shape, dim=dim)),
     shape=_squeezed,
     attributes={"dim": None},
-    index=lambda i, x, *, dim: _without_ones(i, _squeezed(x.shape, dim=dim), x.shape),
+    index="reshape",
     examples=(("x.squeeze()", "x=1x3"), ("squeeze(x, 1)", "x=2x1x3")),
 )
 def squeeze(g, y, x, *, dim):
@@ -182,9 +168,7 @@ def _unsqueezed(s, *, dim):
 @movement(
     lambda x, *, dim: np.expand_dims(x, dim),
     shape=_unsqueezed,
-    index=lambda i, x, *, dim: tuple(
-        k for d, k in enumerate(i) if d != shapes.axis(dim, x.ndim + 1)
-    ),
+    index="reshape",
     examples=(("x.unsqueeze(0)", "x=3"), ("unsqueeze(x, -1)", "x=2x3")),
 )
 def unsqueeze(g, y, x, *, dim):
@@ -213,9 +197,7 @@ def _expanded(s, *, shape):
     shape=_expanded,
     collect="shape",
     aliases=("broadcast_to",),
-    index=lambda i, x, **_: tuple(
-        0 if n == 1 else k for k, n in zip(i[len(i) - x.ndim :], x.shape, strict=True)
-    ),
+    index=lambda lower, i, x, **_: lower.of(x, i),
     examples=(("x.expand(2, 3)", "x=3"), ("x.expand(2, -1)", "x=1x3")),
     torch="torch.Tensor.{name}",
 )
