@@ -13,7 +13,7 @@ from .. import __version__
 from ..errors import GradcliError, did_you_mean
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
-from .streams import LazyInput, Streams
+from .streams import LazyInput, ReaderGone, Streams
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 NO_MEMORY = "there is not enough memory for this request"
@@ -253,7 +253,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     try:
         status = _run(arguments, own)
         own.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
         _silence(own)
         status = ANSWERED
     if args is None:
@@ -310,8 +310,9 @@ def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
         streams.stderr.write("".join(traceback.format_exception(error)))
     text = message(error)
     if streams.wants_ascii:
-        text = text.replace("…", "...").replace("×", "x")
-        text = text.encode("ascii", "backslashreplace").decode()
+        from ..render.ascii import in_ascii
+
+        text = in_ascii(text)
     streams.stderr.write(text)
     return CANNOT
 

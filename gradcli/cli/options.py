@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from .streams import Streams
+from .streams import ReaderGone, Streams
 
 
 class Color(StrEnum):
@@ -149,7 +149,10 @@ def takes(*names: str) -> Callable[[Callable[[Streams, Given], None]], Callable[
 
     def decorate(command: Callable[[Streams, Given], None]) -> Callable[..., None]:
         def call(ctx: typer.Context, **given: Any) -> None:
-            command(ctx.obj, Given(**given))
+            try:
+                command(ctx.obj, Given(**given))
+            except BrokenPipeError:  # typer would make it exit status 1
+                raise ReaderGone from None
 
         parameters = [_parameter("ctx", typer.Context), *map(_option_parameter, names)]
         call.__name__, call.__doc__ = command.__name__, command.__doc__

@@ -12,6 +12,10 @@ PIPE_WIDTH = 80
 NARROWEST = 40
 
 
+class ReaderGone(Exception):
+    """Nobody reads the output any more, as in `gradcli ... | head`."""
+
+
 class Streams:
     """Standard streams and environment variables, as one object that tests can put together."""
 

@@ -20,6 +20,7 @@ class Reader:
     def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):
         self.limits, self.random_seed, self.stdin = limits, random_seed, stdin
         self._random: Any = None
+        self._stdin_read = False
 
     @property
     def random(self):
@@ -62,6 +63,12 @@ class Reader:
 
     def _text(self, text: str, origin: str) -> Any:
         from .literals import read_array
+
+        if text.strip() == "@-" and self.stdin is not None:
+            if self._stdin_read:
+                hint = "put one of the values into a file: @file"
+                raise GradcliError("option", "standard input can be read only once", hint=hint)
+            self._stdin_read = True
 
         return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
 

@@ -30,6 +30,7 @@ from ..explanation.blocks import (
     is_words,
 )
 from ..notation.tree import Token
+from .ascii import in_ascii
 from .environment import Environment
 from .matrix import column_width, cut, entry
 from .tensors import tensor_lines
@@ -40,19 +41,28 @@ STYLES = {
     "seed": SEED,
     "answer": "bold",
     "number": "",
-    "zero": "dim",
     "remark": "dim",
     "heading": "bold",
 }
 GAP = 4  # columns between cells
+ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns in which words can be wrapped
 
 
 def render_terminal(document: Document, environment: Environment) -> str:
     """The document in `environment.width` columns."""
     page = Page(environment)
-    console = Console(
-        width=environment.width,
+    console = _console(environment, environment.width)
+    with console.capture() as captured:
+        for renderable in page.document(document):
+            console.print(renderable, soft_wrap=False, crop=False)
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return in_ascii(text) if environment.ascii else text
+
+
+def _console(environment: Environment, width: int) -> Console:
+    return Console(
+        width=width,
         color_system="standard" if environment.color else None,
         force_terminal=environment.color,
         no_color=not environment.color,
@@ -62,46 +72,6 @@ def render_terminal(document: Document, environment: Environment) -> str:
         legacy_windows=False,
         _environ={},
     )
-    with console.capture() as captured:
-        for renderable in page.document(document):
-            console.print(renderable, soft_wrap=False)
-    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
-    return _ascii(text) if environment.ascii else text
-
-
-ASCII = str.maketrans(
-    {
-        "·": ".",
-        "×": "x",
-        "…": "...",
-        "✓": "ok",
-        "✗": "!!",
-        "│": "|",
-        "─": "-",
-        "┼": "+",
-        "Σ": "sum",
-        "δ": "delta",
-        "∂": "d",
-        "└": "`",
-        "├": "|",
-        "⁰": "^0",
-        "¹": "1",
-        "²": "2",
-        "³": "3",
-        "⁴": "4",
-        "⁵": "5",
-        "⁶": "6",
-        "⁷": "7",
-        "⁸": "8",
-        "⁹": "9",
-        "→": "->",
-        "−": "-",
-    }
-)
-
-
-def _ascii(text: str) -> str:
-    return text.translate(ASCII).encode("ascii", "replace").decode()
 
 
 class Page:
@@ -184,7 +154,20 @@ class Page:
 
     def block(self, block: Block) -> RenderableType:
         """Any block, indented under its heading."""
-        return Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
+        made = Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
+        if isinstance(block, Code) or (isinstance(block, Matrix) and self.environment.full):
+            return self.unwrapped(made)
+        return made
+
+    def unwrapped(self, made: Padding) -> Group:
+        """Lines as long as they are, however wide the page: to be copied, or asked for in full."""
+        made.expand = False
+        console = _console(self.environment, ENDLESS)
+        with console.capture() as captured:
+            console.print(made)
+        text = Text.from_ansi(captured.get().rstrip("\n"))
+        text.no_wrap, text.overflow = True, "ignore"
+        return Group(text)  # a Text by itself would lose that when it is printed
 
     @property
     def width(self) -> int:

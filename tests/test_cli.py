@@ -1,0 +1,527 @@
+"""The command line: commands, options, exit status, what pipes and terminals get.
+
+tests/golden/ holds terminal output at width 80. `pytest tests/test_cli.py --rewrite-golden` writes
+it anew; read the difference before it is committed.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from console import Result, gradcli, process, shell
+
+import gradcli as package
+from gradcli.cli.main import COMMANDS
+from gradcli.cli.options import OPTIONS
+
+GOLDEN = Path(__file__).parent / "golden"
+SQUARE = ("a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a")
+FLAGSHIP = ("x@a", "--grad", "[[1,2,3,4],[5,6,7,8]]")
+NETWORK = (
+    *("h = relu(x @ W + b); out = h.sum(dim=1)", "-v", "x=[[1,2],[3,-4]]"),
+    *("-v", "W=[[1,0,-1],[0,1,1]]", "-v", "b=[0,-2,-1]", "-g", "[1, 10]"),
+)
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+SECTIONS = {
+    "inputs": "Inputs",
+    "forward": "Forward",
+    "seed": "Seed",
+    "jacobian": "Jacobian of",
+    "backward": "Backward",
+    "gradient": "Gradient of",
+    "checks": "Checked",
+    "code": "In PyTorch",
+    "notes": "Notes",
+}
+
+
+def answered(*args: str, **how) -> Result:
+    """A command line that is answered, without a word on standard error."""
+    result = gradcli(*args, **how)
+    assert (result.status, result.err) == (0, "")
+    return result
+
+
+def refused(*args: str, code: str = "option", **how) -> Result:
+    """A command line that cannot be met: one message, nothing on standard output."""
+    result = gradcli(*args, **how)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"error[{code}]: ")
+    return result
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+
+def test_explain_and_the_bare_expression_are_one():
+    assert answered(*SQUARE).out == answered("explain", *SQUARE).out
+
+
+def test_explain_begins_with_the_answer():
+    first = answered(*SQUARE).lines[0]
+    assert first.startswith("a.grad = [[2, 8, 18], [32, 50, 72]]")
+    assert "2 * g * a" in first
+
+
+def test_explain_has_its_sections_in_order():
+    out = answered(*SQUARE).out
+    places = [out.index(f"\n{title}") for title in SECTIONS.values()]
+    assert places == sorted(places)
+
+
+def test_the_flagship_runs_as_it_stands():
+    out = answered("explain", *FLAGSHIP).out
+    assert "x.grad = g @ a.T" in out
+    assert "kron(eye(2), a.T)" in out
+    assert "x.grad[0,0] = 1·a[0,0] + 2·a[0,1] + 3·a[0,2] + 4·a[0,3]" in out
+    assert "assumed: nothing fixes the 3" in out
+
+
+def test_grad_prints_json():
+    assert answered("grad", "a*a", "-v", "a=[1,2]", "-g", "a").out == "[2.0, 8.0]\n"
+    assert answered("grad", *SQUARE).json == [[2, 8, 18], [32, 50, 72]]
+    assert answered("grad", "x*y", "-v", "x=2", "-v", "y=3").json == {"x": 3, "y": 2}
+
+
+def test_jacobian():
+    out = answered("jacobian", "x@a", "-s", "x=2x2,a=2x2", "-w", "x").out
+    assert out.startswith("Jacobian of out with respect to x")
+    assert "out[1,1]" in out
+    assert "kron" in out
+    assert "Backward" not in out
+
+
+def test_jacobian_as_json():
+    matrix = answered("jacobian", "x*x", "-v", "x=[1,2]", "-f", "json").json["jacobian"]["x"]
+    assert matrix["matrix"] == [[2, 0], [0, 4]]
+
+
+def test_graph():
+    out = answered("graph", "h = relu(x @ W); h.sum()").out
+    assert "sum" in out.splitlines()[1] or "sum" in out.splitlines()[0]
+    assert "W" in out
+    mermaid = answered("graph", "x*y", "-f", "mermaid").out
+    assert mermaid.startswith("flowchart TD\n")
+    assert mermaid.count("-->") == 2
+    dot = answered("graph", "x*y", "-f", "dot").out
+    assert dot.startswith("digraph gradcli {")
+    assert dot.rstrip().endswith("}")
+    assert answered("graph", "x*y", "-f", "json").json[-1]["op"] == "mul"
+
+
+def test_check_agrees():
+    out = answered("check", "softmax(x, dim=-1)", "-s", "x=2x3").out
+    assert "seed times Jacobian" in out
+    assert "finite differences" in out
+
+
+def test_check_that_disagrees_exits_with_1(monkeypatch):
+    from gradcli.explanation.sections import checks
+
+    monkeypatch.setattr(checks, "TOLERANCE", -1.0)
+    result = gradcli("check", "x*x", "-v", "x=3.0")
+    assert result.status == 1
+    assert "disagrees" in result.out
+    assert not result.err
+
+
+def test_ops():
+    out = answered("ops").out
+    assert "softmax(" in out
+    page = answered("ops", "tanh").out
+    assert "g * (1 - y ** 2)" in page
+    assert "softmax" in answered("ops", "soft").out
+    assert "did you mean" in refused("ops", "softmx", code="unknown-function").err
+
+
+def test_examples():
+    names = [line.split()[0] for line in answered("examples").lines if line[:1].strip()]
+    assert "argument" in names
+    for name in names:
+        assert "Gradient of" in answered("examples", name).out
+    assert "did you mean" in refused("examples", "argment").err
+    assert json.loads(answered("examples", "square", "-f", "json").out)["schema"] == "gradcli/1"
+
+
+def test_batch():
+    lines = [{"id": 1, "expr": "x*x", "values": {"x": 3}}, {"id": 2, "expr": "x +"}]
+    text = "\n".join(map(json.dumps, lines))
+    result = gradcli("batch", "-", stdin=text)
+    assert result.status == 1
+    first, second = map(json.loads, result.lines)
+    assert (first["ok"], first["grad"]) == (True, {"x": 6})
+    assert (second["ok"], second["error"]["code"]) == (False, "syntax")
+    assert gradcli("batch", "-", stdin=json.dumps(lines[0])).status == 0
+    assert gradcli("batch", "-", stdin="").status == 0
+    refused("batch", "/nowhere/x.jsonl", code="file")
+
+
+def test_help():
+    out = answered("--help").out or process("--help").out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command(command):
+    result = process(command, "--help")
+    assert (result.status, result.err) == (0, "")
+    assert f"gradcli {command} [OPTIONS]" in result.out
+
+
+def test_version():
+    assert process("--version").out == f"gradcli {package.__version__}\n"
+
+
+def test_shell_completion():
+    result = process("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    shown = result if result.status == 0 else shell("$GRADCLI --show-completion bash")
+    assert "complete" in shown.out
+    words = process(_GRADCLI_COMPLETE="complete_bash", COMP_WORDS="gradcli gr", COMP_CWORD="1")
+    assert {"grad", "graph"} <= set(words.out.split())
+
+
+# ---- the expression ------------------------------------------------------------------------------
+
+
+def test_standard_input_holds_the_expression():
+    assert answered("grad", "-", "-v", "a=[1,2]", "-g", "a", stdin="a*a\n").json == [2, 8]
+    text = "h = x * 2\nh.sum()\n"
+    assert answered("grad", "-", "-v", "x=[1,2]", stdin=text).json == [2, 2]
+
+
+def test_standard_input_holds_a_value():
+    assert answered("grad", "(x*x).sum()", "-v", "x=@-", stdin="[1, 2]").json == [2, 4]
+    assert answered("grad", "(x*x).sum()", "-v", "x=@-", stdin="1 2\n3 4\n").json == [
+        [2, 4],
+        [6, 8],
+    ]
+
+
+def test_standard_input_can_be_read_only_once():
+    assert "only once" in refused("grad", "-", "-v", "x=@-", stdin="x").err
+    assert "only once" in refused("grad", "x*y", "-v", "x=@-", "-v", "y=@-", stdin="1").err
+
+
+def test_expressions_that_begin_with_a_minus():
+    assert answered("grad", "-v", "x=3", "--", "-x * x").json == -6
+    assert answered("-v", "x=3", "--", "-x * x").lines[0].startswith("x.grad = -6")
+    assert 'gradcli -- "-x * y"' in refused("-x * y").err
+
+
+def test_an_expression_named_like_a_command_is_explained_with_the_command():
+    assert "grad.grad" in answered("explain", "grad * 2").out
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def test_shape():
+    assert "x    2×5" in answered("explain", "x@a", "-s", "x=2x5,a=5x4").out
+    assert "x    2×5" in answered("explain", "x@a", "-s", "x=(2,5)", "-s", "a=[5,4]").out
+    refused("x", "-s", "x", code="shape-option")
+
+
+def test_values_in_their_spellings():
+    for value in ("[[1,2],[3,4]]", "tensor([[1., 2.], [3., 4.]])", "[[1 2]\n [3 4]]"):
+        assert answered("grad", "(x*x).sum()", "-v", f"x={value}").json == [[2, 4], [6, 8]]
+    assert answered("grad", "(x*x).sum()", "-v", "x=arange(3)").json == [0, 2, 4]
+
+
+def test_values_from_files(tmp_path):
+    (tmp_path / "x.json").write_text("[1, 2]")
+    (tmp_path / "x.csv").write_text("1,2\n3,4\n")
+    assert answered("grad", "(x*x).sum()", "-v", f"x=@{tmp_path}/x.json").json == [2, 4]
+    assert answered("grad", "(x*x).sum()", "-v", f"x=@{tmp_path}/x.csv").json == [[2, 4], [6, 8]]
+
+
+def test_wrt():
+    assert answered("grad", "x*y", "-v", "x=2", "-v", "y=3", "-w", "y").json == 2
+    assert list(
+        answered("grad", "x*y*z", *("-v", "x=2", "-v", "y=3", "-v", "z=1", "-w", "z,x")).json
+    ) == [
+        "z",
+        "x",
+    ]
+
+
+def test_seeds():
+    values = ("-v", "x=[[1,2],[3,4]]")
+    assert answered("grad", "2*x", *values, "-g", "onehot(0,1)").json == [[0, 2], [0, 0]]
+    assert answered("grad", "2*x", *values, "-g", "ones_like(out)").json == [[2, 2], [2, 2]]
+    assert answered("grad", "2*x", *values, "-g", "2*out").json == [[8, 16], [24, 32]]
+
+
+def test_formats():
+    assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
+    assert answered(*SQUARE, "-f", "markdown").out.startswith("**Answer:**")
+    assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
+    assert (
+        "did you mean" in refused(*SQUARE, "-f", "jsn").err
+        or "'json'" in gradcli(*SQUARE, "-f", "jsn").err
+    )
+
+
+def test_output(tmp_path):
+    file = tmp_path / "answer.txt"
+    assert answered(*SQUARE, "-o", str(file)).out == ""
+    assert file.read_text("utf-8") == answered(*SQUARE).out
+    assert answered(*SQUARE, "-o", str(file), terminal=True).out == ""
+    assert "\x1b" not in file.read_text("utf-8")
+    answered("grad", *SQUARE, "-o", str(file))
+    assert json.loads(file.read_text()) == [[2, 8, 18], [32, 50, 72]]
+    result = refused(*SQUARE, "-o", str(tmp_path / "no" / "answer.txt"), code="file")
+    assert "No such file or directory" in result.err
+    refused(*SQUARE, "-o", str(tmp_path), code="file")
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_show_one_section(name):
+    out = answered(*SQUARE, "--show", name).out
+    assert out.startswith(SECTIONS[name])
+    for other in set(SECTIONS) - {name}:
+        assert f"\n{SECTIONS[other]}" not in f"\n{out}".replace(f"\n{SECTIONS[name]}", "")
+
+
+def test_show_several_sections():
+    assert answered(*SQUARE, "--show", "answer").out.count("\n") == 1
+    assert "Backward" in answered(*SQUARE, "--show", "notes, backward").out
+    assert "did you mean gradient?" in refused(*SQUARE, "--show", "gradint").err
+    assert "the sections are answer" in refused(*SQUARE, "--show", "zzz").err
+
+
+def test_the_help_names_all_sections():
+    from gradcli.explanation.document import SECTIONS as all_sections
+
+    assert ", ".join(all_sections) in OPTIONS["show"].info.help
+
+
+def test_element():
+    out = answered(*SQUARE, "--element", "a[1,2]").out
+    assert "a.grad[1,2] = g[1,2]·a[1,2] + g[1,2]·a[1,2] = 6·6 + 6·6 = 72" in out
+    assert answered(*SQUARE, "--element", "a.grad[-1,-1]").out == out
+    refused(*SQUARE, "--element", "b[0]")
+    refused(*SQUARE, "--element", "a[0,7]", code="index")
+    refused(*SQUARE, "--element", "a[0]", code="index")
+
+
+def test_precision():
+    args = ("x / 3", "-v", "x=1.0", "--show", "forward")
+    assert "0.333\n" in answered(*args, "-p", "3").out
+    assert "0.3333333\n" in answered(*args, "-p", "7").out
+    refused(*args, "-p", "0")
+    refused(*args, "-p", "x")
+
+
+def test_full():
+    args = ("2 * x", "-v", "x=arange(100).reshape(10, 10)", "-g", "ones_like(out)")
+    short, long = answered(*args), answered(*args, "--full")
+    assert len(long.out) > 2 * len(short.out)
+    assert "…" in short.out
+    assert "out[9,9]" in long.out
+    assert any("x[0,0]" in line and "x[9,9]" in line for line in long.lines)
+
+
+def test_lines_of_code_are_never_cut():
+    values = [k + 0.125 for k in range(20)]
+    out = answered("x * 1.0", "-v", f"x={values}", "-g", "ones_like(out)", "--show", "code").out
+    assert f"  x = torch.tensor({values}, requires_grad=True)\n" in out
+
+
+def test_dtype():
+    args = ("grad", "x / 3", "-v", "x=1.0")
+    assert answered(*args).json == 1 / 3
+    narrow = answered("grad", "(x / 3).sum()", "-v", "x=[1.0]", "--dtype", "float32").json[0]
+    assert narrow == pytest.approx(1 / 3, abs=1e-7)
+    assert narrow != 1 / 3
+    refused(*args, "--dtype", "float16")
+
+
+def test_random_seed():
+    args = ("grad", "(x * x).sum()", "-v", "x=randn(3)")
+    assert answered(*args).out == answered(*args, "--random-seed", "0").out
+    assert answered(*args).out != answered(*args, "--random-seed", "1").out
+    refused(*args, "--random-seed", "-1")
+
+
+def test_limit():
+    refused("(x * 2).sum()", "-v", "x=ones(50)", "--limit", "elements=20", code="limit")
+    refused("x", "--limit", "elephants=3")
+    refused("x", "--limit", "elements")
+    refused("x", "--limit", "elements=-3")
+
+
+def test_debug_shows_a_traceback():
+    assert "Traceback" not in refused("sofmax(x)", code="unknown-function").err
+    result = gradcli("sofmax(x)", "--debug")
+    assert result.status == 2
+    assert result.err.startswith("Traceback")
+    assert "error[unknown-function]" in result.err
+
+
+# ---- what cannot be understood -------------------------------------------------------------------
+
+
+def test_unknown_commands_and_options():
+    assert "did you mean explain?" in refused("explian", "x").err
+    assert "did you mean jacobian?" in refused("jacobain", "x*x").err
+    assert "no such option: --shap" in refused("x", "--shap", "x=2").err
+    assert "gradcli explain --help" in refused("x", "--nonsense").err
+    assert "missing argument" in refused("grad").err
+    assert "requires an argument" in refused("x", "-s").err
+    refused("x", "y z", "w")
+
+
+def test_a_message_has_a_code_a_place_and_a_cure():
+    result = refused("sofmax(x, dim=-1)", "-s", "x=3", code="unknown-function")
+    first, line, caret, cure = result.err.splitlines()
+    assert first == "error[unknown-function]: there is no function sofmax"
+    assert (line, caret) == ("  sofmax(x, dim=-1)", "  ^^^^^^")
+    assert cure.startswith("  did you mean softmax?")
+
+
+def test_interrupted(monkeypatch):
+    def stop(*_args, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradcli.language.problem.pose", stop)
+    result = gradcli("x*x")
+    assert (result.status, result.out) == (130, "")
+    assert "Traceback" not in result.err
+
+
+# ---- pipes and terminals -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args", [SQUARE, FLAGSHIP, NETWORK, ("softmax(x, dim=-1)", "-s", "x=2x3")])
+def test_a_pipe_gets_plain_text_of_80_columns(args):
+    result = answered(*args)
+    assert "\x1b" not in result.out
+    assert all(len(line) <= 80 for line in without_code(result.lines))
+    assert not any(line != line.rstrip() for line in result.lines)
+
+
+def without_code(lines: list[str]) -> list[str]:
+    """The lines but for those of the program in PyTorch, which are never wrapped."""
+    if "In PyTorch" not in lines:
+        return lines
+    start = lines.index("In PyTorch")
+    end = next((k for k in range(start, len(lines)) if not lines[k]), len(lines))
+    return lines[:start] + lines[end:]
+
+
+def test_a_terminal_gets_colours():
+    shown = answered(*SQUARE, terminal=True, TERM="xterm", COLUMNS="80").out
+    assert "\x1b[" in shown
+    assert ESCAPE.sub("", shown) == answered(*SQUARE).out
+
+
+@pytest.mark.parametrize(
+    ("args", "terminal", "variables", "colored"),
+    [
+        ((), True, {}, True),
+        ((), False, {}, False),
+        ((), True, {"NO_COLOR": "1"}, False),
+        ((), True, {"NO_COLOR": ""}, True),
+        ((), True, {"TERM": "dumb"}, False),
+        ((), False, {"FORCE_COLOR": "1"}, True),
+        ((), False, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color", "always"), False, {}, True),
+        (("--color", "always"), False, {"NO_COLOR": "1"}, True),
+        (("--color", "never"), True, {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), True, {}, True),
+    ],
+)
+def test_colour(args, terminal, variables, colored):
+    out = answered(*SQUARE, *args, terminal=terminal, **variables).out
+    assert ("\x1b[" in out) == colored
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize(
+    "args",
+    [
+        SQUARE,
+        FLAGSHIP,
+        NETWORK,
+        ("softmax(x, dim=-1)", "-s", "x=2x3"),
+        ("x @ y", "-v", "x=randn(20, 20)", "-v", "y=randn(20, 20)"),
+        ("cross_entropy(x, y)", "-v", "x=[[1,2,3],[1,1,1]]", "-v", "y=[2,0]"),
+    ],
+    ids=["square", "flagship", "network", "softmax", "large", "loss"],
+)
+def test_no_line_is_wider_than_the_terminal(args, width):
+    shown = answered(*args, terminal=True, COLUMNS=str(width)).out
+    lines = without_code(ESCAPE.sub("", shown).splitlines())
+    assert max(map(len, lines)) <= width
+    assert (
+        answered(*args, "--width", str(width)).lines
+        == answered(*args, "-f", "plain", terminal=True, COLUMNS=str(width), NO_COLOR="1").lines
+    )
+
+
+@pytest.mark.parametrize("variables", [{"LANG": "C"}, {"LC_ALL": "C"}, {"LC_ALL": "POSIX"}])
+@pytest.mark.parametrize("args", [SQUARE, FLAGSHIP, NETWORK, ("softmax(x, dim=-1)", "-s", "x=2x3")])
+def test_only_ascii_in_the_c_locale(args, variables):
+    assert answered(*args, **variables).out.isascii()
+
+
+def test_ascii():
+    assert answered(*SQUARE, "--ascii").out == answered(*SQUARE, LANG="C").out
+    assert answered(*FLAGSHIP, "--ascii").out.isascii()
+    assert answered("graph", "x*y", "--ascii").out.isascii()
+    assert answered("ops", "--ascii").out.isascii()
+    assert gradcli("é*", LANG="C").err.isascii()
+    assert not answered(*SQUARE, LANG="C", LC_ALL="en_US.UTF-8").out.isascii()
+
+
+def test_a_closed_pipe_ends_quietly():
+    for command in (
+        "$GRADCLI 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a | head -3",
+        "$GRADCLI 'x*2' -v 'x=randn(7,7)' --full | head -1",
+        "$GRADCLI grad '(x*2).sum()' -v 'x=randn(300,300)' | head -c 10",
+        'yes \'{"expr": "x*x", "values": {"x": 3}}\' | head -2000 | $GRADCLI batch - | head -2',
+        "$GRADCLI ops | head -1",
+    ):
+        result = shell(command)
+        assert not result.err
+        assert result.status in ((0, 141) if command.startswith("yes") else (0,))
+        assert result.out
+
+
+def test_the_line_of_the_interface_with_jq():
+    command = '$GRADCLI grad "a*a" -v "a=[[1,2,3],[4,5,6]]" -g a | (jq -c . || cat)'
+    result = shell(command)
+    assert json.loads(result.out) == [[2, 8, 18], [32, 50, 72]]
+
+
+def test_a_process_of_its_own():
+    assert process("grad", "-", "-v", "x=3", stdin="x*x").out == "6.0\n"
+    failed = process("grad", "x +")
+    assert (failed.status, failed.out) == (2, "")
+    assert failed.err.startswith("error[syntax]")
+    assert process("a*a", "-s", "a=2", LC_ALL="C", PYTHONUTF8="0").out.isascii()
+
+
+# ---- golden output -------------------------------------------------------------------------------
+
+PAGES = {
+    "square": SQUARE,
+    "flagship": (*FLAGSHIP, "-w", "x"),
+    "network": NETWORK,
+    "softmax": ("softmax(x, dim=-1)", "-s", "x=2x3"),
+    "refused-seed": ("a*a", "-v", "a=[1,2,3]"),
+    "cross-entropy": ("cross_entropy(x, y)", "-v", "x=[[1,2,3],[1,1,1]]", "-v", "y=[2,0]"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_golden(name, request):
+    file = GOLDEN / f"{name}.txt"
+    # how far finite differences miss is the machine's, not gradcli's
+    out = re.sub(r"\d+e-\d\d at most, at \S+?(?=[;\n])", "… at most", answered(*PAGES[name]).out)
+    if request.config.getoption("--rewrite-golden"):
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(out, "utf-8")
+    assert out == file.read_text("utf-8")

@@ -1,0 +1,97 @@
+"""Start-up is a feature: which modules a command may import is listed here."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import gradcli
+
+# What is large, and what may import it; everything else is Python's own or small.
+HEAVY = {"numpy", "rich", "sympy", "mpmath", "torch", "jax", "pydantic", "pygments", "hypothesis"}
+ROOT = Path(gradcli.__file__).parent
+
+LIST = """
+import json, sys
+sys.argv = ["gradcli", *sys.argv[1:]]
+from gradcli.cli.main import run
+status = run(sys.argv[1:])
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def modules(*args: str) -> set[str]:
+    """The modules that are loaded when a command line is done."""
+    code = (
+        LIST
+        if args
+        else "import json, sys, gradcli; print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=60
+    )
+    status, names = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0
+    return set(names)
+
+
+def heavy(names: set[str]) -> set[str]:
+    """The large packages among them."""
+    return {name.split(".")[0] for name in names} & HEAVY
+
+
+def test_importing_gradcli_imports_next_to_nothing():
+    names = modules()
+    assert not heavy(names)
+    assert {n for n in names if n.startswith("gradcli")} == {"gradcli", "gradcli.errors"}
+
+
+def test_help_imports_no_numpy():
+    names = modules("--help")
+    assert not heavy(names)
+    assert "gradcli.ops" not in names
+
+
+def test_grad_imports_numpy_alone():
+    assert heavy(modules("grad", "(a*a).sum()", "-v", "a=[1,2]")) == {"numpy"}
+    assert heavy(
+        modules("grad", "softmax(x @ W, dim=1)", "-v", "x=[[1,2]]", "-v", "W=eye(2)", "-g", "out")
+    ) == {"numpy"}
+
+
+def test_grad_imports_neither_explanations_nor_notation():
+    names = modules("grad", "(a*a).sum()", "-v", "a=[1,2]")
+    assert not {n for n in names if n.startswith(("gradcli.render.terminal", "gradcli.notation"))}
+
+
+def test_a_numeric_explanation_imports_no_sympy():
+    for args in (
+        ("a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a"),
+        ("jacobian", "x@y", "-v", "x=eye(2)", "-v", "y=eye(2)"),
+        ("check", "exp(x)", "-v", "x=1.0"),
+        ("a*a", "-v", "a=[1,2]", "-g", "a", "-f", "markdown"),
+    ):
+        assert heavy(modules(*args)) <= {"numpy", "rich"}
+
+
+def test_json_graphs_and_lists_import_no_rich():
+    assert "rich" not in heavy(modules("x*y", "-s", "x=2,y=2", "-f", "json"))
+    assert not heavy(modules("graph", "x*y", "-s", "x=2,y=2", "-f", "dot")) - {"numpy"}
+    assert not heavy(modules("examples"))
+
+
+def test_a_symbolic_explanation_imports_sympy():
+    assert heavy(modules("exp(x)", "-s", "x=2", "-f", "json")) == {"numpy", "sympy", "mpmath"}
+
+
+def test_nothing_in_gradcli_imports_torch_or_jax():
+    for file in ROOT.rglob("*.py"):
+        if file.parts[-2:] == ("backends", "oracle.py"):
+            continue  # the one place that may, when it is asked to compare
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += (
+                [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            )
+            assert not {n.split(".")[0] for n in names} & {"torch", "jax"}, file
