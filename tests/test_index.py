@@ -15,7 +15,7 @@ from gradcli.language.problem import pose
 from gradcli.notation import tree
 from gradcli.notation.collect import Simplifier
 from gradcli.notation.element import short, telling_place, written_out
-from gradcli.notation.expressions import evaluate
+from gradcli.notation.expressions import Evaluation
 from gradcli.notation.index import Indices, index_notation, jacobian_notation, output_notation
 from gradcli.notation.lower import Lowering
 from gradcli.notation.tree import Name
@@ -73,7 +73,8 @@ def numbers_of(e, at, shape, value) -> np.ndarray:
     out = np.zeros(shape)
     for place in np.ndindex(*shape):
         env = {k: v for k, v in zip(at, place) if isinstance(k, str)}
-        out[place] = evaluate(e, env, value)
+        with np.errstate(all="ignore"):
+            out[place] = Evaluation(value)(e, env)
     return out
 
 

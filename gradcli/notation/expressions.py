@@ -199,18 +199,12 @@ def holds(symbol: str, left: int, right: int) -> bool:
     return bool(left == right if symbol == "==" else left <= right)
 
 
-def evaluate(e: Expr, env: Mapping[str, int], value_of: ValueOf) -> Any:
-    """The number that an expression is, where `env` gives every free letter a value.
+class Evaluation:
+    """Numbers of expressions, where `env` gives every free letter a value.
 
     A factor that is a condition and does not hold makes a product 0, whatever the others are.
-    Raises Unknown where an element has no value.
+    Raises Unknown where an element has no value, or after `budget` elements were looked up.
     """
-    with np.errstate(all="ignore"):
-        return Evaluation(value_of)(e, dict(env))
-
-
-class Evaluation:
-    """Numbers of expressions; `budget` elements are looked up at most."""
 
     def __init__(self, value_of: ValueOf, budget: int = 200_000):
         self.value_of, self.budget = value_of, budget

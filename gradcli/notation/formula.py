@@ -28,11 +28,6 @@ def formula(node: Node, names: Mapping[Node, Name]) -> Tree:
     return Writer(names).tree(node)
 
 
-def definition(node: Node, names: Mapping[Node, Name]) -> Tree:
-    """What the node called `names[node]` is computed from."""
-    return formula(node, {n: name for n, name in names.items() if n is not node})
-
-
 def too_long(written: Tree) -> bool:
     """Whether a formula is too long to be read."""
     return tree.size(written) > TOO_LONG

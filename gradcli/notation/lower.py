@@ -54,13 +54,8 @@ class Lowering(Meanings):
     the nodes that nothing was known of.
     """
 
-    def __init__(
-        self,
-        names: Mapping[Node, str],
-        values: Callable[[Node], Any] | None = None,
-        most: int = MOST_NODES,
-    ):
-        self.names, self.values, self.left, self.depth = names, values, most, 0
+    def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any] | None = None):
+        self.names, self.values, self.left, self.depth = names, values, MOST_NODES, 0
         self.sizes: dict[str, int] = {}
         self.opaque: dict[Node, None] = {}
         self.lists: dict[tuple[str, bytes], Node] = {}

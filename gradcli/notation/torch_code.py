@@ -18,7 +18,6 @@ from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
 FUNCTIONAL = "torch.nn.functional."
-AS_METHOD = "torch.Tensor."
 TAKES_NUMBERS = {"where", "clamp"}  # other functions want tensors
 
 

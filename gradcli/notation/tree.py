@@ -120,19 +120,19 @@ SUM = 5  # a sum reaches over the products to its right
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
-def tokens(tree: Tree, ascii_only: bool = False) -> list[Token]:
+def tokens(tree: Tree) -> list[Token]:
     """The pieces of text of a formula, from left to right."""
     found = []
     for token in _tokens(tree):
-        found.append(_plain(token) if ascii_only else token)
+        found.append(token)
         if len(found) == LONG:
             return [*found, Token("...")]
     return found
 
 
-def text(tree: Tree, ascii_only: bool = False) -> str:
+def text(tree: Tree) -> str:
     """A formula as text."""
-    return "".join(token.text for token in tokens(tree, ascii_only))
+    return "".join(token.text for token in tokens(tree))
 
 
 def size(tree: Tree) -> int:
@@ -153,15 +153,6 @@ def size(tree: Tree) -> int:
 def children(tree: Tree) -> list[Tree]:
     """The formulas that a formula is made of."""
     return [piece[0] for piece in _PRINTERS[type(tree)](tree) if not isinstance(piece, Token)]
-
-
-_ASCII = str.maketrans(
-    {"·": "*", "Σ": "sum", "δ": "delta", "×": "x", "−": "-", "≤": "<=", "≥": ">="}
-)
-
-
-def _plain(token: Token) -> Token:
-    return Token(token.text.translate(_ASCII), token.role)
 
 
 class _Part(NamedTuple):

@@ -221,7 +221,7 @@ def _tie(y, a, b):
     return a.eq(b)
 
 
-def _extremum(name, ufunc, symbol, sentence):
+def _extremum(name, symbol, sentence):
     def rule(g, y, a, b):
         half = where(a.eq(b), g / 2, g)
         below, above = (a < b, b < a) if name == "maximum" else (b < a, a < b)
@@ -236,8 +236,8 @@ def _extremum(name, ufunc, symbol, sentence):
     )(rule)
 
 
-maximum = _extremum("maximum", "maximum", "Max", "The larger of two.")
-minimum = _extremum("minimum", "minimum", "Min", "The smaller of two.")
+maximum = _extremum("maximum", "Max", "The larger of two.")
+minimum = _extremum("minimum", "Min", "The smaller of two.")
 
 
 @elementwise(
@@ -294,7 +294,7 @@ round = _steps(
 )
 
 
-@elementwise(lambda x: x * x, aliases=(), index=lambda lower, i, x: x**2)
+@elementwise(lambda x: x * x, index=lambda lower, i, x: x**2)
 def square(g, y, x):
     """x times itself."""
     return g * (2 * x)

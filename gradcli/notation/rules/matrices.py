@@ -6,11 +6,6 @@ from .products import Product, build, product_of
 from .registry import layout, rule
 
 
-def is_transposed(node: Node) -> bool:
-    """Whether a node is another one with its last two dimensions exchanged."""
-    return node.op.name == "transpose" and _last_two(node)
-
-
 def _last_two(node: Node) -> bool:
     return {axis(d, node.ndim) for d in node.attrs.values()} == {node.ndim - 2, node.ndim - 1}
 
