@@ -14,7 +14,7 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
 
     None where `out` depends on none of them.
     """
-    seed = OPS["input"](name="g", shape=out.shape, dtype="float")
+    seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
     total = None
     for x, grad in backward(out, seed, list(tangents)).of.items():
         if grad is not None:

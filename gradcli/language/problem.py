@@ -277,7 +277,7 @@ class _Posing:
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
         names = chain(SEED_NAMES, (f"g_{k}" for k in count(1)))
         name = next(n for n in names if n not in scope)
-        node = OPS["input"](name=name, shape=out.shape, dtype="float")
+        node = OPS["input"](name=name, shape=out.shape, is_seed=True)
         value = self._build_seed(nodes, out, scope)
         if value is None:
             scalar = out.numel == 1

@@ -30,13 +30,13 @@ def leaf(**fields):
 
 
 @leaf(
-    shape=lambda *, name, shape, dtype: shape,
-    dtype=lambda *, name, shape, dtype: dtype,
+    shape=lambda *, shape, **_: shape,
+    dtype=lambda *, dtype, **_: dtype,
     spelling="{name}",
     torch=None,
 )
-def input_(g, y, *, name, shape, dtype="float"):
-    """A named input."""
+def input_(g, y, *, name, shape, dtype="float", is_seed=False):
+    """A named input; the seed is one too."""
 
 
 @leaf(

@@ -7,7 +7,6 @@ from ...graph import OPS, Node, as_node, intern
 from .registry import layout, rule
 
 MOST = 16  # factors; a longer product is left as it is
-SEEDS = {"g", "g_out", "seed", "cotangent"}
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "index_put", "cumsum",
@@ -163,7 +162,7 @@ def carries_seed(node: Node) -> bool:
     """Whether a factor is g, or g moved around."""
     while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
         node = node.inputs[0]
-    return node.op.name == "input" and node.attrs["name"] in SEEDS
+    return node.op.name == "input" and node.attrs["is_seed"]
 
 
 @rule("mul", "div", "neg", "pow", "square", "reciprocal", "expand")
