@@ -114,44 +114,27 @@ def remainder(g, y, a, b):
     return g, -g * floor_divide(a.detach(), b.detach())
 
 
-def _comparison(name, symbol, *others):
+def _comparison(name, symbol, ufunc, words):
     def rule(g, y, a, b):
         return None, None
 
-    words = {
-        "eq": "equal to",
-        "ne": "different from",
-        "gt": "greater than",
-        "ge": "at least",
-        "lt": "less than",
-        "le": "at most",
-    }
-    rule.__name__, rule.__doc__ = name, f"Whether a is {words[name]} b; no gradient."
-    ufunc = {
-        "eq": "equal",
-        "ne": "not_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "lt": "less",
-        "le": "less_equal",
-    }[name]
-    relation = {"eq": "Eq", "ne": "Ne", "gt": "Gt", "ge": "Ge", "lt": "Lt", "le": "Le"}[name]
+    rule.__name__, rule.__doc__ = name, f"Whether a is {words} b; no gradient."
     return elementwise(
         lambda a, b: getattr(np, ufunc)(a, b),
-        symbolic=lambda sp, a, b: elements.compare(sp, relation, a, b),
+        symbolic=lambda sp, a, b: elements.compare(sp, name.capitalize(), a, b),
         dtype="bool",
         spelling=f"{{0}} {symbol} {{1}}",
-        aliases=others,
+        aliases=(ufunc,),
         examples=((f"where(a {symbol} b, a, b)", "a=2x3,b=3"),),
     )(rule)
 
 
-eq = _comparison("eq", "==", "equal")
-ne = _comparison("ne", "!=", "not_equal")
-gt = _comparison("gt", ">", "greater")
-ge = _comparison("ge", ">=", "greater_equal")
-lt = _comparison("lt", "<", "less")
-le = _comparison("le", "<=", "less_equal")
+eq = _comparison("eq", "==", "equal", "equal to")
+ne = _comparison("ne", "!=", "not_equal", "different from")
+gt = _comparison("gt", ">", "greater", "greater than")
+ge = _comparison("ge", ">=", "greater_equal", "at least")
+lt = _comparison("lt", "<", "less", "less than")
+le = _comparison("le", "<=", "less_equal", "at most")
 
 
 @elementwise(

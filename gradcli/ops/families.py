@@ -66,9 +66,6 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
         own = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
         extra = {k: (rule.__kwdefaults__ or {})[k] for k in own}
 
-        def shape(s, *, dim, keepdim, **attrs):
-            return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
-
         def evaluate(x, *, dim, keepdim, **attrs):
             return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
 
@@ -90,7 +87,7 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
         return Operator(
             gradient,
             family="reduction",
-            shape=shape,
+            shape=reduced,
             value=evaluate,
             defined_by=rule,
             attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra),
@@ -100,19 +97,24 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
     return declare
 
 
+def reduced(s, *, dim, keepdim, **attrs):
+    """The shape of an operator that leaves nothing, or 1, of `dim`."""
+    return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
+
+
 def same_with_axis(s, *, dim):
     """The shape of an operator that works along `dim` and leaves the shape as it is."""
     shapes.axis(dim, len(s))
     return s
 
 
-def aligned(reduced: Node, over: tuple[int, ...]) -> Node:
-    """`reduced` with dimensions of size 1 where it needs them to line up with what was reduced."""
+def aligned(x: Node, over: tuple[int, ...]) -> Node:
+    """What was reduced, with dimensions of size 1 where it needs them to line up with the rest."""
     if over == tuple(range(len(over))):
-        return reduced
+        return x
     for axis in over:
-        reduced = OPS["unsqueeze"](reduced, dim=axis)
-    return reduced
+        x = OPS["unsqueeze"](x, dim=axis)
+    return x
 
 
 def movement(value: Callable, *, shape: Callable, **fields):

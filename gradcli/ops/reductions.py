@@ -7,7 +7,7 @@ from ..graph import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, maximum, minimum, same, sign, where
-from .families import composite, operator, reduction, same_with_axis, shorthand
+from .families import composite, operator, reduced, reduction, same_with_axis, shorthand
 from .leaves import eye, size
 from .pointwise import exp
 
@@ -168,12 +168,8 @@ def _index_of(ufunc):
     return find
 
 
-def _one_dimension(s, *, dim, keepdim):
-    return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
-
-
 @operator(
-    shape=_one_dimension,
+    shape=reduced,
     value=_index_of("argmax"),
     symbolic=elements.place_along("Max"),
     dtype="int",
@@ -186,7 +182,7 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
 
 
 @operator(
-    shape=_one_dimension,
+    shape=reduced,
     value=_index_of("argmin"),
     symbolic=elements.place_along("Min"),
     dtype="int",
@@ -198,44 +194,28 @@ def argmin(g, y, x, *, dim=None, keepdim=False):
     return None
 
 
-def _picked(x, where_it_is, dim, keepdim):
-    if x.ndim == 0:
-        return x * 1.0
-    taken = x.gather(dim=dim, index=where_it_is(x, dim=dim, keepdim=True))
-    return taken if keepdim else taken.squeeze(dim=dim)
+def _values(name, place, symbol):
+    def meaning(x, *, dim, keepdim=False):
+        if x.ndim == 0:
+            return x * 1.0
+        taken = x.gather(dim=dim, index=place(x, dim=dim, keepdim=True))
+        return taken if keepdim else taken.squeeze(dim=dim)
+
+    meaning.__name__, meaning.__doc__ = f"{name}_values", f"The values of {name}(x, dim)."
+    return composite(
+        value=lambda x, *, dim, keepdim: getattr(np, name)(x, axis=dim, keepdims=keepdim),
+        shape=reduced,
+        kink=_tied,
+        symbolic=elements.extreme_along(symbol),
+        caveat="of equal elements the first takes the whole gradient",
+        spelling=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}}).values",
+        examples=((f"{name}(x, dim=1).values", "x=2x3"), (f"x.{name}(0)[0]", "x=2x3")),
+        torch=f"torch.{name}",
+    )(meaning)
 
 
-PICKED = "of equal elements the first takes the whole gradient"
-
-
-@composite(
-    value=lambda x, *, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim),
-    shape=_one_dimension,
-    kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
-    symbolic=elements.extreme_along("Max"),
-    caveat=PICKED,
-    spelling="max({0}, dim={dim}, keepdim={keepdim}).values",
-    examples=(("max(x, dim=1).values", "x=2x3"), ("x.max(0)[0]", "x=2x3")),
-    torch="torch.max",
-)
-def max_values(x, *, dim, keepdim=False):
-    """The values of max(x, dim)."""
-    return _picked(x, argmax, dim, keepdim)
-
-
-@composite(
-    value=lambda x, *, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim),
-    shape=_one_dimension,
-    kink=lambda y, x, *, dim, keepdim: _tied(y, x, dim=dim, keepdim=keepdim),
-    symbolic=elements.extreme_along("Min"),
-    caveat=PICKED,
-    spelling="min({0}, dim={dim}, keepdim={keepdim}).values",
-    examples=(("min(x, dim=1).values", "x=2x3"), ("x.min(0)[0]", "x=2x3")),
-    torch="torch.min",
-)
-def min_values(x, *, dim, keepdim=False):
-    """The values of min(x, dim)."""
-    return _picked(x, argmin, dim, keepdim)
+max_values = _values("max", argmax, "Max")
+min_values = _values("min", argmin, "Min")
 
 
 def _extreme(whole, between, values, place, input, second, keepdim):
