@@ -153,7 +153,7 @@ class _Page:
             lines.append(
                 [
                     "",
-                    f"**{block.product_label}**",
+                    f"**{code_span(block.product_label)}**",
                     *(f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns),
                 ]
             )

@@ -1,0 +1,375 @@
+"""What goes wrong: for every mistake one message, with a code, a place and a cure."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from console import Result, gradcli
+
+from gradcli.errors import CODES
+
+
+def refused(*args: str, **how) -> Result:
+    """A request that cannot be met."""
+    result = gradcli(*args, **how)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("error[")
+    assert result.err.count("error[") == 1
+    return result
+
+
+def marked(result: Result) -> str | None:
+    """The characters above the carets of a message."""
+    lines = result.err.splitlines()
+    for line, carets in pairwise(lines):
+        if carets.strip() and not carets.strip("^ "):
+            start = carets.index("^")
+            return line[start : len(carets)]
+    return None
+
+
+# Each row: arguments, code, what the carets mark, and words of the message or its cure.
+MISTAKES = [
+    # syntax
+    (["(x + y"], "syntax", "(", "was never closed"),
+    (["x + y)"], "syntax", ")", "unmatched ')'"),
+    (["x[0"], "syntax", "[", "was never closed"),
+    (["x +"], "syntax", None, "this is not an expression"),
+    (["x y"], "syntax", None, ""),
+    (["x ^ 2"], "syntax", "x ^ 2", "a power is written x ** 2"),
+    (["x << 2"], "syntax", "x << 2", "not part of the language"),
+    (["!x"], "syntax", "!", "the opposite of a mask is written ~mask"),
+    (["x ? y : z"], "syntax", "?", "where(condition, a, b)"),
+    (["x < y < z"], "syntax", "x < y < z", "(a < b) & (b < c)"),
+    (["x is y"], "syntax", "x is y", "== != < <= > >="),
+    (["where(x = 0, x, y)"], "syntax", None, "positional argument follows keyword argument"),
+    (["(x > 0) and y"], "syntax", "(x > 0) and y", "masks are combined with & and |"),
+    (["x or y"], "syntax", "x or y", "&"),
+    (["not x"], "syntax", "not x", "~mask"),
+    (["lambda t: t"], "syntax", "lambda t: t", "write its body"),
+    (["x if y else z"], "syntax", "x if y else z", "where(condition, a, b)"),
+    (["[t for t in x]"], "syntax", "[t for t in x]", "a loop in brackets"),
+    (["{x}"], "syntax", "{x}", "a set"),
+    (["{1: x}"], "syntax", "{1: x}", "a dictionary"),
+    (["f'{x}'"], "syntax", "f'{x}'", "an f-string"),
+    (["b'x' * y"], "syntax", "b'x'", "not a real number"),
+    (["2j * x"], "syntax", "2j", "not a real number"),
+    (["sum(*x)"], "syntax", "*x", "write the arguments out"),
+    (["sum(**x)"], "syntax", "sum(**x)", "write the arguments out"),
+    (["(h := x) * 2"], "syntax", "h := x", "a statement of its own"),
+    (["import torch"], "syntax", "import torch", "without any import"),
+    (["from torch import nn"], "syntax", "from torch import nn", "without any import"),
+    (["for i in x: i"], "syntax", "for i in x: i", "a loop"),
+    (["while x: y"], "syntax", "while x: y", "a loop"),
+    (["if x: y"], "syntax", "if x: y", "where(condition, a, b)"),
+    (["def f(x): x"], "syntax", "def f(x): x", "a function definition"),
+    (["x += y"], "syntax", "x += y", "write x = x + y"),
+    (["x[0] = y"], "syntax", "x[0]", "in-place"),
+    (["x.a = y"], "syntax", "x.a", "names only"),
+    (["x * 2; x * 3"], "syntax", "x * 2", "only the last statement may go without a name"),
+    ([""], "syntax", None, "the expression is empty"),
+    (["   "], "syntax", None, "the expression is empty"),
+    (["# nothing"], "syntax", "# nothing", "only a comment"),
+    (["x\x07y"], "syntax", None, "U+0007"),
+    (["x\u202ey"], "syntax", None, "U+202E"),
+    # names
+    (["sofmax(x, dim=-1)"], "unknown-function", "sofmax", "did you mean softmax?"),
+    (["torch.sofmax(x)"], "unknown-function", "sofmax", "did you mean softmax?"),
+    (["x.sofmax(0)"], "unknown-function", "sofmax", "did you mean softmax?"),
+    (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),
+    (["x.shap"], "unknown-function", "shap", "did you mean shape?"),
+    (["x.sum * 2"], "unknown-function", "sum", "write .sum(...)"),
+    (["x", "-g", "yy", "-s", "x=2"], "unknown-name", "yy", "there is no yy"),
+    (
+        ["hidden * 2", "-g", "hiden", "-s", "hidden=2"],
+        "unknown-name",
+        "hiden",
+        "did you mean hidden?",
+    ),
+    # arguments
+    (["sin(x, y)"], "arguments", "sin(x, y)", "sin(x)"),
+    (["softmax()"], "arguments", "softmax()", "softmax("),
+    (["softmax(x, dimm=1)"], "arguments", "softmax(x, dimm=1)", "has no argument dimm"),
+    (["where(x)"], "arguments", "where(x)", "where("),
+    (["x.sum(dim='a')"], None, None, ""),
+    (["x + [1, 2]"], "arguments", "x + [1, 2]", "tensor([...])"),
+    (["x * 'a'"], "arguments", "x * 'a'", "a text"),
+    (["x / 0 * (1 / 0)"], "arguments", "1 / 0", "division of a number by zero"),
+    (["x.max(dim=0)", "-s", "x=2x2"], "arguments", "x.max(dim=0)", ".values"),
+    (["a, b = x * 2; a"], "arguments", "x * 2", "taken apart"),
+    (["x * 10**400"], "arguments", "10**400", "too large"),
+    # shapes
+    (["x + y", "-s", "x=2x3,y=2x4"], "shape", "x + y", "3 in one and 4 in the other"),
+    (["x @ y", "-s", "x=2x3,y=4x5"], "shape", "x @ y", "3"),
+    (["x.reshape(4)", "-s", "x=2x3"], "shape", "x.reshape(4)", "6"),
+    (["cat([x, y])", "-s", "x=2x3,y=2x4"], "shape", "cat([x, y])", ""),
+    (["h = x * 2; h @ y", "-s", "x=2x3,y=4x5"], "shape", "h @ y", "4"),
+    (["x", "-v", "x=[1,2]", "-s", "x=3"], "shape", None, "its shape was given as (3,)"),
+    # indices
+    (["x[5]", "-s", "x=3"], "index", "x[5]", "3"),
+    (["x[0, 0]", "-s", "x=3"], "index", "x[0, 0]", ""),
+    (["x[1.5]", "-s", "x=3"], "index", None, "must be a whole number, not 1.5"),
+    (["x[::-1]", "-s", "x=3"], "index", "x[::-1]", "flip"),
+    (["x.sum(dim=3)", "-s", "x=3"], "index", "x.sum(dim=3)", "3"),
+    (["split(x, 1)[9]", "-s", "x=2"], "index", "split(x, 1)[9]", "there are only 2"),
+    (["x", "-s", "x=2", "--element", "x[7]"], "index", None, "x has shape"),
+    # the seed
+    (
+        ["x.pow(2).sum()", "-v", "x=[[1,2],[3,4]]", "-g", "[1.0, 0.5]"],
+        *("seed-shape", "x.pow(2).sum()"),
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and "
+        "output[0] has a shape of torch.Size([]).",
+    ),
+    (["x.sum()", "-s", "x=3", "-g", "[1.0]"], "seed-shape", "x.sum()", "() and (1,) are different"),
+    (["x**2", "-s", "x=2x2", "-g", "[1,2,3,4]"], "seed-shape", "x**2", "reshape it to (2, 2)"),
+    (
+        ["x**2", "-s", "x=2x2", "-g", "[1,2]"],
+        "seed-shape",
+        "x**2",
+        "ones_like(out) has shape (2, 2)",
+    ),
+    (["x**2", "-s", "x=2x2", "-g", "3.0"], "seed-shape", "x**2", "torch.Size([])"),
+    # options
+    (["x", "-s", "x=2y"], "shape-option", "2y", "a shape is written x=2x3"),
+    (["x", "-s", "x=-2"], "shape-option", "-2", "is negative"),
+    (["x", "-s", "x"], "shape-option", "x", "is not NAME=SHAPE"),
+    (["x", "-s", "2=x"], "shape-option", "2", "is not a name"),
+    (["x", "-s", "x=2", "-s", "x=3"], "shape-option", "x", "two shapes"),
+    (["x", "-v", "x=[[1,2],[3]]"], "value", "[3]", "the list is ragged: row 1 has 1 element"),
+    (["x", "-v", "x=[1,2"], "value", "[", "never closed"),
+    (["x", "-v", "x=[1,a]"], "unknown-name", "a", "there is no a"),
+    (["x", "-v", "x=[1,2$]"], "value", "2$", "is not a number"),
+    (["x", "-v", "x"], "value", "x", "there is no ="),
+    (["x", "-v", "x="], "value", "x", "has no value"),
+    (["x", "-v", "x=[1, 2, ..., 9]"], "value", "...", "abridged"),
+    (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "No such file"),
+    (["x", "-o", "/nowhere/x.txt"], "file", None, "cannot be written"),
+    (["x", "-v", "y=1"], "unused-option", None, "the inputs are x"),
+    (["alpha * 2", "-v", "alhpa=1"], "unused-option", None, "did you mean alpha?"),
+    (["alpha * 2", "-s", "alhpa=1"], "unused-option", None, "did you mean alpha?"),
+    (["x", "-w", "y"], "unused-option", None, "the inputs are x"),
+    (["alpha * 2", "-w", "alhpa"], "unused-option", None, "did you mean alpha?"),
+    (["x[x > 0]", "-s", "x=3"], "needs-value", "x > 0", "--value"),
+    (["x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
+    # what has no gradient
+    (["x > 0", "-s", "x=3"], "not-differentiable", "x > 0", "does not require grad"),
+    (["x.argmax()", "-s", "x=3"], None, None, ""),
+    (["3"], "not-differentiable", "3", "whole numbers"),
+    (
+        ["x.detach()", "-s", "x=3"],
+        "not-differentiable",
+        "x.detach()",
+        "no gradient flows from out to x",
+    ),
+    (
+        ["x[i]", "-s", "x=3", "-v", "i=[0,1]", "-w", "i"],
+        "not-differentiable",
+        None,
+        "floating point",
+    ),
+    (["inv(x)", "-v", "x=[[1,1],[1,1]]"], "singular", "inv(x)", ""),
+    (["x * ones(10**9)"], "limit", "ones(10**9)", "--limit elements=N"),
+    (["9**9**9 * x"], "limit", "9**9**9", "--limit digits=N"),
+    (["(" * 500 + "x" + ")" * 500], "limit", None, "give parts of it names"),
+    (["x", "--show", "everything"], "option", None, "the sections are"),
+    (["x", "--nonsense"], "option", None, "no such option: --nonsense"),
+]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "place", "words"), MISTAKES, ids=[" ".join(m[0])[:50] for m in MISTAKES]
+)
+def test_mistakes(args, code, place, words):
+    result = refused(*args)
+    if code is not None:
+        assert result.err.startswith(f"error[{code}]: ")
+    if place is not None:
+        assert marked(result) == place
+    assert words in result.err
+
+
+GRAD_ONLY = [
+    (
+        ["a*a", "-v", "a=[1,2]"],
+        "implicit-seed",
+        "a*a",
+        "grad can be implicitly created only for scalar",
+    ),
+    (["(x @ a).sum()", "-s", "x=2x3,a=3x2"], "needs-value", None, "without a value"),
+    (["(x * a).sum()", "-v", "x=[1,2]"], "needs-value", None, "-v a=[...]"),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "place", "words"), GRAD_ONLY)
+def test_what_grad_alone_refuses(args, code, place, words):
+    result = refused("grad", *args)
+    assert result.err.startswith(f"error[{code}]: ")
+    assert place is None or marked(result) == place
+    assert words in result.err
+    assert gradcli("explain", *args).status == 0
+
+
+def test_every_code_is_provoked():
+    told = {m[1] for m in (*MISTAKES, *GRAD_ONLY)} - {None}
+    assert told | {"request"} == set(CODES)
+    answer = gradcli("batch", "-", stdin='{"exp": "x"}')
+    assert '"code": "request"' in answer.out
+
+
+def test_inputs_that_do_not_matter_are_no_mistake():
+    result = gradcli("explain", "x * 2", "-v", "x=[1.,2.]")
+    assert result.status == 0
+    result = gradcli("grad", "h = y * 2; (x * 2).sum()", "-v", "x=[1.]", "-v", "y=[1.]")
+    assert result.json == {"y": None, "x": [2]} or result.json == {"x": [2], "y": None}
+
+
+# ---- places --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("é * sofmax(x)", "sofmax"),
+        ("h = x * 2\nout = sofmax(h)", "sofmax"),
+        ("α = β * 2; sofmax(α)", "sofmax"),
+        ("  x *\tsofmax(x)", "sofmax"),
+        ("relu(x) + " * 30 + "sofmax(x)" + " + relu(x)" * 30, "sofmax"),
+    ],
+)
+def test_carets_stand_below_the_mistake(text, place):
+    assert marked(refused(text, "-s", "β=2" if "β" in text else "x=2")) == place
+
+
+def test_lines_of_a_program_are_numbered():
+    result = refused("h = x * 2\nk = relu(h)\nout = k.sofmax(0)")
+    assert "  line 3: out = k.sofmax(0)\n" in result.err
+
+
+def test_the_option_is_named():
+    assert "  --grad: sofmax(out)\n" in refused("x", "-s", "x=2", "-g", "sofmax(out)").err
+    assert "  x: sofmax(3)\n" in refused("x", "-v", "x=sofmax(3)").err
+
+
+def test_a_long_line_is_cut_to_what_is_near():
+    result = refused("x + " * 300 + "sofmax(x)")
+    assert max(map(len, result.err.splitlines())) < 120
+    assert marked(result) == "sofmax"
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "complex.npy", np.array([1j]))
+    np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.ones(3))
+    (tmp_path / "noise.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
+    (tmp_path / "ragged.csv").write_text("1,2\n3\n")
+    (tmp_path / "words.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    for name, code, words in (
+        ("objects.npy", "file", "pickled objects, which are never loaded"),
+        ("complex.npy", "value", "real numbers are needed"),
+        ("two.npz", "file", "it has a, b"),
+        ("two.npz:c", "file", "it has a, b"),
+        ("noise.npy", "file", "damaged"),
+        ("ragged.csv", "value", "line 2 has 1 element, and line 1 has 2"),
+        ("words.csv", "value", "if this line is a header, delete it"),
+        ("empty.txt", "value", "no numbers"),
+        ("bytes.txt", "file", "UTF-8"),
+        ("", "file", "directory"),
+        ("object.npy", "file", "did you mean objects.npy?"),
+    ):
+        result = refused("x", "-v", f"x=@{tmp_path}/{name}")
+        assert result.err.startswith(f"error[{code}]: ")
+        assert words in result.err
+
+
+# ---- shown, never interpreted --------------------------------------------------------------------
+
+HOSTILE = [
+    "\x1b[31mred",
+    "\x1b]0;title\x07",
+    "\r",
+    "\x08\x08",
+    "\x7f",
+    "\u202e",
+    "\u2066",
+    "\x9b31m",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[ascii(h) for h in HOSTILE])
+def test_control_characters_never_reach_the_terminal(text):
+    for args in (
+        (f"x{text} + 1",),
+        (f"x # {text}z",),
+        (f"einsum('{text}', x)",),
+        ("x", "-v", f"x={text}"),
+        ("x", "-v", f"x=[1, {text}a$]"),
+        ("x", "-v", f"{text}=1"),
+        ("x", "-v", f"x=@{text}"),
+        ("x", "-s", f"x={text}"),
+        ("x", "-s", f"{text}=2"),
+        ("x", "-g", text),
+        ("x", "-w", text),
+        ("x", "-o", f"/nowhere/{text}"),
+        ("x", "--show", text),
+        ("x", "--element", text),
+        ("x", "--limit", text),
+        ("x", "--dtype", text),
+        ("x", "-f", text),
+        ("x", f"--{text}"),
+        ("ops", text),
+        ("examples", text),
+        ("batch", text),
+    ):
+        result = refused(*args, terminal=True, TERM="xterm")
+        assert not any(c in result.err for c in text if not c.isprintable())
+
+
+def test_an_expression_with_control_characters_is_refused():
+    for text in HOSTILE:
+        result = refused(f"x{text} * 2", "-s", "x=2")
+        assert result.err.startswith("error[syntax]: there is an invisible character")
+    assert gradcli("x *\t2\n", "-s", "x=2").status == 0
+    assert gradcli("h = x * 2\r\nh + 1\r\n", "-s", "x=2").status == 0
+
+
+MARKUP = [
+    "[bold]",
+    "[/bold]",
+    "[red]x[/]",
+    "[link=http://a.b]c[/link]",
+    ":smile:",
+    "{}",
+    "%s",
+    "\\[",
+]
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_markup_is_text(text):
+    result = gradcli(f"x * 2 # {text}", "-s", "x=2", terminal=True, TERM="xterm")
+    assert result.status == 0
+    for args in (("x", "-v", f"x={text}x"), ("x", "--show", text), ("ops", text)):
+        assert text in refused(*args, terminal=True, TERM="xterm").err
+    shown = gradcli("x['a']" if text == "{}" else f"x + '{text}'", "-s", "x=2").err
+    assert shown.count("error[") == 1
+
+
+def test_subscripts_that_look_like_markup_are_shown():
+    out = gradcli("x[i]", "-v", "x=[1.,2.]", "-v", "i=[0,1]", "-g", "[1,1]", terminal=True).out
+    assert "x[i]" in out.replace("\x1b[36m", "").replace("\x1b[35m", "").replace("\x1b[0m", "")
+
+
+def test_a_process_shows_one_message_and_no_traceback():
+    for args in (["x +"], ["sofmax(x)"], ["x", "-v", "x=@/nowhere"], ["grad", "x*x", "-s", "x=2"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "gradcli", *args], capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Traceback" not in done.stderr
