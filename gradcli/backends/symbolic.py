@@ -5,7 +5,7 @@ by its meaning in other operators, or by the NumPy function that works on elemen
 on no symbol is computed with numbers, and becomes SymPy's only where it meets symbols.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import GradcliError
@@ -17,7 +17,15 @@ from ..ops.elements import is_condition, number, reduce_over, truth
 from .elements import element_text, elements_text, lift, tidy
 from .numeric import Evaluator
 
-__all__ = ["WRITABLE", "Symbolic", "element_text", "elements_text", "lift", "writable"]
+__all__ = [
+    "WRITABLE",
+    "Symbolic",
+    "element_text",
+    "elements_text",
+    "jacobian_rows",
+    "lift",
+    "writable",
+]
 
 WRITABLE = 2_000  # elements that are worth writing out, and quickly made
 LARGEST = 50_000  # nodes of the expressions of one tensor, each counted as often as it is written
@@ -280,3 +288,28 @@ def _settled(x: Any) -> Any:
     if x is sp.zoo:
         return sp.oo
     return sp.Mul(sp.oo, *x.args[1:]) if x.is_Mul and x.args[0] is sp.zoo else x
+
+
+def jacobian_rows(
+    grad: Node, seed: Node, given: Mapping[Node, Any], limits: Limits
+) -> Callable[[int], Any]:
+    """The rows of a Jacobian, flat, from the gradient that is linear in `seed`.
+
+    A row is the derivative of the gradient by one element of the seed.
+    """
+    seeds, gradient = map(np.ravel, Symbolic({**given, seed: None}, limits=limits)(seed, grad))
+    of_seed = set(seeds)
+    symbols = [e.free_symbols & of_seed for e in gradient]  # most occur in few elements
+
+    def row(k: int) -> Any:
+        slopes = [_slope(e, seeds[k], s) for e, s in zip(gradient, symbols, strict=True)]
+        return np.array(slopes, dtype=object)
+
+    return row
+
+
+def _slope(e: Any, by: Any, of_seed: set[Any]) -> Any:
+    """The derivative of an element that is linear in the symbols `of_seed`, by one of them."""
+    if by not in of_seed:
+        return sp.S.Zero
+    return e.xreplace({by: sp.S.One}) if len(of_seed) == 1 else e.diff(by)

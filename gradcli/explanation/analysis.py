@@ -8,7 +8,6 @@ from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graph import Node, shapes, walk
 from ..language.problem import Input, Problem
-from ..lazy import np, sp
 from .jacobian import Jacobian
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
@@ -125,7 +124,7 @@ class Analysis:
             else None
         )
         return Jacobian(
-            self.problem.out.shape, x.shape, rows, None if numeric else self._symbolic_rows(grad)
+            self.problem.out.shape, x.shape, rows, None if grad is None or numeric else self._rows(grad)
         )
 
     # ---- elements --------------------------------------------------------------------------------
@@ -144,35 +143,17 @@ class Analysis:
             backend = Symbolic(given, limits=self.problem.limits)
         return backend
 
-    def _symbolic_rows(self, grad: Node | None):
+    def _rows(self, grad: Node) -> Any:
         """Rows of SymPy elements; SymPy is imported when the first is looked at."""
-        elements: list[Any] = []
-        symbols: list[Any] = []  # those that occur in each: most occur in few
+        found: list[Any] = []
 
         def row(k: int) -> Any:
-            """The gradient is linear in the seed: its derivative by one seed element is a row."""
-            if not elements:
-                elements.extend(map(np.ravel, self._symbolic_seed(self.problem.seed.node, grad)))
-            seed, gradient = elements
-            if not symbols:
-                symbols.extend(e.free_symbols for e in gradient)
-            of_seed = set(seed)
-            slopes = [_slope(e, seed[k], s & of_seed) for e, s in zip(gradient, symbols)]
-            return np.array(slopes, dtype=object)
+            if not found:
+                from ..backends.symbolic import jacobian_rows
+
+                p = self.problem
+                given = {i.node: i.value for i in p.inputs.values()}
+                found.append(jacobian_rows(grad, p.seed.node, given, p.limits))
+            return found[0](k)
 
         return row
-
-    def _symbolic_seed(self, *roots: Any) -> list[Any]:
-        """Nodes over SymPy elements, the seed being symbols."""
-        from ..backends.symbolic import Symbolic
-
-        given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
-        backend = Symbolic({**given, self.problem.seed.node: None}, limits=self.problem.limits)
-        return backend(*roots)
-
-
-def _slope(e: Any, by: Any, of_seed: set[Any]) -> Any:
-    """The derivative of an element that is linear in the symbols `of_seed`, by one of them."""
-    if by not in of_seed:
-        return sp.S.Zero
-    return e.xreplace({by: sp.S.One}) if len(of_seed) == 1 else e.diff(by)

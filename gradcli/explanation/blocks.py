@@ -20,18 +20,16 @@ class Tensor(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Cells side by side. The last one may be a tensor; `depth` indents, `strong` sets apart."""
+    """Cells side by side. The last one may be a tensor; `depth` indents."""
 
     cells: "tuple[Line | Tensor, ...]"
     depth: int = 0
-    strong: bool = False
 
 
 class Table(NamedTuple):
     """Rows whose cells line up."""
 
     rows: tuple[Row, ...]
-    header: tuple[str, ...] = ()
 
 
 class Matrix(NamedTuple):
@@ -72,11 +70,10 @@ class Step(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A node of a graph that is drawn; `role` is that of its line's first name."""
+    """A node of a graph that is drawn: its label, and the places of its inputs."""
 
     label: Line
     inputs: tuple[int, ...]
-    role: str = ""
 
 
 class Graph(NamedTuple):

@@ -7,7 +7,6 @@ from ..graph import Node, walk
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.index import jacobian_notation
 from .analysis import Analysis
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
@@ -142,13 +141,7 @@ class Data:
         entries = self.p.out.numel * x.node.numel
         matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
         grad = self.a.gradient(x)
-        by_index = (
-            None
-            if grad is None
-            else jacobian_notation(
-                self.p.out, x.node, grad, self.p.seed.node, self.w.names, self.a.value
-            )
-        )
+        by_index = None if grad is None else self.w.indices.jacobian(x.node, grad)
         return {
             "shape": [*self.p.out.shape, *x.shape],
             "matrix": matrix,

@@ -9,7 +9,6 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.collect import Simplifier
 from ..notation.expressions import TooLong, substituted
-from ..notation.index import Indices
 from ..notation.written import Writing
 from .analysis import Analysis
 from .numbers import number_text
@@ -58,7 +57,7 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
         i.value is not None and i.node.dtype == "float" for i in p.inputs.values()
     ):
         return None
-    indices = Indices(p.out, p.seed.node, w.names, a.value)
+    indices = w.indices
     found = indices.jacobian_expression(x.node, grad)
     if found is None:
         return None

@@ -8,7 +8,7 @@ from ..graph.shapes import Shape
 from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
-from ..notation.index import Notation, index_notation
+from ..notation.index import Indices, Notation
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
 from ..ops.leaves import Array
@@ -87,12 +87,18 @@ class Wording:
 
     def by_index(self, x: Input) -> Notation | None:
         """The gradient of an input in index notation; None where that says nothing."""
-        p, grad = self.problem, self.analysis.gradient(x)
+        grad = self.analysis.gradient(x)
         if grad is None:
             return None
         short = substitute(self.without_implicit_seed(grad), self._labels)
         short = simplify(short, keep=self.names)
-        return index_notation(p.out, x.node, short, p.seed.node, self.names, self.analysis.value)
+        return self.indices.gradient(x.node, short)
+
+    @cached_property
+    def indices(self) -> Indices:
+        """The letters of the problem."""
+        p = self.problem
+        return Indices(p.out, p.seed.node, self.names, self.analysis.value)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""
@@ -138,7 +144,7 @@ class Wording:
         pieces: list[Token] = []
         place = start
         for child in self._inside(node):
-            pieces += [Token(text[place : child.span.start]), self._operand(child)]  # type: ignore[union-attr]
+            pieces += [Token(text[place : child.span.start]), Token("·")]  # type: ignore[union-attr]
             place = child.span.end  # type: ignore[union-attr]
         pieces.append(Token(text[place:end]))
         return self.coloured(tuple(pieces))
@@ -164,9 +170,6 @@ class Wording:
                 kept.append(i)
                 reach = end
         return kept
-
-    def _operand(self, node: Node) -> Token:
-        return Token("·")
 
     def coloured(self, line: Line) -> Line:
         """The line with the names of inputs in their roles."""

@@ -1,14 +1,19 @@
 """The formats of an explanation."""
 
+from ..errors import GradcliError, did_you_mean
 from ..explanation.analysis import Analysis
-from ..explanation.document import Choices, document
+from ..explanation.document import Choices, check_sections, document
 from .environment import Environment
 
 FORMATS = ("terminal", "plain", "markdown", "json")
 
 
 def render(analysis: Analysis, format: str, choices: Choices, environment: Environment) -> str:
-    """The explanation in one of FORMATS."""
+    """The explanation in one of FORMATS. Raises GradcliError for another, or an unknown section."""
+    if format not in FORMATS:
+        hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+        raise GradcliError("option", f"there is no format {format}", hint=hint)
+    check_sections(choices.show)
     if format == "json":
         from .json import render_json
 

@@ -8,7 +8,7 @@ LONGEST_ENTRY = 26
 
 
 class Cut(NamedTuple):
-    """Texts of a matrix: `columns` are places into its columns, None where some are left out."""
+    """What is shown: places of rows and columns, None where some are left out, and a sentence."""
 
     columns: list[int | None]
     rows: list[int | None]

@@ -55,8 +55,7 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
 
 
 def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
-    """What goes to one input: the rule, and the sum over broadcast dimensions as a line of its "
-    "own."""
+    """What goes to one input: the rule, and the sum over broadcast dimensions in its own line."""
     to = words("to ", *w.short(c.to), _side(c, step.node))
     formula = _rule(c, step, w, received)
     if c.sent is c.local or not _was_broadcast(c):

@@ -88,6 +88,9 @@ class _Point:
         else:
             self.seed = evaluator(p.seed.value)[0].astype(float)
         self.remark = "at random values" if self.random else ""
+        # What is detached counts as a constant: it stays what it is while the inputs move.
+        barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
+        self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 
     def evaluator(self, problem: Problem) -> Evaluator:
         return Evaluator({**self.values, problem.seed.node: self.seed}, limits=problem.limits)
@@ -144,9 +147,8 @@ def _finite_differences(a: Analysis, at: _Point) -> Check:
     worst, place, odd = 0.0, "", []
     for x, grad in _differentiated(a):
         gradient = at.evaluator(p)(grad)[0]
-        loss = Evaluator(
-            {n: v for n, v in at.values.items() if n is not x.node}, limits=p.limits
-        ).varying(p.out, x.node)
+        known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
+        loss = Evaluator(known, limits=p.limits).varying(p.out, x.node)
         value = np.asarray(at.values[x.node], float)
         for name, slopes, direction in _slopes(loss, value, at.seed, x):
             with np.errstate(all="ignore"):

@@ -1,6 +1,5 @@
 """The forward pass: each operation in the user's words."""
 
-from ...notation.index import output_notation
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, plain, words
 from ..elide import middle
@@ -27,5 +26,5 @@ def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
     """The output in index notation, where there are no numbers to look at."""
     if a.known(a.problem.out):
         return ()
-    written = output_notation(a.problem.out, w.names, a.value)
+    written = w.indices.output()
     return (Table((Row((tuple(written.tokens),)),)),) if written is not None else ()

@@ -1,5 +1,6 @@
-"""The gradient of an input at four levels at once: for any shape, by index, one element, "
-"numbers."""
+"""The gradient of an input at four levels at once: for any shape, by index, one element,
+numbers.
+"""
 
 from ...language.problem import Input
 from ...notation.element import telling_place

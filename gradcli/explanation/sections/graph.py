@@ -20,9 +20,7 @@ def graph(a: Analysis, w: Wording) -> Section:
             hint="draw a part of the expression",
         )
     ids = {node: k for k, node in enumerate(order)}
-    nodes = tuple(
-        GraphNode(_label(n, w), tuple(ids[i] for i in n.parents), n.op.family) for n in order
-    )
+    nodes = tuple(GraphNode(_label(n, w), tuple(ids[i] for i in n.parents)) for n in order)
     return Section("graph", (), (), (Graph(nodes),))
 
 

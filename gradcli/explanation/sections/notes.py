@@ -103,7 +103,7 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     notes = []
     for x in a.problem.wrt:
         value = a.grad_value(x)
-        if value is not None and not np.all(np.isfinite(value)):
+        if value is not None and not _finite(value):
             kinds = " and ".join(
                 k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value))
             )
@@ -117,13 +117,18 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     return notes
 
 
+def _finite(value: Any) -> bool:
+    """Whether all numbers are finite; what has no numbers is not suspected."""
+    return value is None or bool(np.all(np.isfinite(value)))
+
+
 def _culprit(a: Analysis) -> str:
     """The operation that first sends what is not finite."""
     for step in a.gradients.steps:
-        if not np.all(np.isfinite(a.value(step.received))):
+        if not _finite(a.value(step.received)):
             continue
         for c in step.contributions:
-            if not np.all(np.isfinite(a.value(c.sent))):
+            if not _finite(a.value(c.sent)):
                 span = step.node.span
                 return f" It begins at {span.text[span.start : span.end]}." if span else ""
     return ""

@@ -1,0 +1,62 @@
+"""Every example of the table, in every format, with all, some and none of its values."""
+
+import json
+
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+from support import examples
+
+from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.document import Choices
+from gradcli.language.problem import pose
+from gradcli.render.drawing import render_graph
+from gradcli.render.environment import Environment
+from gradcli.render.formats import render
+
+EXAMPLES = examples()
+KNOWN = {"all": lambda names: names, "first": lambda names: names[:1], "none": lambda names: []}
+
+
+def analysis(example, known: str) -> Analysis:
+    """The example with values for some of its inputs."""
+    values = {name: example.values[name] for name in KNOWN[known](list(example.values))}
+    shapes = {name: np.shape(value) for name, value in example.values.items()}
+    try:
+        return Analysis(pose(example.text, shapes=shapes, values=values, grad="ones_like(out)"))
+    except GradcliError as error:  # masks and labels cannot do without numbers
+        assert error.code in ("needs-value", "arguments"), error.message
+        pytest.skip(f"{example.text} needs its values")
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_every_format_shows_every_example(example, known):
+    a = analysis(example, known)
+    plain = render(a, "plain", Choices(), Environment())
+    assert "Gradient of" in plain
+    assert "Checked" in plain
+    assert "disagrees" not in plain
+    assert render(a, "terminal", Choices(), Environment(width=60, color=True))
+    assert render(a, "plain", Choices(), Environment(ascii=True)).isascii()
+    tokens = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .parse(render(a, "markdown", Choices(), Environment()))
+    )
+    assert [t.tag for t in tokens if t.type == "heading_open"].count("h3") >= 7
+    for format in ("plain", "mermaid", "dot"):
+        assert render_graph(a, format, Environment())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_json_is_json_and_holds_the_numbers(example):
+    a = analysis(example, "all")
+    found = json.loads(render(a, "json", Choices(), Environment()))
+    for x in a.problem.wrt:
+        value = a.grad_value(x)
+        if value is None:
+            assert found["grad"][x.name] is None
+        elif np.all(np.isfinite(value)):
+            np.testing.assert_array_equal(found["grad"][x.name]["value"], value)
