@@ -252,7 +252,7 @@ class Operator:
                     hint="give its values with --value, or write it out: tensor([0, 2])",
                 )
         if self.shape is None:
-            node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
+            node.expansion = self.expand(*node.inputs, **node.attrs)
             node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
             return
         node.shape = self.shape(
@@ -268,7 +268,7 @@ class Operator:
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
         if node.expansion is None:
-            node.expansion = self.expand(*node.inputs, **node.attrs)  # type: ignore[misc]
+            node.expansion = self.expand(*node.inputs, **node.attrs)
         return node.expansion
 
     def usage(self) -> str:

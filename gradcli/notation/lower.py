@@ -14,7 +14,11 @@ Lowered expressions are exact: nothing is simplified here but places.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph import Node, shapes
+from ..graph import OPS, Node, shapes
+from ..lazy import np
+from ..ops.indexing import full_index
+from ..ops.leaves import Array
+from ..ops.matrix import terms
 from . import places
 from .expressions import (
     MINUS,
@@ -183,24 +187,22 @@ class Lowering(Meanings):
         return self._einsum(node, at, f"{left},{right}->{out}")
 
     def _einsum_attribute(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        from ..ops.matrix import _terms
-
-        terms, right = _terms(node.attrs["equation"], len(node.inputs))
-        return self._einsum(node, at, ",".join(terms) + "->" + right)
+        left, right = terms(node.attrs["equation"], len(node.inputs))
+        return self._einsum(node, at, ",".join(left) + "->" + right)
 
     def _einsum(self, node: Node, at: tuple[Place, ...], equation: str) -> Expr:
         """Products summed over the letters that the right side leaves out."""
         left, _, right = equation.partition("->")
-        terms = left.split(",")
+        operands = left.split(",")
         where = dict(_spelled(right, at))
         sizes: dict[str, int] = {}
-        for term, x in zip(terms, node.parents, strict=True):
+        for term, x in zip(operands, node.parents, strict=True):
             for key, n in _spelled(term, x.shape):
                 sizes[key] = max(n, sizes.get(key, 1))
         bound = {key: self.fresh(n) for key, n in sizes.items() if key not in where}
         where |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
         factors = []
-        for term, x in zip(terms, node.parents, strict=True):
+        for term, x in zip(operands, node.parents, strict=True):
             factors.append(self(x, [where[key] for key, _ in _spelled(term, x.shape)]))
         body: Expr = factors[0] if len(factors) == 1 else Product(tuple(factors))
         for key, letter in reversed(bound.items()):
@@ -282,10 +284,6 @@ class Lowering(Meanings):
         """One item for every dimension, lists of whole numbers as nodes; None where they are more
         than lists.
         """
-        from ..lazy import np
-        from ..ops.indexing import full_index
-        from ..ops.leaves import Array
-
         items: list = list(full_index(index, len(shape)))
         sizes = iter(shape)
         arrays = []
@@ -308,9 +306,6 @@ class Lowering(Meanings):
 
     def _list(self, array: Any, text: str) -> Node:
         """A list of whole numbers as a node, the same one for the same list."""
-        from ..graph import OPS
-        from ..ops.leaves import Array
-
         key = (text, array.tobytes())
         if key not in self.lists:
             self.lists[key] = OPS["tensor"](data=Array(array, text))

@@ -26,7 +26,7 @@ from .expressions import (
 )
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree, Verbatim
-from .written import FLIPPED, divides, inverted, opposite
+from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
 
@@ -71,8 +71,8 @@ class Matrices:
             return self._power(e, letters)
         if isinstance(e, Function):
             args = [self._tensor(a, letters) for a in e.args]
-            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in FLIPPED:
-                return Infix(FLIPPED[args[0].symbol], args[0].left, args[0].right)
+            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
+                return Infix(NEGATED[args[0].symbol], args[0].left, args[0].right)
             if any(a is None for a in args) or e.attrs:
                 return None
             if e.op.spelling:
@@ -298,7 +298,7 @@ class _Reading:
             return getattr(np, t.function)(args if t.function == "ones" else args[0])
         if t.function in ("kron", "outer"):
             return getattr(np, t.function)(*args)
-        return OPS[t.function].value(*args)  # type: ignore[misc]
+        return OPS[t.function].value(*args)
 
     def _method(self, t: Method) -> Any:
         shape = [self(a) for a in t.args]

@@ -30,7 +30,7 @@ from .spelling import spelled
 from .tree import Indexed, Infix, Name, Prefix, Tree, Verbatim
 
 LETTERS = "ijklmnpqrstuvw"
-FLIPPED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def free_letters(taken: Collection[str]):
@@ -164,8 +164,8 @@ class Writing:
             return self(e)
         if e.op.spelling == "~{0}":
             inside = self._bare(e.args[0])
-            if isinstance(inside, Infix) and inside.symbol in FLIPPED:
-                return Infix(FLIPPED[inside.symbol], inside.left, inside.right)
+            if isinstance(inside, Infix) and inside.symbol in NEGATED:
+                return Infix(NEGATED[inside.symbol], inside.left, inside.right)
             return Prefix("~", inside)
         if e.op.spelling:
             return spelled(e.op.spelling, {str(k): self._bare(a) for k, a in enumerate(e.args)})

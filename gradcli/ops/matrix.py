@@ -126,7 +126,7 @@ def outer(g, y, a, b):
 # ---- einsum --------------------------------------------------------------------------------------
 
 
-def _terms(equation, count):
+def terms(equation, count):
     """The letters of each operand and of the output."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
@@ -185,7 +185,7 @@ def _dots(term, s):
 
 
 def _einsum_shape(*given, equation):
-    operands, right = _terms(equation, len(given))
+    operands, right = terms(equation, len(given))
     sizes = _letter_sizes(equation, operands, given)
     middle = shapes.broadcast(*(_dots(term, s) for term, s in zip(operands, given, strict=True)))
     head, found, tail = right.partition("...")
@@ -213,9 +213,9 @@ def _without_repeats(term):
 )
 def einsum(g, y, *operands, equation):
     """Products summed over the letters that the output leaves out."""
-    terms, right = _terms(equation, len(operands))
-    sizes = _letter_sizes(equation, terms, [x.shape for x in operands])
-    return tuple(_einsum_to(k, g, operands, terms, right, sizes) for k in range(len(operands)))
+    letters, right = terms(equation, len(operands))
+    sizes = _letter_sizes(equation, letters, [x.shape for x in operands])
+    return tuple(_einsum_to(k, g, operands, letters, right, sizes) for k in range(len(operands)))
 
 
 def _einsum_to(k, g, operands, terms, right, sizes):

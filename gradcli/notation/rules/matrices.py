@@ -1,6 +1,6 @@
 """Matrix products, transposes and outer products."""
 
-from ...graph import Node
+from ...graph import OPS, Node
 from ...graph.shapes import axes, axis
 from .products import Product, build, product_of
 from .registry import layout, rule
@@ -54,8 +54,6 @@ def outer_product(node: Node) -> Node | None:
     rest = {f: e for f, e in found.factors.items() if f not in columns and f not in rows}
     if not columns or not rows or any(f.shape for f in rest):
         return None
-    from ...graph import OPS
-
     left = Product(found.coefficient, rest | {c.parents[0]: found.factors[c] for c in columns})
     right = Product(type(found.coefficient)(1), {r: found.factors[r] for r in rows})
     return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
@@ -76,7 +74,7 @@ def sum_of_products(node: Node) -> Node | None:
     if over == (0,):
         for one, other in ((a, b), (b, a)):
             if _is_column(one) and other.shape == x.shape:
-                return one.inputs[0] @ other  # type: ignore[operator]
+                return one.inputs[0] @ other
     if over == (1,):
         for one, other in ((a, b), (b, a)):
             if one.ndim == 1 and one.shape == x.shape[1:] and other.shape == x.shape:

@@ -127,12 +127,12 @@ def sum_of_scattered(node: Node) -> Node | None:
     if x.op.name != "scatter_to" or dim is None:
         return None
     v, place = x.parents[0], axis(x.attrs["dim"], x.ndim)
-    others = all(a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != place)  # type: ignore[union-attr]
+    others = all(a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != place)
     return (
         v.sum(dim=dim, keepdim=node.attrs["keepdim"])
         if axes(dim, x.ndim) == (place,) and others
         else None
-    )  # type: ignore[union-attr]
+    )
 
 
 @layout("scatter_to")
