@@ -1,5 +1,6 @@
 """The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,22 +45,14 @@ class Data:
         return SCHEMA
 
     def _expression(self) -> str:
-        text = self.p.program.source.text
-        return (
-            text
-            if self.p.out_name in self.p.program.statements[-1].names
-            and "=" in text.split(";")[-1].replace("==", "")
-            else self._named(text)
-        )
-
-    def _named(self, text: str) -> str:
-        """The text with the name of the output before its last statement."""
-        start = self.p.program.source.span(self.p.program.statements[-1].value).start
-        return (
-            text
-            if text[:start].rstrip().endswith("=")
-            else f"{text[:start]}{self.p.out_name} = {text[start:]}"
-        )
+        """The text; a last statement without a name gets that of the output."""
+        program = self.p.program
+        text, start = program.source.text, program.source.span(program.statements[-1].value).start
+        while opening := re.search(r"\(\s*$", text[:start]):
+            start = opening.start()
+        before = text[:start]
+        named = before.rstrip().endswith("=")
+        return text if named else f"{before}{self.p.out_name} = {text[start:]}"
 
     def _inputs(self) -> dict[str, Any]:
         return {
