@@ -32,26 +32,34 @@ NUMPY = {
 class Operator:
     """One operator.
 
-    rule      (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None
-    expand    (*inputs, **attrs) -> the same value said with other operators
-    shape     (*shapes, **attrs) -> the output's shape
-    dtype     "float", "int", "bool"; "promote": the widest of the inputs; "number": the same, with
-              bool as int; "first": that of the first input; or (**attrs) -> dtype
-    value     (*arrays, **attrs) -> array, with NumPy
-    symbolic  (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy elements
-    family    what backends and notation may take for granted: elementwise, reduction, movement, ...
-    index     its meaning in index notation (notation/lower.py says in which forms)
-    spelling  how a formula writes it; None: as a call
-    torch     the name to call it by in PyTorch; None: PyTorch has no such function
-    order     the order of its parameters in a call, where tensors and attributes mix
-    collect   the attribute that takes all further numbers of a call: reshape(x, 2, 3)
-    fixed     the inputs by which PyTorch has no derivative, though there is one
-    labels    the inputs that hold whole numbers or masks, not numbers to differentiate by
-    kink      (y, *inputs, **attrs) -> mask of the elements where a convention answers
-    caveat    which convention, in words
-    examples  pairs (expression, shapes), which the documentation shows and the tests run
-    domain    the open interval that examples draw their values from
-    samples   points that the tests compare with PyTorch
+    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None
+    expand      (*inputs, **attrs) -> the same value said with other operators
+    shape       (*shapes, **attrs) -> the output's shape
+    dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
+                with bool as int; "first": that of the first input; or (**attrs) -> dtype
+    value       (*arrays, **attrs) -> array, with NumPy
+    symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
+                elements
+    family      what backends and notation may take for granted: elementwise, reduction, ...
+    index       its meaning in index notation (notation/lower.py says in which forms)
+    spelling    how a formula writes it; None: as a call
+    method      whether a formula calls it as a method: x.sum(dim=1)
+    aliases     its other names
+    torch       the name to call it by in PyTorch; None: PyTorch has no such function
+    attributes  its attributes with their defaults, where the rule's parameters do not tell them
+    order       the order of its parameters in a call, where tensors and attributes mix
+    collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
+    fixed       the inputs by which PyTorch has no derivative, though there is one
+    labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
+    kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
+    caveat      which convention, in words
+    examples    pairs (expression, shapes), which the documentation shows and the tests run
+    domain      the open interval that examples draw their values from
+    samples     points that the tests compare with PyTorch
+    defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
+
+    Read off the function: `name`; `module`, the file of gradcli/ops; `sentence`; `inputs`; of
+    these, `optional` may be left out; `variadic`: the one input takes any number of tensors.
     """
 
     __slots__ = (
@@ -89,7 +97,7 @@ class Operator:
         self,
         rule: Callable | None,
         *,
-        family: str,
+        family="operator",
         shape=None,
         dtype="promote",
         value=None,
@@ -112,39 +120,36 @@ class Operator:
         attributes=None,
         defined_by=None,
     ):
+        self.rule = rule
+        self.family = family
+        self.shape = shape
+        self.dtype = dtype
+        self.value = value
+        self.symbolic = symbolic
+        self.expand = expand
+        self.index = index
+        self.spelling = spelling
+        self.method = method
+        self.aliases = aliases
+        self.collect = collect
+        self.labels = labels
+        self.fixed = fixed
+        self.kink = kink
+        self.caveat = caveat
+        self.examples = examples
+        self.domain = domain
+        self.samples = samples
         source = defined_by or rule or expand
         self.name = source.__name__.rstrip("_")
         self.module = source.__module__.rsplit(".", 1)[-1]
         self.sentence = (source.__doc__ or "").strip()
-        means = expand if rule is None or source is expand else None
-        tensors, self.variadic, named = (
-            _parameters(means, skip=0) if means else _parameters(rule, skip=2)  # type: ignore[arg-type]
-        )
+        means = rule is None or source is expand
+        tensors, self.variadic, named = _parameters(expand if means else rule, 0 if means else 2)
         self.inputs = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
         self.attributes = named if attributes is None else attributes
         self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
-        self.rule, self.expand, self.shape, self.dtype, self.value = (
-            rule,
-            expand,
-            shape,
-            dtype,
-            value,
-        )
-        self.symbolic, self.family, self.index, self.spelling, self.method = (
-            symbolic,
-            family,
-            index,
-            spelling,
-            method,
-        )
-        self.torch, self.aliases, self.collect = (
-            torch and torch.format(name=self.name),
-            tuple(aliases),
-            collect,
-        )
-        self.labels, self.fixed, self.kink, self.caveat = tuple(labels), tuple(fixed), kink, caveat
-        self.examples, self.domain, self.samples = tuple(examples), domain, tuple(samples)
+        self.torch = torch and torch.format(name=self.name)
         OPS[self.name] = self
 
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
@@ -288,7 +293,7 @@ class Operator:
         return self.name
 
 
-def _parameters(function: Callable, skip: int) -> tuple[dict, bool, dict]:
+def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
 
     Read off the code object, for `inspect.signature` would cost a tenth of the start-up.

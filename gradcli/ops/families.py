@@ -18,7 +18,7 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 def operator(**fields):
     """An operator with nothing in common with others."""
-    return lambda rule: Operator(rule, **({"family": "operator"} | fields))
+    return lambda rule: Operator(rule, **fields)
 
 
 def elementwise(value: Callable | None = None, **fields):
