@@ -19,15 +19,16 @@ from gradcli.cli.main import run
 status = run(sys.argv[1:])
 print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
+LIST_OF_IMPORT = """
+import json, sys
+import gradcli
+print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)
+"""
 
 
 def modules(*args: str) -> set[str]:
     """The modules that are loaded when a command line is done."""
-    code = (
-        LIST
-        if args
-        else "import json, sys, gradcli; print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)"
-    )
+    code = LIST if args else LIST_OF_IMPORT
     done = subprocess.run(
         [sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=60
     )
