@@ -194,7 +194,7 @@ def check(streams: Streams, given: Given) -> None:
     given.show = "answer,checks,notes"
     analysis = _analysis(streams, given)
     _emit(streams, analysis, given)
-    if not all(c.ok for c in run_checks(analysis)):
+    if any(c.ok is False for c in run_checks(analysis)):
         raise typer.Exit(NO)
 
 
@@ -270,6 +270,9 @@ def _run(arguments: list[str], streams: Streams) -> int:
     except GradcliError as error:
         return _fail(error, streams, arguments)
     except UsageError as error:
+        if not arguments:  # the message is the help
+            streams.write(error.format_message() + "\n")
+            return ANSWERED
         return _fail(_usage(error, arguments), streams, arguments)
     except ClickException as error:
         return _fail(GradcliError("option", error.format_message()), streams, arguments)

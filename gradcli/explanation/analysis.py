@@ -124,7 +124,10 @@ class Analysis:
             else None
         )
         return Jacobian(
-            self.problem.out.shape, x.shape, rows, None if grad is None or numeric else self._rows(grad)
+            self.problem.out.shape,
+            x.shape,
+            rows,
+            None if grad is None or numeric else self._rows(grad),
         )
 
     # ---- elements --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.collect import Simplifier
 from ..notation.expressions import TooLong, substituted
-from ..notation.written import Writing
+from ..notation.written import Lettering, Writing
 from .analysis import Analysis
 from .numbers import number_text
 from .wording import Wording
@@ -70,7 +70,7 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
             e = Simplifier(sizes)(substituted(expression, env, sizes))
         except TooLong:
             return "?"
-        text = tree.text(write(e))
+        text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))
         return ZERO if text == "0" else text
 
     return entry

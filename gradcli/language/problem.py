@@ -193,8 +193,8 @@ class _Posing:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
-            nodes, out, _ = self._build(shapes)
-            picking = _picking(out)
+            nodes, out, scope = self._build(shapes)
+            picking = _picking([out, *(n for n in scope.values() if isinstance(n, Node))])
             self.floats = {
                 name for name in whole if nodes[name] not in picking and name not in self._indices
             }
@@ -289,10 +289,10 @@ class _Posing:
         return Seed(node, value, self.seed_text, False, False)
 
 
-def _picking(out: Node) -> set[Node]:
+def _picking(roots: list[Node]) -> set[Node]:
     """The nodes that lead to the index, the labels or the mask of an operation."""
     found: list[Node] = []
-    for node in walk([out], lambda n: (*n.inputs, n.expansion)):
+    for node in walk(roots, lambda n: (*n.inputs, n.expansion)):
         found += [
             i
             for name, i in zip(node.op.inputs, node.inputs, strict=False)

@@ -48,9 +48,8 @@ class Reader:
             array = np.array(value)
         except ValueError:
             array = np.array(None)
-        if (
-            array.dtype.kind == "O" and array.size and array.shape
-        ):  # a ragged list: the text reader says where
+        if array.dtype.kind in "OU" and array.size and array.shape:
+            # A ragged list, or "nan" in a list from JSON: the reader of texts knows both.
             return self._text(repr(value), origin)
         if array.dtype.kind in "ui":
             array = array.astype(np.int64)

@@ -63,6 +63,11 @@ def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
     known = functions()
     found = known.get(name) or known.get(NUMPY_NAMES.get(name, ""))
+    if name == "backward":
+        hint = "leave .backward(...) out, and give its argument, the seed, with --grad"
+        raise GradcliError(
+            "unknown-function", "going back is what gradcli does", hint=hint, span=span
+        )
     if found is None:
         near = did_you_mean(name, known)
         hint = (

@@ -326,10 +326,12 @@ def inv(g, y, x, *, check):
     dtype="float",
     torch=LINALG + "det",
     symbolic=elements.determinant,
+    kink=lambda y, x: y.eq(0),
+    caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
 )
 def det(g, y, x):
-    """Determinant. Giles 2.2.4. For a singular matrix PyTorch's rule gives 0."""
+    """Determinant. Giles 2.2.4."""
     scale = (g * y).unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g * y
     return where(scale.eq(0), 0, scale * inv(x, check=False).mT)
 
@@ -395,3 +397,15 @@ def solve(g, y, a, b):
     to_b = solve(a.mT, g)
     to_a = -_outer(to_b, y) if _is_vector(a.shape, b.shape) else -(to_b @ y.mT)
     return to_a, to_b
+
+
+@composite(examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")))
+def kron(a, b):
+    """Kronecker product: every element of a times the whole of b, laid side by side."""
+    ndim = max(a.ndim, b.ndim)
+    left = a.reshape(shape=(1,) * (ndim - a.ndim) + a.shape)
+    right = b.reshape(shape=(1,) * (ndim - b.ndim) + b.shape)
+    apart = left.reshape(shape=tuple(n for size in left.shape for n in (size, 1)))
+    repeated = right.reshape(shape=tuple(n for size in right.shape for n in (1, size)))
+    pairs = zip(left.shape, right.shape, strict=True)
+    return (apart * repeated).reshape(shape=tuple(m * n for m, n in pairs))

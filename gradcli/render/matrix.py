@@ -35,8 +35,8 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
     )
     hidden_columns = skipped + count - len(keep)
     parts = [
-        f"{n:,} {what}"
-        for n, what in ((matrix.skipped_rows[1], "rows"), (hidden_columns, "columns"))
+        f"{n:,} {what}{'s' * (n > 1)}"
+        for n, what in ((matrix.skipped_rows[1], "row"), (hidden_columns, "column"))
         if n
     ]
     return Cut(
@@ -54,14 +54,15 @@ def _with_gap(keep: list[int], count: int, skipped: tuple[int, int]) -> list[int
     return out
 
 
-def entry(text: str) -> str:
-    """An entry, cut where it is too long for a column."""
-    return text if len(text) <= LONGEST_ENTRY else text[: LONGEST_ENTRY - 1] + "…"
+def entry(text: str, whole: bool = False) -> str:
+    """An entry, cut where it is too long for a column, unless it is wanted whole."""
+    long = len(text) > LONGEST_ENTRY and not whole
+    return text[: LONGEST_ENTRY - 1] + "…" if long else text
 
 
-def column_width(matrix: Matrix, k: int) -> int:
+def column_width(matrix: Matrix, k: int, whole: bool = False) -> int:
     """How wide column k is."""
-    texts = [matrix.column_labels[k], *(entry(row[k]) for row in matrix.entries)]
+    texts = [matrix.column_labels[k], *(entry(row[k], whole) for row in matrix.entries)]
     if matrix.product is not None:
-        texts.append(entry(matrix.product[k]))
+        texts.append(entry(matrix.product[k], whole))
     return max(map(len, texts))

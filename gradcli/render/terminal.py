@@ -125,7 +125,7 @@ class Page:
         if answer.remark and answer.value is None:
             formula.append("    ")
         if answer.value is None:
-            return head + formula + remark
+            return self.beside(head, formula + remark, 0)
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
         said = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
@@ -235,7 +235,7 @@ class Page:
             if below or (place and not wraps and not self.fits(text, room)):
                 below.append(self.cell(cell, self.width - indent - 4))
                 continue
-            if last or "\n" in text.plain:
+            if last or "\n" in text.plain or not self.fits(text, room):
                 rest = row.cells[place + 1 :]
                 below += [self.cell(c, self.width - indent - 4) for c in rest]
                 lines = [self.beside(head, text, 0)]
@@ -347,9 +347,10 @@ class Page:
             if k is None:
                 out.append(f"{gap}…", "dim")
                 continue
-            text = entry(texts[k])
+            text = entry(texts[k], self.environment.full)
             out.append(
-                gap + text.rjust(column_width(block, k)), "dim" if text == "·" else self.style(role)
+                gap + text.rjust(column_width(block, k, self.environment.full)),
+                "dim" if text == "·" else self.style(role),
             )
         return out
 

@@ -16,7 +16,10 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
     grad = a.gradient(x)
     if grad is None:
         return Answer(
-            name, None, plain("None"), plain(f"{a.problem.out_name} does not depend on {x.name}")
+            name,
+            None,
+            plain("None"),
+            plain(f"no gradient flows from {a.problem.out_name} to {x.name}"),
         )
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()

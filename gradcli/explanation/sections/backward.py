@@ -55,11 +55,13 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
 
 
 def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
-    """What goes to one input: the rule, and the sum over broadcast dimensions in its own line."""
+    """What goes to one input: the rule, and a sum over broadcast dimensions in its own line."""
     to = words("to ", *w.short(c.to), _side(c, step.node))
     formula = _rule(c, step, w, received)
-    if c.sent is c.local or not _was_broadcast(c):
-        return [_row(to, formula, c.sent, a)]
+    same = c.local is step.received
+    if not _was_broadcast(c):
+        spread = same and c.sent.op.name == "expand"
+        return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = "".join(t.text for t in w.short(c.to))
@@ -67,8 +69,11 @@ def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token)
         f"{name} was broadcast over {dims}, "
         f"so its gradient sums over {'them' if len(axes) > 1 else 'it'}"
     )
+    if same:
+        return [_row(to, repair, c.sent, a)]
     value = _tensor(c.sent, a)
-    return [_row(to, formula, c.local, a), Row((repair,) if value is None else (repair, value), 2)]
+    summed = Row((repair,) if value is None else (repair, value), 2)
+    return [_row(to, formula, c.local, a), summed]
 
 
 def _was_broadcast(c: Contribution) -> bool:

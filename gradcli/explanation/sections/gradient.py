@@ -19,8 +19,8 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     grad = a.gradient(x)
     if grad is None:
         absent = (
-            f"{a.problem.out_name} does not depend on {x.name}: PyTorch leaves {x.name}.grad at "
-            "None, which is not the same as zero."
+            f"No gradient flows from {a.problem.out_name} to {x.name}: "
+            f"PyTorch leaves {x.name}.grad at None, which is not the same as zero."
         )
         return Section("gradient", title, (), (Prose(words(absent)),))
     rows = [Row((words("formula"), w.formula_line(grad)))]

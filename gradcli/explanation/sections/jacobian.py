@@ -51,6 +51,8 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     matrix = None
     if numel(jacobian.out) * numel(jacobian.x) <= CONFIRMED:
         matrix = jacobian.matrix() if jacobian.numeric else _at_random_values(a, grad)
+    if matrix is not None and not np.all(np.isfinite(matrix)):
+        matrix = None
     found = jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
     if jacobian.numeric and matrix is not None:
         return found._replace(nonzero=int(np.count_nonzero(matrix)))
@@ -66,14 +68,18 @@ def _at_random_values(a: Analysis, grad: Node) -> Any:
     return np.array([np.ravel(varying(row.reshape(out.shape))) for row in eye])
 
 
+KINDS = {"row": "one row", "kronecker": "Kronecker product"}
+
+
 def _structure(s: Structure, total: int) -> Table:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
-    kind = {"row": "one row", "kronecker": "Kronecker product"}.get(s.name, s.name)
-    count = (
-        f"{total:,} entries"
-        if s.nonzero is None
-        else f"{s.nonzero:,} of its {total:,} entries {'is' if s.nonzero == 1 else 'are'} not zero"
-    )
+    kind = KINDS.get(s.name, s.name)
+    if s.name == "dense" and s.nonzero is not None and s.nonzero < total:
+        kind = "no special structure"
+    verb = "is" if s.nonzero == 1 else "are"
+    count = f"{total:,} entries"
+    if s.nonzero is not None:
+        count = f"{s.nonzero:,} of its {total:,} entries {verb} not zero"
     said = words(f"{kind}: {count}")
     return Table((Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said)),))
 
@@ -122,7 +128,9 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     if not rows:
         return ()
     if shown < x.node.numel:
-        rows.append(Row((words(f"… and so on for the other {x.node.numel - shown:,}"),), 1))
+        rest = x.node.numel - shown
+        so_on = f"… and so on for the other {rest:,}" if rest > 1 else "… and so on for the last"
+        rows.append(Row((words(so_on),), 1))
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 

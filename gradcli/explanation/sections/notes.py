@@ -5,7 +5,7 @@ not matter.
 from collections.abc import Collection
 from typing import Any
 
-from ...graph import Node
+from ...graph import Node, walk
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
@@ -25,7 +25,7 @@ def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
-    return [*_seed_notes(a), *_integers(a), *_unused(a), *_kinks(a, w), *_not_finite(a)]
+    return [*_seed_notes(a), *_integers(a), *_unused(a), *_fixed(a), *_kinks(a, w), *_not_finite(a)]
 
 
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ def _unused(a: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "unused",
-            f"{x.name} does not reach {out}: PyTorch leaves its gradient at None, and "
+            f"no gradient flows from {out} to {x.name}: PyTorch leaves its gradient at None, and "
             "torch.autograd.grad wants allow_unused=True.",
         )
         for x in a.problem.wrt
@@ -68,21 +68,38 @@ def _unused(a: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Operations met exactly where they have no derivative and a convention answers."""
+def _fixed(a: Analysis) -> list[tuple[str, str]]:
+    """Gradients that there are, and that PyTorch does not compute."""
     found = []
     for step in a.gradients.steps:
-        node = step.node
-        if (
-            node.op.kink is None
-            or not a.known(node)
-            or any(i is not None and not a.known(i) for i in node.inputs)
-        ):
-            continue
-        hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
-        if np.any(hit):
-            found.append(("kink", f"{_where(node, hit, w)}: {node.op.caveat}."))
+        op = step.node.op
+        for c in step.contributions:
+            if not op.variadic and op.inputs[c.slot] in op.fixed:
+                name = op.inputs[c.slot]
+                said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
+                found.append(("not-in-pytorch", said))
     return found
+
+
+def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations met exactly where they have no derivative and a convention answers."""
+    return [("kink", f"{_where(n, hit, w)}: {n.op.caveat}.") for n, hit in kinks(a)]
+
+
+def kinks(a: Analysis) -> list[tuple[Node, Any]]:
+    """The operations that are at a kink, and the mask of where."""
+    found = []
+    for node in walk([a.problem.out], _made_of):
+        if node.op.kink is not None and all(a.known(i) for i in node.parents):
+            hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
+            if np.any(hit):
+                found.append((node, hit))
+    return found
+
+
+def _made_of(node: Node) -> tuple[Node | None, ...]:
+    """The inputs of a node, and its meaning where it has no rule of its own."""
+    return node.inputs if node.op.rule is not None else (*node.inputs, node.expansion)
 
 
 def _where(node: Node, hit: Any, w: Wording) -> str:
@@ -111,7 +128,7 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
                 (
                     "not-finite",
                     f"The gradient of {x.name} holds {kinds}: PyTorch computes the "
-                    f"same.{_culprit(a)}",
+                    f"same.{_culprit(a)} Formulas are written for where all is finite.",
                 )
             )
     return notes
