@@ -1,4 +1,4 @@
-"""What the tests of operators share: values for examples, gradients, the same in PyTorch.
+"""What the tests of operators share: values for examples, gradients, names, the same in PyTorch.
 
 Everything is drawn from the table (gradcli/ops): nothing here knows an operator by name.
 """
@@ -17,6 +17,7 @@ from gradcli.backends.numeric import Evaluator, sources
 from gradcli.graph import OPS, Node, Operator, as_node, walk
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import Problem, pose
+from gradcli.notation.tree import Name
 
 Arrays = dict[str, np.ndarray]
 
@@ -105,6 +106,61 @@ def stand_ins(nodes: list[Node], prefix: str) -> list[Node]:
     return [
         OPS["input"](name=f"{prefix}{k}", shape=n.shape, dtype="float") for k, n in enumerate(nodes)
     ]
+
+
+# ---- notation ------------------------------------------------------------------------------------
+
+
+class Case:
+    """A problem with its names, its gradients and numbers for everything that has some."""
+
+    def __init__(self, problem, random_seed=True):
+        self.p = problem
+        self.seed = problem.seed.node
+        self.wrt = [i.node for i in problem.wrt]
+        of = backward(problem.out, self.seed, self.wrt).of
+        self.grads = {x: g for x, g in of.items() if g is not None}
+        self.names = {node: Name(name) for name, node in problem.names.items()}
+        self.names |= {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
+        self.names.setdefault(problem.out, Name(problem.out_name))
+        self.names[self.seed] = Name(problem.seed.name, "seed")
+        self.numbers = Evaluator(problem.values)
+        if random_seed:
+            draw = np.random.default_rng(1)
+            self.numbers.values[self.seed] = draw.normal(size=problem.out.shape)
+        elif problem.seed.value is not None and self.known(problem.seed.value):
+            self.numbers.values[self.seed] = self.numbers(problem.seed.value)[0]
+
+    def known(self, node: Node) -> bool:
+        return all(n.op.name != "input" or n in self.numbers.values for n in walk([node]))
+
+    def value(self, node: Node):
+        return self.numbers(node)[0] if self.known(node) else None
+
+    @property
+    def inputs(self):
+        return {n: name for n, name in self.names.items() if n.op.name == "input"}
+
+    def of(self, name: str) -> tuple[Node, Node]:
+        x = self.p.inputs[name].node
+        return x, self.grads[x]
+
+
+@cache
+def case(example: Example) -> Case:
+    """The case of an example, made once."""
+    return Case(example.problem)
+
+
+def one_hot_jacobian(c: Case, grad: Node, shape: tuple[int, ...]) -> np.ndarray:
+    """A row for every element of the output, in the shape asked for."""
+    rows = []
+    for k in range(c.p.out.numel):
+        seed = np.zeros(c.p.out.numel)
+        seed[k] = 1
+        given = {**c.p.values, c.seed: seed.reshape(c.p.out.shape)}
+        rows.append(Evaluator(given)(grad)[0])
+    return np.array(rows).reshape(shape)
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------

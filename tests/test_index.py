@@ -2,15 +2,12 @@
 
 import itertools
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
-from support import examples
+from support import Case, case, examples, one_hot_jacobian
 
-from gradcli.autodiff.reverse import backward
-from gradcli.backends.numeric import Evaluator
-from gradcli.graph import OPS, Node, walk
+from gradcli.graph import walk
 from gradcli.language.problem import pose
 from gradcli.notation import tree
 from gradcli.notation.collect import Simplifier
@@ -18,7 +15,6 @@ from gradcli.notation.element import short, telling_place, written_out
 from gradcli.notation.expressions import Evaluation
 from gradcli.notation.index import Indices, index_notation, jacobian_notation, output_notation
 from gradcli.notation.lower import Lowering
-from gradcli.notation.tree import Name
 
 EXAMPLES = examples()
 
@@ -27,46 +23,6 @@ OPAQUE = {
     "inv", "det", "logdet", "solve", "prod", "prod_others", "amax", "amin", "argmax", "argmin",
     "max_values", "min_values", "max_all", "min_all", "vector_norm",
 }  # fmt: skip
-
-
-class Case:
-    """A problem with its names, its gradients and numbers for everything that has some."""
-
-    def __init__(self, problem, random_seed=True):
-        self.p = problem
-        self.seed = problem.seed.node
-        self.wrt = [i.node for i in problem.wrt]
-        of = backward(problem.out, self.seed, self.wrt).of
-        self.grads = {x: g for x, g in of.items() if g is not None}
-        self.names = {node: Name(name) for name, node in problem.names.items()}
-        self.names |= {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
-        self.names.setdefault(problem.out, Name(problem.out_name))
-        self.names[self.seed] = Name(problem.seed.name, "seed")
-        self.numbers = Evaluator(problem.values)
-        if random_seed:
-            draw = np.random.default_rng(1)
-            self.numbers.values[self.seed] = draw.normal(size=problem.out.shape)
-        elif problem.seed.value is not None and self.known(problem.seed.value):
-            self.numbers.values[self.seed] = self.numbers(problem.seed.value)[0]
-
-    def known(self, node: Node) -> bool:
-        return all(n.op.name != "input" or n in self.numbers.values for n in walk([node]))
-
-    def value(self, node: Node):
-        return self.numbers(node)[0] if self.known(node) else None
-
-    @property
-    def inputs(self):
-        return {n: name for n, name in self.names.items() if n.op.name == "input"}
-
-    def of(self, name: str) -> tuple[Node, Node]:
-        x = self.p.inputs[name].node
-        return x, self.grads[x]
-
-
-@cache
-def case(example) -> Case:
-    return Case(example.problem)
 
 
 def numbers_of(e, at, shape, value) -> np.ndarray:
@@ -128,16 +84,6 @@ def test_jacobian_is_that_of_one_hot_seeds(example):
 def opaque_in_seed(c, grad) -> bool:
     lower, *_ = lowered(grad, c.names)
     return any(c.seed in walk([n]) for n in lower.opaque)
-
-
-def one_hot_jacobian(c, grad, shape) -> np.ndarray:
-    rows = []
-    for k in range(c.p.out.numel):
-        seed = np.zeros(c.p.out.numel)
-        seed[k] = 1
-        given = {**c.p.values, c.seed: seed.reshape(c.p.out.shape)}
-        rows.append(Evaluator(given)(grad)[0])
-    return np.array(rows).reshape(shape)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
@@ -461,7 +407,3 @@ def test_long_sums_keep_their_total():
 def test_short_numbers():
     shown = [short(v) for v in (2.0, -0.0, 0.5, 7.38905609893065, 1e-5, 1234.5, float("nan"))]
     assert shown == ["2", "0", "0.5", "7.389", "1e-05", "1234.5", "nan"]
-
-
-def test_table_is_there():
-    assert len(OPS) > 100

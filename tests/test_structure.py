@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from support import examples
-from test_index import Case, case, one_hot_jacobian
+from support import Case, case, examples, one_hot_jacobian
 
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose
