@@ -62,6 +62,7 @@ def torch():
     return pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 
+@pytest.mark.oracle
 class TestAgainstTorch:
     """The oracle itself; only here, for torch is no dependency."""
 
