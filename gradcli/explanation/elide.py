@@ -3,15 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-T = TypeVar("T")
+Item = TypeVar("Item")
+Shown = TypeVar("Shown")
 
 
-def middle(items: Sequence[T], most: int, gap: Callable[[int], T]) -> list[T]:
-    """`items`, or the first and last of them with `gap(how many are left out)` between."""
-    if len(items) <= most:
-        return list(items)
-    head, tail = most - most // 3, most // 3
-    return [*items[:head], gap(len(items) - head - tail), *items[len(items) - tail :]]
+def middle(
+    items: Sequence[Item], most: int, show: Callable[[Item], Shown], gap: Callable[[int], Shown]
+) -> list[Shown]:
+    """`items` as `show` shows them, or the first and last with `gap(how many are left out)`."""
+    at, head = places(len(items), most)
+    shown = [show(items[k]) for k in at]
+    if len(at) < len(items):
+        shown.insert(head, gap(len(items) - len(at)))
+    return shown
 
 
 def places(count: int, most: int) -> tuple[list[int], int]:

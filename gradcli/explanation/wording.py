@@ -16,6 +16,9 @@ from .analysis import Analysis
 from .blocks import Line
 
 
+LONGEST_TEXT = 72  # characters of an operation that is written out
+
+
 def shape_text(shape: Shape) -> str:
     """2×3, as people say it; a number on its own has shape ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
@@ -188,9 +191,12 @@ class Wording:
 
     def titled(self, node: Node, whole: bool) -> Line:
         """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands
-        out.
+        out, while that can be read.
         """
-        does = self.coloured((Token(self.source(node)),)) if whole else self.operation(node)
+        text = self.source(node) if whole else ""
+        does = self.operation(node)
+        if whole and len(text) <= LONGEST_TEXT:
+            does = self.coloured((Token(text),))
         name = self.names.get(node)
         if name is None or (len(does) == 1 and does[0].text == name.text):
             return does

@@ -98,7 +98,10 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
 
 
 def reduced(s, *, dim, keepdim, **attrs):
-    """The shape of an operator that leaves nothing, or 1, of `dim`."""
+    """The shape of an operator that leaves nothing, or 1, of `dim`; `attrs` are numbers."""
+    for name, value in attrs.items():
+        if not isinstance(value, int | float):
+            raise GradcliError("arguments", f"{name} must be a number, not {value!r}")
     return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
 

@@ -1,5 +1,7 @@
 """The reverse pass, in PyTorch's order: what each operation receives and what it sends."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...autodiff.reverse import Contribution
@@ -19,26 +21,33 @@ WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
 def backward(a: Analysis, w: Wording, most: int) -> Section:
     """A step for every operation, and one for every node where several gradients meet."""
-    blocks: list[Block] = middle(
-        _steps(a, w), most, lambda n: Note("", plain(f"… {n:,} more steps"))
+    blocks = middle(
+        _steps(a, w), most, lambda make: make(), lambda n: Note("", plain(f"… {n:,} more steps"))
     )
     return Section("backward", plain("Backward"), (), tuple(blocks))
 
 
-def _steps(a: Analysis, w: Wording) -> list[Block]:
-    """The steps in order; a sum at a fan-out comes just before the node that receives it."""
+def _steps(a: Analysis, w: Wording) -> list[Callable[[], Block]]:
+    """What makes the steps, in order; a fan-out's sum comes just before the node that receives it.
+
+    Few of many steps are shown, so that each is made when it is.
+    """
     arrived: dict[Node, list[Contribution]] = {}
-    out: list[Block] = []
+    out: list[Callable[[], Block]] = []
+
+    def meet(node: Node, total: Node) -> None:
+        if len(arrived.get(node, ())) > 1:
+            out.append(partial(_meeting, len(out) + 1, node, arrived[node], total, a, w))
+
     for step in a.gradients.steps:
-        if len(arrived.get(step.node, ())) > 1:
-            out.append(_meeting(len(out) + 1, step.node, arrived[step.node], step.received, a, w))
-        out.append(_operation(len(out) + 1, step, a, w))
+        meet(step.node, step.received)
+        out.append(partial(_operation, len(out) + 1, step, a, w))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
     for x in a.problem.wrt:
         grad = a.gradient(x)
-        if grad is not None and len(arrived.get(x.node, ())) > 1:
-            out.append(_meeting(len(out) + 1, x.node, arrived[x.node], grad, a, w))
+        if grad is not None:
+            meet(x.node, grad)
     return out
 
 

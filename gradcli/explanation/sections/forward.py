@@ -9,8 +9,9 @@ from ..wording import Wording, shape_text
 def forward(a: Analysis, w: Wording, most: int) -> Section:
     """A row for every operation, in order; at most about `most` of them."""
     rows = middle(
-        [_row(n, a, w) for n in w.operations()],
+        w.operations(),
         most,
+        lambda node: _row(node, a, w),
         lambda n: Row((words(f"… {n:,} more operations"),)),
     )
     return Section("forward", plain("Forward"), (), (Table(tuple(rows)), *_in_indices(a, w)))
