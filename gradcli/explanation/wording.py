@@ -15,7 +15,6 @@ from ..ops.leaves import Array
 from .analysis import Analysis
 from .blocks import Line
 
-
 LONGEST_TEXT = 72  # characters of an operation that is written out
 
 
