@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.problem import pose
 
@@ -17,6 +18,16 @@ def _pose(
     grad: Any,
     wrt: Collection[str] | str | None,
 ) -> Analysis:
+    if not isinstance(expr, str):
+        raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
+    for what, given in (("shapes", shapes), ("values", values)):
+        if given is not None and not isinstance(given, Mapping):
+            said = f"{what} are a dict by name of the input, not {given!r}"
+            raise GradcliError("value" if what == "values" else "shape-option", said)
+    for name, shape in (shapes or {}).items():
+        if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
+            said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
+            raise GradcliError("shape-option", said)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
     return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
 

@@ -92,9 +92,12 @@ class Wording:
         grad = self.analysis.gradient(x)
         if grad is None:
             return None
-        short = substitute(self.without_implicit_seed(grad), self._labels)
-        short = simplify(short, keep=self.names)
-        return self.indices.gradient(x.node, short)
+        whole = self.without_implicit_seed(grad)
+        short = simplify(substitute(whole, self._labels), keep=self.names)
+        found = self.indices.gradient(x.node, short)
+        if found is not None and "arange(" in found.plain:  # labels read better by their places
+            found = self.indices.gradient(x.node, whole) or found
+        return found
 
     @cached_property
     def indices(self) -> Indices:

@@ -17,7 +17,7 @@ from ..lazy import np
 from ..limits import Limits
 from ..ops.families import Shorthand
 from ..ops.leaves import Array
-from .names import BARE_CONSTANTS, library_path
+from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, DTYPES, function, functions
@@ -184,6 +184,8 @@ class Builder:
             return self.scope[e.id]
         if e.id in BARE_CONSTANTS:
             return CONSTANTS[e.id]
+        if e.id in BARE_DTYPES:
+            return e.id
         if e.id in functions():
             raise GradcliError(
                 "unknown-name",

@@ -7,6 +7,7 @@ from .program import Program
 from .vocabulary import CONSTANTS, DTYPES, module_of, own_meaning
 
 BARE_CONSTANTS = {"pi", "inf", "nan"}
+BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 
 
 def dotted(node: ast.expr) -> str | None:
@@ -47,7 +48,7 @@ def free_names(program: Program, given: Collection[str]) -> list[str]:
     for statement in program.statements:
         names = _loaded(statement.value, own)
         for n in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
-            if n.id not in bound and (n.id not in BARE_CONSTANTS or n.id in given):
+            if n.id not in bound and (n.id not in BARE_CONSTANTS | BARE_DTYPES or n.id in given):
                 found[n.id] = None
                 own.add(n.id)
         bound.update(statement.names)
