@@ -90,6 +90,11 @@ EXAMPLES = {
         "loss = cross_entropy(x, y)",
         values=("x=[[1,2,3],[1,1,1]]", "y=[2,0]"),
     ),
+    "network": Example(
+        "Must the seed have the shape of the parameters? No: that of the output, here 1×10.",
+        "h = relu(conv2d(x, w)); out = h.flatten(1) @ v.T",
+        shapes=("x=1x1x4x4,w=2x1x3x3,v=10x8",),
+    ),
 }
 
 
@@ -108,11 +113,6 @@ def listing() -> str:
     """The examples, two lines each."""
     width = max(map(len, EXAMPLES))
     return "".join(
-        f"{name.ljust(width)}  {e.question}\n{' ' * width}    {e.command    "network": Example(
-        "Must the seed have the shape of the parameters? No: that of the output, here 1×10.",
-        "h = relu(conv2d(x, w)); out = h.flatten(1) @ v.T",
-        shapes=("x=1x1x4x4,w=2x1x3x3,v=10x8",),
-    ),
-}\n"
+        f"{name.ljust(width)}  {e.question}\n{' ' * width}    {e.command}\n"
         for name, e in EXAMPLES.items()
     )
