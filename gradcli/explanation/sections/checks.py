@@ -14,6 +14,7 @@ from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
+RANGES = ((0.3, 1.7), (0.1, 0.9))  # where random values are drawn; probabilities want the second
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
@@ -63,10 +64,19 @@ def run_checks(a: Analysis) -> list[Check]:
 
 
 def random_values(problem: Problem) -> dict[Node, Any]:
-    """A value for every input, random and between 0.3 and 1.7 where none was given."""
+    """A value for every input, random where none was given, at which the output is finite."""
+    drawn = [_drawn(problem, low, high) for low, high in RANGES]
+    for values in drawn:
+        out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+        if np.all(np.isfinite(out)):
+            return values
+    return drawn[0]
+
+
+def _drawn(problem: Problem, low: float, high: float) -> dict[Node, Any]:
     rng = np.random.default_rng(1)
     return {
-        i.node: i.value if i.value is not None else rng.uniform(0.3, 1.7, size=i.shape)
+        i.node: i.value if i.value is not None else rng.uniform(low, high, size=i.shape)
         for i in problem.inputs.values()
     }
 
@@ -160,16 +170,17 @@ def _finite_differences(a: Analysis, at: _Point) -> Check:
         known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
         loss = Evaluator(known, limits=p.limits).varying(p.out, x.node)
         value = np.asarray(at.values[x.node], float)
+        undefined = bool(np.any(np.isnan(loss(value))))  # what is nan shows no slope
         for name, slopes, direction in _slopes(loss, value, at.seed, x):
             moved = direction != 0
             expected = float(np.sum(gradient[moved] * direction[moved]))
-            if not np.all(np.isfinite([expected, *slopes])):
+            error = min(abs(s - expected) for s in slopes) / max(1.0, abs(expected))
+            if not np.isfinite(error) or (undefined and error > TOLERANCE):
                 odd["not finite"].append(name)
             elif len(slopes) == 1:
                 odd["a corner"].append(name)
             else:
                 compared += 1
-                error = min(abs(s - expected) for s in slopes) / max(1.0, abs(expected))
                 if error > worst:
                     worst, place = error, name
     remarks = [at.remark, *(_left_out(names, why) for why, names in odd.items() if names)]
