@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Any
 from .errors import GradcliError
 
 if TYPE_CHECKING:
-    from .api import Explanation, batch, check, explain, formula, grad, jacobian
+    from .api import (
+        Explanation,
+        batch,
+        check,
+        examples,
+        explain,
+        formula,
+        grad,
+        graph,
+        jacobian,
+        ops,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -13,10 +24,13 @@ __all__ = [
     "GradcliError",
     "batch",
     "check",
+    "examples",
     "explain",
     "formula",
     "grad",
+    "graph",
     "jacobian",
+    "ops",
 ]
 
 

@@ -176,6 +176,39 @@ def formula(
     return found if len(found) > 1 else next(iter(found.values()))
 
 
+def graph(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+) -> list[dict[str, Any]]:
+    """The graph of `expr`, a node each: id, op, name, inputs (ids), shape, text, value. Raises
+    GradcliError.
+    """
+    return explain(expr, shapes=shapes, values=values).graph
+
+
+def ops(name: str = "") -> list[dict[str, str]]:
+    """The operators whose name holds `name`: name, family, signature, sentence."""
+    from .explanation.catalogue import families
+
+    return [
+        {"name": op.name, "family": family, "signature": op.signature(), "sentence": op.sentence}
+        for family, members in families().items()
+        for op in members
+        if name.lower() in op.name.lower()
+    ]
+
+
+def examples() -> dict[str, dict[str, Any]]:
+    """The worked examples by name: question, expr, shapes, values and grad as on the command line,
+    and the command.
+    """
+    from .worked_examples import EXAMPLES
+
+    return {name: e._asdict() | {"command": e.command} for name, e in EXAMPLES.items()}
+
+
 def batch(requests: Iterable[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """An answer for each request, a dict or JSON text, as `gradcli batch` has them; in order, each
     before the next request is taken.

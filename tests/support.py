@@ -1,6 +1,6 @@
 """What the tests of operators share: values for examples, gradients, names, the same in PyTorch.
 
-Everything is drawn from the table (gradcli/ops): nothing here knows an operator by name.
+Everything is drawn from the table (gradcli/operators): nothing here knows an operator by name.
 """
 
 import ast
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import gradcli.ops  # noqa: F401  (fills the table)
+import gradcli.operators  # noqa: F401  (fills the table)
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
-from gradcli.graph import OPS, Node, Operator, as_node, walk
+from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import Problem, pose
 from gradcli.notation.tree import Name

@@ -6,7 +6,7 @@ from support import answer, pose
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.graph import OPS, walk
+from gradcli.graphs import OPS, walk
 
 LENGTH = 100_000
 

@@ -120,7 +120,7 @@ def test_links(page):
 AFTER_ADDING = """
 import numpy as np
 from gradcli.explanation.catalogue import catalogue
-from gradcli.graph import OPS
+from gradcli.graphs import OPS
 from gradcli.render.environment import Environment
 from gradcli.render.terminal import render_terminal
 

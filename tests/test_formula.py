@@ -10,7 +10,7 @@ from support import examples, fixed
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.graph import OPS, as_node, walk
+from gradcli.graphs import OPS, as_node, walk
 from gradcli.language.build import Builder
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose

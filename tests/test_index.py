@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
-from gradcli.graph import walk
+from gradcli.graphs import walk
 from gradcli.language.problem import pose
 from gradcli.notation import tree
 from gradcli.notation.collect import Simplifier

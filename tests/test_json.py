@@ -10,6 +10,7 @@ import pytest
 from console import gradcli
 
 import gradcli as package
+from gradcli.cli.main import COMMANDS
 
 A, ONES = "a=[[1,2,3],[4,5,6]]", ("-v", "x=ones(2,3)", "-v", "a=ones(3,4)")
 EIGHT = "[[1,2,3,4],[5,6,7,8]]"
@@ -562,6 +563,25 @@ def test_formula():
 def test_check():
     checks = package.check("exp(x).sum()", values={"x": [1.0, 2.0]})
     assert [c["ok"] for c in checks] == [True, True]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_python_function_for_every_command(command):
+    assert callable(getattr(package, command))
+
+
+def test_python_graph_ops_examples():
+    nodes = package.graph("x * x", values={"x": 3.0})
+    assert [(n["op"], n["inputs"], n["shape"], n["value"]) for n in nodes] == [
+        ("input", [], [], 3.0),
+        ("mul", [0, 0], [], 9.0),
+    ]
+    (tanh,) = [op for op in package.ops("tanh") if op["name"] == "tanh"]
+    assert (tanh["family"], tanh["signature"]) == ("pointwise", "tanh(x)")
+    square = package.examples()["square"]
+    values = dict(v.split("=", 1) for v in square["values"])
+    found = package.grad(square["expr"], values=values, grad=square["grad"])
+    assert found.tolist() == [[2, 8, 18], [32, 50, 72]]
 
 
 def test_failures_are_errors_with_all_that_is_known():

@@ -14,7 +14,7 @@ from support import Example, everything, examples, generator, stand_ins, weighte
 from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.graph import OPS, Node
+from gradcli.graphs import OPS, Node
 
 EXAMPLES = examples()
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
@@ -187,6 +187,6 @@ def has_gradient(op, y):
 
 
 def test_the_table_imports_neither_numpy_nor_sympy():
-    code = "import sys, gradcli.ops; print(sorted({'numpy', 'sympy'} & set(sys.modules)))"
+    code = "import sys, gradcli.operators; print(sorted({'numpy', 'sympy'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -21,7 +21,7 @@ from support import (
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.graph import OPS
+from gradcli.graphs import OPS
 from gradcli.language.problem import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -51,7 +51,7 @@ def test_importing_gradcli_imports_next_to_nothing():
 def test_help_imports_no_numpy():
     names = modules("--help")
     assert not heavy(names)
-    assert "gradcli.ops" not in names
+    assert "gradcli.operators" not in names
 
 
 def test_grad_imports_numpy_alone():

@@ -14,7 +14,7 @@ from gradcli.backends.elements import element_text, elements_text
 from gradcli.backends.numeric import Evaluator
 from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
 from gradcli.errors import GradcliError
-from gradcli.graph import OPS, as_node
+from gradcli.graphs import OPS, as_node
 from gradcli.language.build import Builder
 from gradcli.language.problem import Problem, pose
 from gradcli.language.program import read_program

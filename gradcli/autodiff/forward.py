@@ -5,7 +5,7 @@ The VJP is linear in its seed, and its own VJP is the JVP.
 
 from collections.abc import Mapping
 
-from ..graph import OPS, Node
+from ..graphs import OPS, Node
 from .reverse import backward
 
 

@@ -7,7 +7,7 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ..graph import Node, shapes, walk
+from ..graphs import Node, shapes, walk
 
 
 class Contribution(NamedTuple):

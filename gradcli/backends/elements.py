@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..lazy import np, sp
-from ..ops.elements import cases, choice, negated
+from ..operators.elements import cases, choice, negated
 
 # How tightly a text holds together, as in Python: a weaker part needs brackets within a stronger.
 COMPARISON, OR, AND, SUM, SIGN, PRODUCT, POWER, ATOM = range(8)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import GradcliError
-from ..graph import Node, walk
+from ..graphs import Node, walk
 from ..lazy import np
 from ..limits import Limits
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
-from ..graph.shapes import numel
+from ..graphs.shapes import numel
 
 if TYPE_CHECKING:
     import numpy as np

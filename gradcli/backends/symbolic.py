@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import GradcliError
-from ..graph import Node, walk
-from ..graph.shapes import Shape, axes, numel
+from ..graphs import Node, walk
+from ..graphs.shapes import Shape, axes, numel
 from ..lazy import np, sp
 from ..limits import Limits
-from ..ops.elements import is_condition, number, reduce_over, truth
+from ..operators.elements import is_condition, number, reduce_over, truth
 from .elements import element_text, elements_text, lift, tidy
 from .numeric import Evaluator
 

@@ -224,7 +224,7 @@ def ops(streams: Streams, given: Given) -> None:
 @takes("example", "format", "output", *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one."""
-    from ..examples import EXAMPLES, find, listing
+    from ..worked_examples import EXAMPLES, find, listing
 
     if given.example is None:
         streams.write(listing(), given.output)

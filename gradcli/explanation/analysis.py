@@ -6,7 +6,7 @@ from typing import Any
 from ..autodiff.reverse import Gradients, backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
-from ..graph import Node, shapes, walk
+from ..graphs import Node, shapes, walk
 from ..language.problem import Input, Problem
 from .jacobian import Jacobian
 

@@ -2,7 +2,7 @@
 
 from ..autodiff.reverse import Step
 from ..errors import GradcliError, did_you_mean
-from ..graph import OPS, Node, Operator
+from ..graphs import OPS, Node, Operator
 from ..language.options import read_shapes
 from ..language.problem import pose
 from ..language.vocabulary import INTERNAL, functions
@@ -10,7 +10,7 @@ from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.simplify import simplify
 from ..notation.tree import Name, Token, Tree
-from ..ops.families import Shorthand
+from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..graph import Node, walk
+from ..graphs import Node, walk
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree

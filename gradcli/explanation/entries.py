@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..graph import Node
+from ..graphs import Node
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree

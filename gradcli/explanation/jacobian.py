@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..graph.shapes import Shape, numel
+from ..graphs.shapes import Shape, numel
 from ..lazy import np
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Collection
 from functools import cached_property
 
-from ..graph import OPS, Node, walk
-from ..graph.shapes import Shape
+from ..graphs import OPS, Node, walk
+from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
-from ..ops.leaves import Array
+from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
-from ..graph import OPS, Node, Operator, Outputs, as_node, walk
-from ..graph.shapes import numel
+from ..graphs import OPS, Node, Operator, Outputs, as_node, walk
+from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
-from ..ops.families import Shorthand
-from ..ops.leaves import Array
+from ..operators.families import Shorthand
+from ..operators.leaves import Array
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source

@@ -13,8 +13,8 @@ from itertools import chain, count, islice, permutations, product
 from typing import NamedTuple
 
 from ..errors import GradcliError
-from ..graph import OPS
-from ..graph.shapes import Conflict, Shape, text
+from ..graphs import OPS
+from ..graphs.shapes import Conflict, Shape, text
 from .program import Program
 from .vocabulary import functions
 

@@ -13,8 +13,8 @@ import re
 from typing import IO, TYPE_CHECKING, NoReturn
 
 from ..errors import GradcliError, Span, did_you_mean
-from ..graph.shapes import Shape, numel
-from ..graph.shapes import text as shape_text
+from ..graphs.shapes import Shape, numel
+from ..graphs.shapes import text as shape_text
 from ..limits import Limits
 
 if TYPE_CHECKING:

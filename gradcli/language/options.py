@@ -9,8 +9,8 @@ from functools import cache
 from keyword import iskeyword
 
 from ..errors import GradcliError, Span
-from ..graph.shapes import Shape
-from ..graph.shapes import text as shape_text
+from ..graphs.shapes import Shape
+from ..graphs.shapes import text as shape_text
 
 LARGEST_SIZE = 2**31 - 1
 MOST_DIMENSIONS = 64  # NumPy has no more

@@ -5,11 +5,11 @@ from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
-from ..graph import OPS, Node, as_node, walk
-from ..graph.shapes import Shape, numel, text
+from ..graphs import OPS, Node, as_node, walk
+from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from ..ops.leaves import Array
+from ..operators.leaves import Array
 from .build import Builder
 from .names import free_names
 from .program import Program, read_program

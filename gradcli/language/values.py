@@ -4,7 +4,7 @@ import json
 from typing import IO, Any
 
 from ..errors import GradcliError
-from ..graph import Node, as_node
+from ..graphs import Node, as_node
 from ..lazy import np
 from ..limits import Limits
 from .program import read_program

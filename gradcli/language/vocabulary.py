@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import cache
 
-from .. import ops
 from ..errors import GradcliError, Span, did_you_mean
-from ..graph import OPS
+from ..graphs import OPS
+from ..operators import SHORTHANDS
 
 # Names that lead to functions, longest first where one begins with another.
 MODULES = (
@@ -56,7 +56,7 @@ def functions() -> dict[str, Callable]:
     found: dict[str, Callable] = {name: op for name, op in OPS.items() if name not in INTERNAL}
     for op in OPS.values():
         found.update(dict.fromkeys(op.aliases, op))
-    return found | ops.SHORTHANDS
+    return found | SHORTHANDS
 
 
 def function(name: str, span: Span | None) -> Callable:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..graph import Node
+from ..graphs import Node
 from ..lazy import np
 from . import tree
 from .collect import Simplifier

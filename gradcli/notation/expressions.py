@@ -9,7 +9,7 @@ shorter, written.py shows them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
-from ..graph import Node, Operator
+from ..graphs import Node, Operator
 from ..lazy import np
 from . import places
 from .places import Place

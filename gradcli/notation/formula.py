@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from ..graph import Node, Operator
-from ..graph.operator import REQUIRED
-from ..graph.shapes import Shape, axis
-from ..ops.indexing import full_index, index_text
-from ..ops.leaves import Array
+from ..graphs import Node, Operator
+from ..graphs.operator import REQUIRED
+from ..graphs.shapes import Shape, axis
+from ..operators.indexing import full_index, index_text
+from ..operators.leaves import Array
 from . import tree
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim

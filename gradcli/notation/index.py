@@ -7,7 +7,7 @@ that it has in the forward expression, a sum in a gradient reuses those of what 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..graph import Node, walk
+from ..graphs import Node, walk
 from . import places, tree
 from .collect import Simplifier
 from .expressions import (

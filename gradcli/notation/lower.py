@@ -14,11 +14,11 @@ Lowered expressions are exact: nothing is simplified here but places.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph import OPS, Node, shapes
+from ..graphs import OPS, Node, shapes
 from ..lazy import np
-from ..ops.indexing import full_index
-from ..ops.leaves import Array
-from ..ops.matrix import terms
+from ..operators.indexing import full_index
+from ..operators.leaves import Array
+from ..operators.matrix import terms
 from . import places
 from .expressions import (
     MINUS,

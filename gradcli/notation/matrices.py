@@ -7,7 +7,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph import OPS, Node
+from ..graphs import OPS, Node
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number

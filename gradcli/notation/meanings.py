@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ..graph import OPS, Node, shapes
+from ..graphs import OPS, Node, shapes
 from . import places
 from .collect import Simplifier
 from .expressions import ZERO, Expr, Function, Number, Product, Relation, Sum, Total, delta

@@ -5,7 +5,7 @@ The identities stand in notation/rules; here they are applied, inputs first, unt
 
 from collections.abc import Collection, Mapping
 
-from ..graph import OPS, Node, intern, walk
+from ..graphs import OPS, Node, intern, walk
 from .rules import LAYOUT, RULES, Rule
 
 WRITTEN = {"shape", "size"}  # attributes that a user may have written out

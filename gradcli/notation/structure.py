@@ -8,7 +8,7 @@ that it contradicts.
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
-from ..graph import Node
+from ..graphs import Node
 from ..lazy import np
 from . import places
 from .collect import Simplifier, is_delta

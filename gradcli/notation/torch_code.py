@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from math import isfinite, isnan
 from typing import Any
 
-from ..graph import Node, Operator, walk
-from ..graph.shapes import Shape, numel
+from ..graphs import Node, Operator, walk
+from ..graphs.shapes import Shape, numel
 from ..lazy import np
-from ..ops.indexing import index_text
+from ..operators.indexing import index_text
 from . import tree
 from .formula import Writer
 from .spelling import spelled

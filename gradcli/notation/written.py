@@ -5,7 +5,7 @@ them.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from ..graph import Node
+from ..graphs import Node
 from . import places, tree
 from .expressions import (
     MINUS,

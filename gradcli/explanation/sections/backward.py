@@ -6,9 +6,9 @@ from typing import Any
 
 from ...autodiff.reverse import Contribution
 from ...autodiff.reverse import Step as Pass
-from ...graph import Node
+from ...graphs import Node
 from ...notation.tree import Name, Token
-from ...ops.shaping import summed_axes
+from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
 from ..elide import middle

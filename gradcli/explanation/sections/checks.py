@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
-from ...graph import Node, walk
+from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis

@@ -1,7 +1,7 @@
 """The graph of the forward pass, to be drawn."""
 
 from ...errors import GradcliError
-from ...graph import Node, walk
+from ...graphs import Node, walk
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Graph, GraphNode, Section, plain

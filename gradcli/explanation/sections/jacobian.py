@@ -5,8 +5,8 @@ below.
 from typing import Any
 
 from ...backends.numeric import Evaluator
-from ...graph import Node
-from ...graph.shapes import Shape, numel
+from ...graphs import Node
+from ...graphs.shapes import Shape, numel
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree

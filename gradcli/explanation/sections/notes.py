@@ -5,7 +5,7 @@ not matter.
 from collections.abc import Collection
 from typing import Any
 
-from ...graph import Node, walk
+from ...graphs import Node, walk
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words

@@ -1,8 +1,8 @@
 """What broadcasting does by itself, and sums over what was broadcast."""
 
-from ...graph import OPS, Node, as_node
-from ...graph.shapes import Shape, axes, axis
-from ...ops.shaping import summed_axes
+from ...graphs import OPS, Node, as_node
+from ...graphs.shapes import Shape, axes, axis
+from ...operators.shaping import summed_axes
 from .registry import rule
 
 

@@ -1,7 +1,7 @@
 """Matrix products, transposes and outer products."""
 
-from ...graph import OPS, Node
-from ...graph.shapes import axes, axis
+from ...graphs import OPS, Node
+from ...graphs.shapes import axes, axis
 from .products import Product, build, product_of
 from .registry import layout, rule
 

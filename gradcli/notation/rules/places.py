@@ -1,10 +1,10 @@
 """Elements picked and put back; shapes with sizes of 1."""
 
-from ...graph import OPS, Node
-from ...graph.shapes import axes, axis
+from ...graphs import OPS, Node
+from ...graphs.shapes import axes, axis
 from ...lazy import np
-from ...ops.indexing import full_index
-from ...ops.leaves import Array
+from ...operators.indexing import full_index
+from ...operators.leaves import Array
 from .products import constant_value
 from .registry import layout, rule
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-from ...graph import OPS, Node, as_node, intern
+from ...graphs import OPS, Node, as_node, intern
 from .registry import layout, rule
 
 MOST = 16  # factors; a longer product is left as it is

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ...graph import Node
+from ...graphs import Node
 
 Rule = Callable[[Node], Node | None]
 

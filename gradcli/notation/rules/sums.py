@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from ...graph import OPS, Node
-from ...graph.shapes import broadcast
+from ...graphs import OPS, Node
+from ...graphs.shapes import broadcast
 from .products import MOST, Coefficient, Product, build, carries_seed, product_of
 from .registry import rule
 

@@ -1,7 +1,7 @@
 """Losses: how far a prediction is from what it should be."""
 
 from ..errors import GradcliError
-from ..graph import Node, shapes
+from ..graphs import Node, shapes
 from ..lazy import np
 from .arithmetic import abs, where
 from .families import composite, elementwise

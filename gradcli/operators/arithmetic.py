@@ -1,7 +1,7 @@
 """Arithmetic, comparisons and choices, element by element."""
 
 from ..errors import GradcliError
-from ..graph import Node
+from ..graphs import Node
 from ..lazy import np
 from . import elements
 from .families import elementwise, shorthand

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from ..errors import GradcliError
-from ..graph import Node, as_node
+from ..graphs import Node, as_node
 from .families import shorthand
 from .matrix import matmul
 from .reductions import amax, amin, cumsum, std, var

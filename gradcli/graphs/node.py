@@ -17,7 +17,7 @@ from .shapes import Shape, numel
 if TYPE_CHECKING:
     from .operator import Operator
 
-OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/ops fills it
+OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/operators fills it
 
 Binary = Callable[[Any, Any], "Node"]
 

@@ -1,8 +1,8 @@
 """What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
 
-from ..graph import OPS, Node, as_node
-from ..graph.operator import REQUIRED
-from ..graph.shapes import numel
+from ..graphs import OPS, Node, as_node
+from ..graphs.operator import REQUIRED
+from ..graphs.shapes import numel
 from ..lazy import np
 from .families import operator, shorthand
 

@@ -5,7 +5,7 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 """
 
 from ..errors import GradcliError
-from ..graph import shapes
+from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .families import movement, operator

@@ -9,7 +9,7 @@ repairs shapes.
 from collections.abc import Callable
 
 from ..errors import GradcliError
-from ..graph import OPS, Node, Operator, shapes
+from ..graphs import OPS, Node, Operator, shapes
 from ..lazy import np
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)

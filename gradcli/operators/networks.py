@@ -1,7 +1,7 @@
 """Layers of neural networks."""
 
 from ..errors import GradcliError
-from ..graph import shapes
+from ..graphs import shapes
 from ..lazy import np
 from .families import composite, operator, same_with_axis
 from .matrix import einsum

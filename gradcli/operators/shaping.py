@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from ..errors import GradcliError
-from ..graph import Outputs, as_node, shapes
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from .families import movement, operator, shorthand
 

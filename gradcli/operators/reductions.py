@@ -3,7 +3,7 @@
 import math
 
 from ..errors import GradcliError
-from ..graph import Node, Outputs, as_node, shapes
+from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, maximum, minimum, same, sign, where

@@ -5,7 +5,7 @@ differentiation" (2008), cited below as Giles with the section.
 """
 
 from ..errors import GradcliError
-from ..graph import shapes
+from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import where

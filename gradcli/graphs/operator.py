@@ -58,7 +58,7 @@ class Operator:
     samples     points that the tests compare with PyTorch
     defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
 
-    Read off the function: `name`; `module`, the file of gradcli/ops; `sentence`; `inputs`; of
+    Read off the function: `name`; `module`, the file of gradcli/operators; `sentence`; `inputs`; of
     these, `optional` may be left out; `variadic`: the one input takes any number of tensors.
     """
 
