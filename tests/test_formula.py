@@ -2,11 +2,13 @@
 
 import sys
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 from support import examples, fixed
 
+import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
@@ -451,3 +453,29 @@ def test_numpy_is_not_imported_at_load():
     code += "print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+# No whole numbers: beside arrays, NumPy takes them for arrays and PyTorch takes them first.
+ITEMS = [":", "1:", "[0, 1]", "[[0, 1], [1, 0]]", "[2]", "None", "[True, False, True]", "..."]
+INDICES = [
+    ", ".join(items)
+    for count in (1, 2, 3)
+    for items in product(ITEMS, repeat=count)
+    if items.count("...") <= 1
+]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_a_formula_puts_back_what_any_index_picks(index):
+    x, at = np.arange(27.0).reshape(3, 3, 3), {"place": np.arange(27).reshape(3, 3, 3)}
+    try:
+        picked = eval(f"place[{index}]", at)
+    except IndexError:
+        with pytest.raises(GradcliError, match="index"):
+            package.grad(f"x[{index}]", values={"x": x}, grad=1.0)
+        return
+    g, expected = 1 + np.arange(float(picked.size)).reshape(picked.shape), np.zeros(27)
+    np.add.at(expected, picked, g)
+    written = package.formula(f"x[{index}]", values={"x": x}, grad=g)
+    found = package.explain(written, values={"x": x, "g": g}).output["value"]
+    np.testing.assert_array_equal(found, expected.reshape(x.shape), err_msg=written)

@@ -12,9 +12,9 @@ from typing import Any
 from ..graphs import Node, Operator
 from ..graphs.operator import REQUIRED
 from ..graphs.shapes import Shape, axis
-from ..operators.indexing import full_index, index_text
-from ..operators.leaves import Array
+from ..operators.indexing import index_text
 from . import tree
+from .put import put_places
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
@@ -373,50 +373,3 @@ def _place(item: Any) -> Tree:
 
 def _listed(item: Any) -> Any:
     return [_listed(i) for i in item] if isinstance(item, tuple) else item
-
-
-def put_places(index: tuple, shape: Shape) -> list[Any]:
-    """An index without slices: whole numbers, None, ... and nested tuples of whole numbers."""
-    items = list(index)
-    while items and items[-1] in (slice(None), Ellipsis):
-        items.pop()
-    if not any(isinstance(i, slice) for i in items):
-        return [part for item in items for part in _arrays(item)]
-    full = full_index(tuple(items), len(shape))
-    keep = next((k for k, i in enumerate(full) if i != slice(None)), len(full))
-    tail = [i for k, i in enumerate(full) if k >= keep]
-    sizes = iter(shape[keep:])
-    parts: list[Any] = []
-    for item in tail:
-        if item is None:
-            parts.append(None)
-        elif isinstance(item, slice):
-            parts.append(tuple(range(*item.indices(next(sizes)))))
-        else:
-            for part in _arrays(item):
-                next(sizes)
-                parts.append(part)
-    return ([...] if keep else []) + _crossed(parts, tail)
-
-
-def _arrays(item: Any) -> list[Any]:
-    """An index array as the whole numbers it picks; a mask gives one list for each dimension."""
-    if not isinstance(item, Array):
-        return [item]
-    if item.dtype == "bool":
-        return [tuple(map(int, places)) for places in item.value.nonzero()]
-    return [_frozen(item.value.tolist())]
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
-
-
-def _crossed(parts: list[Any], items: list[Any]) -> list[Any]:
-    """Lists of places that stand for slices, nested so that every combination is meant."""
-    lists = [k for k, part in enumerate(parts) if isinstance(part, tuple)]
-    out = list(parts)
-    for after, k in enumerate(reversed(lists)):
-        for _ in range(after):
-            out[k] = tuple((place,) for place in out[k])
-    return out

@@ -33,14 +33,21 @@ def _consumed(item):
     return item.value.ndim if isinstance(item, Array) and item.dtype == "bool" else 1
 
 
-def _is_array(item):
+def is_array(item):
+    """Whether an item of an index picks by a list of places or by a mask."""
     return isinstance(item, Array | tuple)
 
 
 def _advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
     kept = [item for item in full if not isinstance(item, int)]
-    return tuple(_array(item) if _is_array(item) else slice(None) for item in kept)
+    return tuple(_array(item) if is_array(item) else slice(None) for item in kept)
+
+
+def arrays_apart(full):
+    """Whether arrays have something between them, so that what they pick comes first."""
+    places = [k for k, item in enumerate(_advanced(full)) if not isinstance(item, slice)]
+    return places != list(range(min(places, default=0), max(places, default=-1) + 1))
 
 
 def _array(item):
@@ -54,7 +61,7 @@ def _basic(full):
     return tuple(
         part
         for item in full
-        for part in ((slice(None),) * _consumed(item) if _is_array(item) else (item,))
+        for part in ((slice(None),) * _consumed(item) if is_array(item) else (item,))
     )
 
 
@@ -78,7 +85,7 @@ def _picked_shape(s, *, index):
             raise GradcliError(
                 "index", f"index {item} is out of range for a dimension of size {size}"
             )
-    if not any(map(_is_array, full)):
+    if not any(map(is_array, full)):
         return tuple(out)
     return _pick(np.broadcast_to(np.zeros((), np.int8), tuple(out)), _advanced(full)).shape
 
@@ -93,7 +100,7 @@ def _pick(x, index):
 def _getitem(x, *, index):
     full = full_index(index, np.ndim(x))
     taken = np.asarray(x)[_basic(full)]
-    return _pick(taken, _advanced(full)) if any(map(_is_array, full)) else taken
+    return _pick(taken, _advanced(full)) if any(map(is_array, full)) else taken
 
 
 def index_text(index) -> str:
@@ -132,7 +139,7 @@ def getitem(g, y, x, *, index):
 def _index_put(v, *, shape, index):
     full = full_index(index, len(shape))
     out = np.zeros(shape, dtype=np.asarray(v).dtype)
-    if any(map(_is_array, full)):
+    if any(map(is_array, full)):
         np.add.at(out[_basic(full)], _advanced(full), v)
     else:
         out[_basic(full)] = v
