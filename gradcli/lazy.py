@@ -18,3 +18,5 @@ class Lazy:
 
 np: Any = Lazy("numpy")
 sp: Any = Lazy("sympy")
+scipy_linalg: Any = Lazy("scipy.linalg")
+scipy_special: Any = Lazy("scipy.special")

@@ -457,13 +457,21 @@ class Builder:
         assert isinstance(called, Shorthand)
         if called.name == "onehot" and self.seed_shape is not None:
             named.setdefault("shape", self.seed_shape)
-        if args and called.takes_tensor and _number(args[0]):
+        if args and called.parameters and _number(args[0]):
             args = [as_node(args[0]), *args[1:]]
+        if called.numbers:
+            args = [self._known(called, p, a, e) for p, a in zip(called.parameters, args)]
+            named = {k: self._known(called, k, v, e) for k, v in named.items()}
         value = self._tried(called, args, named)
         fresh = isinstance(value, Outputs) or (
             isinstance(value, Node) and not any(value is a for a in args)
         )
         return self._counted(value.at(self.source.span(e)) if fresh else value, e)
+
+    def _known(self, called: Shorthand, parameter: str, value: Any, e: ast.expr) -> Any:
+        """An argument; if its numbers decide a shape, these numbers."""
+        wanted = parameter in called.numbers and isinstance(value, Node)
+        return self._index_array(value, e) if wanted else value
 
     def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:
         return self._counted(self._tried(op, args, {"span": self.source.span(e), **named}), e)

@@ -6,12 +6,15 @@ from functools import cache
 from ..errors import GradcliError, Span, did_you_mean
 from ..graphs import OPS
 from ..operators import SHORTHANDS
+from .refusals import refusal
 
 # Names that lead to functions, longest first where one begins with another.
 MODULES = (
     "torch.nn.functional",
     "torch.linalg",
     "torch.special",
+    "torch.fft",
+    "torch.sparse",
     "torch.Tensor",
     "torch.nn",
     "torch",
@@ -69,6 +72,9 @@ def function(name: str, span: Span | None) -> Callable:
             "unknown-function", "going back is what gradcli does", hint=hint, span=span
         )
     if found is None:
+        why = refusal(name)
+        if why is not None:
+            raise GradcliError("unsupported", f"{name} {why}", span=span)
         near = did_you_mean(name, known)
         hint = (
             f"{near} (gradcli ops {name[:3]} lists what is near)"
@@ -80,12 +86,12 @@ def function(name: str, span: Span | None) -> Callable:
 
 
 def own_meaning(name: str, module: str) -> str:
-    """`np.max` for a name by which NumPy means something else than PyTorch; other names as they
-    are.
+    """The name with its module, `linalg.norm` or `np.max`, where it means something else there than
+    in `torch`; other names as they are.
     """
-    if module.split(".")[0] not in ("numpy", "np", "jnp", "jax"):
-        return name
-    return f"np.{name}" if f"np.{name}" in functions() else name
+    numpy = module.split(".")[0] in ("numpy", "np", "jnp", "jax")
+    own = f"{'np' if numpy else module.rsplit('.', 1)[-1]}.{name}"
+    return own if own in functions() else name
 
 
 def module_of(path: str) -> str | None:

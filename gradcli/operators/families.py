@@ -144,21 +144,32 @@ def composite(**fields):
 
 
 class Shorthand:
-    """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape."""
+    """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 
-    def __init__(self, function: Callable, names: tuple[str, ...], alone: bool):
-        self.function, self.name, self.sentence = (
+    `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
+    number.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        names: tuple[str, ...],
+        alone: bool,
+        numbers: tuple[str, ...],
+    ):
+        self.function, self.name, self.sentence, self.numbers = (
             function,
             function.__name__.rstrip("_"),
             (function.__doc__ or "").strip(),
+            numbers,
         )
         for name in names if alone else (self.name, *names):
             SHORTHANDS[name] = self
 
     @property
-    def takes_tensor(self) -> bool:
-        """Whether the first argument is a tensor, and not one of many numbers."""
-        return self.function.__code__.co_argcount > 0
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that may be given by place."""
+        return _names(self.function)
 
     def __call__(self, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
@@ -171,6 +182,6 @@ class Shorthand:
             raise
 
 
-def shorthand(*names: str, alone: bool = False):
+def shorthand(*names: str, alone: bool = False, numbers: tuple[str, ...] = ()):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone)
+    return lambda function: Shorthand(function, names, alone, numbers)
