@@ -4,6 +4,7 @@ Everything is drawn from the table (gradcli/operators): nothing here knows an op
 """
 
 import ast
+import re
 import zlib
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +15,7 @@ import numpy as np
 import gradcli.operators  # noqa: F401  (fills the table)
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
+from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import Problem, pose
@@ -228,3 +230,27 @@ def assert_equal(ours: Any, theirs: Any, rtol: float = 1e-12, atol: float = 1e-1
         return
     assert np.shape(ours) == np.shape(theirs)
     np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol, equal_nan=True)
+
+
+REFUSALS = re.compile("not implemented|does not require grad|no derivative|have no gradient")
+
+
+def refusal(compute):
+    """What `compute` gives, or the error of PyTorch or of gradcli that there is no derivative."""
+    try:
+        return compute(), None
+    except (GradcliError, RuntimeError) as error:
+        if not REFUSALS.search(str(error)):
+            raise
+        return None, error
+
+
+def compare(text, values, seed=None, held=frozenset(), **tolerance):
+    """Value and every gradient equal PyTorch's, or both refuse."""
+    theirs, refused = refusal(lambda: torch_answer(text, values, seed, held))
+    ours, we_refused = refusal(lambda: answer(pose(text, values=values), seed))
+    assert bool(refused) == bool(we_refused), (refused, we_refused)
+    if refused is None:
+        assert_equal(ours.out, theirs.out, **tolerance)
+        for name, grad in theirs.grads.items():
+            assert_equal(ours.grads[name], grad, **tolerance)

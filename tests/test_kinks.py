@@ -1,0 +1,38 @@
+"""Ties, bounds, zeros, infinities, nan, empty tensors: exactly what PyTorch answers there."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+from support import compare, generator
+
+from gradcli.language.problem import pose
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+SUBJECTS = sorted(p.stem for p in (Path(__file__).parent / "kinks").glob("*.py"))
+CASES = [
+    pytest.param(*case, id=f"{subject}: {case[0][:60]}")
+    for subject in SUBJECTS
+    for case in importlib.import_module(f"kinks.{subject}").CASES
+]
+
+
+def test_there_are_enough_of_them():
+    assert len(CASES) >= 400
+
+
+@pytest.mark.parametrize(("text", "values", "seed"), CASES)
+def test_kinks(text, values, seed):
+    values = {name: np.array(value) for name, value in values.items()}
+    if isinstance(seed, str):  # random, in the shape of the output
+        seed = generator(text, "seed").normal(size=pose(text, values=values).out.shape)
+    compare(text, values, None if seed is None else np.array(seed, float))
