@@ -102,6 +102,10 @@ def _analysis(streams: Streams, given: Given) -> Any:
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
+    if given.expand:
+        from ..autodiff.expansion import expanded
+
+        problem = problem.rebuilt(expanded(problem.roots))
     return Analysis(problem, given.dtype)
 
 
@@ -141,7 +145,17 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 
 @app.command()
 @takes(
-    *REQUEST, "format", "show", "element", "output", "precision", "full", *LOOK, "dtype", *ALWAYS
+    *REQUEST,
+    "expand",
+    "format",
+    "show",
+    "element",
+    "output",
+    "precision",
+    "full",
+    *LOOK,
+    "dtype",
+    *ALWAYS,
 )
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient: the answer in one line, then why."""
@@ -172,7 +186,7 @@ def jacobian(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*VALUES, "graph_format", "output", *LOOK, *ALWAYS)
+@takes(*VALUES, "expand", "graph_format", "output", *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
     """Draw the graph: a tree, Mermaid or dot."""
     from ..render.drawing import render_graph

@@ -106,6 +106,9 @@ OPTIONS = {
     "full": _option(
         bool, False, "--full", help="Leave nothing out of long lists and large tables.",
     ),
+    "expand": _option(
+        bool, False, "--expand", help="In terms of what operators are made of, where they are.",
+    ),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
     "color": _option(Color, Color.auto, "--color", help="Before NO_COLOR and FORCE_COLOR."),
     "dtype": _option(

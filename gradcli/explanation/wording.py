@@ -144,7 +144,11 @@ class Wording:
     def operation(self, node: Node) -> Line:
         """What a node does, `·` standing for operands without a name: `relu(·)`, `· + b`."""
         if node.span is None:
-            return (Token(self.source(node)),)
+            inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
+            names = self.names | {i: Name("·") for i in inner if i not in self.names}
+            return tuple(
+                tree.tokens(formula(node, {n: m for n, m in names.items() if n is not node}))
+            )
         text, start, end, _ = node.span
         pieces: list[Token] = []
         place = start

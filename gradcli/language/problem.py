@@ -77,6 +77,21 @@ class Problem(NamedTuple):
         used = set(walk([self.out]))
         return all(i.value is not None for i in self.inputs.values() if i.node in used)
 
+    def rebuilt(self, nodes: Mapping[Node, Node]) -> "Problem":
+        """The same problem over other nodes: `nodes` has one for every node of its graph."""
+        value = self.seed.value
+        return self._replace(
+            out=nodes[self.out],
+            names={name: nodes[node] for name, node in self.names.items()},
+            seed=self.seed._replace(value=value and nodes[value]),
+        )
+
+    @property
+    def roots(self) -> list[Node]:
+        """What all nodes of its graph are needed for."""
+        seed = [self.seed.value] if self.seed.value is not None else []
+        return [self.out, *self.names.values(), *seed]
+
 
 def pose(
     expr: str,

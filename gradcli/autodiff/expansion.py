@@ -1,0 +1,29 @@
+"""A graph in terms of what its operators are made of."""
+
+from collections.abc import Iterable
+
+from ..graphs import Node, intern, walk
+
+
+def expanded(roots: Iterable[Node]) -> dict[Node, Node]:
+    """For every node that `roots` need: the same value, said with operators that have no meaning
+    but their own.
+    """
+    found: dict[Node, Node] = {}
+    for node in walk(roots):
+        found[node] = _whole(node, found)
+    return found
+
+
+def _whole(node: Node, found: dict[Node, Node]) -> Node:
+    """`node` over what was found for its inputs, taken apart as far as it goes."""
+    inputs = tuple(i and found[i] for i in node.inputs)
+    if node.op.expand is None:
+        same = inputs == node.inputs
+        return node if same else intern(node.op, inputs, node.attrs, node.span)
+    meaning = node.op.expand(*inputs, **node.attrs)
+    inner = {i: i for i in inputs if i is not None}  # these are taken apart already
+    for part in walk([meaning], lambda n: () if n in inner else n.inputs):
+        if part not in inner:
+            inner[part] = _whole(part, inner)
+    return inner[meaning]

@@ -1,0 +1,41 @@
+"""Graphs in terms of what their operators are made of."""
+
+import pytest
+from console import gradcli
+from support import Example, answer, assert_equal, examples, generator
+
+from gradcli.autodiff.expansion import expanded
+from gradcli.graphs import walk
+
+COMPOSITES = [e for e in examples() if e.op.expand]
+
+
+@pytest.mark.parametrize("example", COMPOSITES, ids=str)
+def test_the_same_in_other_words(example: Example):
+    problem = example.problem
+    again = problem.rebuilt(expanded(problem.roots))
+    assert not any(node.op.expand for node in walk([again.out]))
+    seed = generator(str(example)).normal(size=problem.out.shape)
+    ours, theirs = answer(problem, seed), answer(again, seed)
+    assert_equal(theirs.out, ours.out, 1e-10, 1e-12)
+    for name, grad in ours.grads.items():
+        if grad is not None:
+            assert_equal(theirs.grads[name], grad, 1e-9, 1e-11)
+
+
+def test_softmax_step_by_step():
+    args = ("s = softmax(x, -1)", "-v", "x=[[0,0]]", "-g", "[[1,3]]")
+    out = gradcli("explain", *args, "--expand", "--show", "forward,backward,gradient").out
+    assert "exp(x).sum(dim=-1, keepdim=True)" in out
+    assert "exp(x), used twice" in out
+    # s * (g - Σ g s), by hand: 0.5 * (1 - 2), 0.5 * (3 - 2)
+    assert "[[-0.5, 0.5]]" in out
+    assert "exp(" not in gradcli("explain", *args, "--show", "forward").out
+
+
+def test_names_are_kept():
+    text = "p = sigmoid(x); out = layer_norm(p, (2,))"
+    graph = gradcli("graph", text, "-s", "x=3x2", "--expand").out
+    assert "p = sigmoid(x)" in graph
+    assert "sqrt(·)" in graph
+    assert "layer_norm" not in graph
