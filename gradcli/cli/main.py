@@ -106,7 +106,8 @@ def _analysis(streams: Streams, given: Given) -> Any:
         from ..autodiff.expansion import expanded
 
         problem = problem.rebuilt(expanded(problem.roots))
-    return Analysis(problem, given.dtype)
+    against = [name.strip() for name in given.against.split(",")] if given.against else []
+    return Analysis(problem, given.dtype, against)
 
 
 def _choices(given: Given, analysis: Any) -> Any:
@@ -197,9 +198,9 @@ def graph(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*REQUEST, "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
-    """Check a gradient: seed times Jacobian, and finite differences.
+    """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves.
 
     Exit status 1 if anything disagrees.
     """

@@ -109,6 +109,10 @@ OPTIONS = {
     "expand": _option(
         bool, False, "--expand", help="In terms of what operators are made of, where they are.",
     ),
+    "against": _option(
+        str | None, None, "--against", metavar="torch,jax",
+        help="Compare with PyTorch, with JAX, or with both, where they are installed.",
+    ),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
     "color": _option(Color, Color.auto, "--color", help="Before NO_COLOR and FORCE_COLOR."),
     "dtype": _option(

@@ -1,5 +1,6 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +16,11 @@ NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a 
 
 class Analysis:
     """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without
-    a value.
+    a value. `against` names the frameworks that answers are compared with.
     """
 
-    def __init__(self, problem: Problem, dtype: str = "float64"):
-        self.problem, self.dtype = problem, dtype
+    def __init__(self, problem: Problem, dtype: str = "float64", against: Sequence[str] = ()):
+        self.problem, self.dtype, self.against = problem, dtype, against
         self._known: dict[Node, bool] = {}
 
     @cached_property

@@ -40,6 +40,7 @@ class Operator:
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
+    jax         (jnp, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
     family      what backends and notation may take for granted: elementwise, reduction, ...
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
@@ -75,6 +76,7 @@ class Operator:
         "fixed",
         "index",
         "inputs",
+        "jax",
         "kink",
         "labels",
         "method",
@@ -102,6 +104,7 @@ class Operator:
         dtype="promote",
         value=None,
         symbolic=None,
+        jax=None,
         expand=None,
         index=None,
         spelling=None,
@@ -126,6 +129,7 @@ class Operator:
         self.dtype = dtype
         self.value = value
         self.symbolic = symbolic
+        self.jax = jax
         self.expand = expand
         self.index = index
         self.spelling = spelling

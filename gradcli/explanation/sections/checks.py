@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ... import frameworks
 from ...backends.numeric import Evaluator
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
@@ -19,6 +20,7 @@ EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
+AGREE = 1e-9  # the same, for what is computed in another way and to all digits
 
 
 class Check(NamedTuple):
@@ -60,7 +62,8 @@ def run_checks(a: Analysis) -> list[Check]:
         remark = "left out: too large to try with random values"
         return [Check(name, None, None, "", remark) for name in (ROWS, DIFFERENCES)]
     at = _Point(a)
-    return [_seed_times_jacobian(a, at), _finite_differences(a, at)]
+    frameworks = [_against(a, at, name) for name in a.against]
+    return [_seed_times_jacobian(a, at), _finite_differences(a, at), *frameworks]
 
 
 def random_values(problem: Problem) -> dict[Node, Any]:
@@ -245,3 +248,52 @@ def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[tuple[float, ..
     if abs(right - left) > 1e-3 * max(1.0, abs(right), abs(left)):
         return (right,), direction
     return ((4 * fine - coarse) / 3, (right + left) / 2), direction
+
+
+# ---- PyTorch and JAX themselves ------------------------------------------------------------------
+
+
+def _against(a: Analysis, at: _Point, framework: str) -> Check:
+    """Value and gradients against those that a framework computes, at the same point."""
+    name, p = frameworks.version(framework), a.problem
+    pairs = list(_differentiated(a))
+    used = set(walk([p.out]))
+    values = {node: value for node, value in at.values.items() if node in used}
+    try:
+        theirs = frameworks.answer(framework, p.out, values, at.seed, [x.node for x, _ in pairs])
+    except frameworks.Unsaid as error:
+        return Check(name, None, None, "", f"not compared: {error}")
+    ours = at.evaluator(p)
+    compared = [(p.out_name, p.out, theirs.value)]
+    compared += [(f"{x.name}.grad", grad, theirs.grads[x.node]) for x, grad in pairs]
+    worst = max(
+        (_difference(label, ours(node)[0], value) for label, node, value in compared),
+        key=lambda d: d.relative,
+    )
+    agrees = worst.relative <= AGREE
+    if not agrees and _at_kink(a):
+        remark = f"differs at {worst.told}, where a convention answers (see notes)"
+        return Check(name, None, None, "", remark)
+    remark = worst.told if worst.ulp else "every bit"
+    return Check(name, agrees, worst.relative, "", "; ".join(filter(None, (remark, at.remark))))
+
+
+class _Difference(NamedTuple):
+    """The largest difference of two arrays: relative to sizes above 1, in units in the last place
+    of theirs, and told.
+    """
+
+    relative: float
+    ulp: float
+    told: str
+
+
+def _difference(name: str, ours: Any, theirs: Any) -> _Difference:
+    theirs = np.zeros(ours.shape) if theirs is None else np.asarray(theirs, float)
+    relative, where = _largest(ours, theirs)
+    if not relative:
+        return _Difference(0.0, 0.0, "")
+    left, right = float(np.ravel(ours)[where]), float(np.ravel(theirs)[where])
+    ulp = abs(left - right) / float(np.spacing(abs(right))) if np.isfinite(left - right) else np.inf
+    told = f"{label(name, ours.shape, where)}: {left:.17g} here, {right:.17g} there"
+    return _Difference(relative, ulp, f"{ulp:.0f} ulp at {told}" if ulp < 1e6 else told)

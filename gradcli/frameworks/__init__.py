@@ -1,0 +1,42 @@
+"""The same program in PyTorch and in JAX, where they are installed: to compare answers with."""
+
+from collections.abc import Mapping
+from importlib import import_module, metadata
+from typing import Any, NamedTuple
+
+from ..errors import GradcliError, did_you_mean
+from ..graphs import Node
+
+TITLES = {"torch": "PyTorch", "jax": "JAX"}
+
+
+class Answer(NamedTuple):
+    """A value and the gradient of each node asked for; None where none flows."""
+
+    value: Any
+    grads: dict[Node, Any]
+
+
+class Unsaid(Exception):
+    """The framework has no words for an operation, or no derivative of it."""
+
+
+def answer(
+    framework: str, out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]
+) -> Answer:
+    """Value and gradients as a framework computes them. Raises Unsaid."""
+    return import_module(f".in_{framework}", __name__).answer(out, values, seed, wrt)
+
+
+def version(framework: str) -> str:
+    """`PyTorch 2.13.0`. Raises GradcliError `option` where it is not installed, or not known."""
+    if framework not in TITLES:
+        hint = did_you_mean(framework, TITLES) or f"there are {' and '.join(TITLES)}"
+        raise GradcliError("option", f"there is no framework {framework} here", hint=hint)
+    try:
+        return f"{TITLES[framework]} {metadata.version(framework).split('+')[0]}"
+    except metadata.PackageNotFoundError:
+        hint = f"pip install {framework}"
+        raise GradcliError(
+            "option", f"{TITLES[framework]} is not installed here", hint=hint
+        ) from None

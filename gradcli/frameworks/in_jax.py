@@ -1,0 +1,133 @@
+"""A graph in JAX: each operation by JAX's function of its name, or by what it means.
+
+A function of the same name may mean something else there: it counts only where its value is the
+operator's own.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.special
+
+from ..graphs import Node, walk
+from ..lazy import np
+from ..operators.leaves import Array
+from . import Answer, Unsaid
+
+MODULES = (jax.nn, jnp, jnp.linalg, jax.scipy.special, jax.lax)
+RENAMED = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof", "size": "shape"}
+
+
+def answer(out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]) -> Answer:
+    """Value and gradients. Raises Unsaid."""
+    jax.config.update("jax_enable_x64", True)
+    program = _Program(out, values)
+
+    def run(*given: Any) -> Any:
+        return program(dict(zip(wrt, given, strict=True)))
+
+    value, vjp = jax.vjp(run, *(jnp.asarray(values[n], float) for n in wrt))
+    return Answer(np.asarray(value), dict(zip(wrt, map(np.asarray, vjp(jnp.asarray(seed, float))))))
+
+
+class _Program:
+    """A graph, with a function of JAX for each of its nodes."""
+
+    def __init__(self, out: Node, values: Mapping[Node, Any]):
+        self.out, self.given = out, dict(values)
+        self.steps: list[tuple[Node, Callable]] = []
+        self._plan([out], {n: jnp.asarray(v) for n, v in values.items()})
+
+    def __call__(self, given: Mapping[Node, Any]) -> Any:
+        values = {n: jnp.asarray(v) for n, v in self.given.items()} | dict(given)
+        for node, function in self.steps:
+            values[node] = function(*(values[i] for i in _sources(node, function)))
+        return values[self.out]
+
+    def _plan(self, roots: list[Node], values: dict[Node, Any]) -> None:
+        for node in walk(roots, lambda n: () if n in values else n.inputs):
+            if node in values:
+                continue
+            self._step(node, values)
+
+    def _step(self, node: Node, values: dict[Node, Any]) -> None:
+        inputs = [values[i] for i in node.parents]
+        expected = None if node.op.value is None else _by_numpy(node, inputs)
+        for function in _candidates(node):
+            try:
+                value = function(*inputs)
+            except Exception:  # whatever a function of another meaning makes of these arguments
+                continue
+            if expected is None or _same(value, expected):
+                values[node] = value
+                self.steps.append((node, function))
+                return
+        if node.op.expand is None:
+            raise Unsaid(f"JAX has no function for {node.op.name}")
+        meaning = node.op.expanded(node)
+        self._plan([meaning], values)
+        values[node] = values[meaning]
+        self.steps.append((node, _Same(meaning)))
+
+
+class _Same:
+    """A node whose value is that of its meaning."""
+
+    def __init__(self, meaning: Node):
+        self.meaning = meaning
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+
+def _sources(node: Node, function: Callable) -> list[Node]:
+    return [function.meaning] if isinstance(function, _Same) else node.parents
+
+
+def _by_numpy(node: Node, inputs: list[Any]) -> Any:
+    given = iter(map(np.asarray, inputs))
+    with np.errstate(all="ignore"):
+        return node.op.value(*[i and next(given) for i in node.inputs], **node.attrs)
+
+
+def _same(value: Any, expected: Any) -> bool:
+    return np.shape(value) == np.shape(expected) and np.allclose(
+        np.asarray(value), expected, rtol=1e-10, atol=1e-12, equal_nan=True
+    )
+
+
+def _candidates(node: Node) -> Iterator[Callable]:
+    """Functions that may mean the operation, called with its inputs."""
+    op, attrs = node.op, node.attrs
+    if op.family == "leaf":
+        yield lambda: jnp.asarray(op.value(**attrs))
+        return
+    if op.family == "barrier":
+        yield jax.lax.stop_gradient
+    if op.jax is not None:
+        yield lambda *xs: op.jax(jnp, *xs, **attrs)
+    for name in (op.name, *op.aliases):
+        for module in MODULES:
+            function = getattr(module, name, None)
+            if callable(function):
+                yield _called(node, function)
+    if not any(node.parents) or node.dtype != "float":  # no derivative flows through it
+        yield lambda *xs: jnp.asarray(_by_numpy(node, list(map(jax.lax.stop_gradient, xs))))
+
+
+def _called(node: Node, function: Callable) -> Callable:
+    """A function of JAX with the attributes of a node under their names there."""
+    known = inspect.signature(function).parameters
+    named = {}
+    for key, value in node.attrs.items():
+        there = RENAMED.get(key, key) if RENAMED.get(key) in known else key
+        if there in known:
+            named[there] = value.value if isinstance(value, Array) else value
+    return (
+        (lambda *xs: function(list(xs), **named))
+        if node.op.variadic
+        else (lambda *xs: function(*xs, **named))
+    )

@@ -1,0 +1,36 @@
+"""A graph in PyTorch: written as PyTorch code, from the graph alone, and run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from ..graphs import Node
+from ..lazy import np
+from ..notation.torch_code import expression
+from ..notation.tree import Name
+from . import Answer, Unsaid
+
+
+def answer(out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]) -> Answer:
+    """Value and gradients. Raises Unsaid."""
+    names = {node: Name(f"x{k}") for k, node in enumerate(values)}
+    tensors = {node: torch.tensor(np.asarray(value)) for node, value in values.items()}
+    for node in wrt:
+        tensors[node].requires_grad_()
+    scope = {"torch": torch, "F": F, "inf": torch.inf, "nan": torch.nan}
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = eval(expression(out, names), scope | {names[n].text: t for n, t in tensors.items()})
+        grads = torch.autograd.grad(
+            found, [tensors[n] for n in wrt], torch.as_tensor(seed), allow_unused=True
+        )
+    except (RuntimeError, NotImplementedError, TypeError, AttributeError) as error:
+        raise Unsaid(str(error).splitlines()[0]) from None
+    finally:
+        torch.set_default_dtype(before)
+    return Answer(
+        found.detach().numpy(), {n: None if g is None else g.numpy() for n, g in zip(wrt, grads)}
+    )

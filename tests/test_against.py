@@ -1,0 +1,83 @@
+"""`gradcli check --against`: PyTorch and JAX, asked the same."""
+
+import sys
+
+import pytest
+from console import gradcli
+
+import gradcli.frameworks as frameworks
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.sections.checks import run_checks
+from gradcli.language.problem import pose
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+jax = pytest.importorskip("jax", reason="JAX is the oracle of these tests")
+pytestmark = pytest.mark.oracle
+
+AGREEING = [
+    "softmax(x @ w, -1)",
+    "relu(x @ w).sum(0)",
+    "(x.T @ x) / (1 + exp(-x[0]))",
+    "layer_norm(x, (3,))",
+    "where(x > 0, x * x, tanh(x)).mean(dim=1)",
+    "cross_entropy(x, tensor([2, 0]))",
+    "logsumexp(x, 1) * x.norm()",
+]
+
+
+@pytest.mark.parametrize("text", AGREEING)
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_agreement(text, framework):
+    problem = pose(text, shapes={"x": (2, 3)})
+    check = run_checks(Analysis(problem, against=[framework]))[-1]
+    assert check.name == frameworks.version(framework)
+    assert check.ok is True, check.remark
+    assert check.max_error < 1e-12
+
+
+def test_a_wrong_answer_is_found(monkeypatch):
+    """Where PyTorch's answer is another one, the exit status is 1, and the element is named."""
+    right = frameworks.answer
+
+    def wrong(*args):
+        found = right(*args)
+        (grad,) = found.grads.values()
+        grad[1] += 1e-6
+        return found
+
+    monkeypatch.setattr(frameworks, "answer", wrong)
+    result = gradcli("check", "x * x", "-v", "x=[1.,2.]", "-g", "[1,1]", "--against", "torch")
+    assert result.status == 1
+    assert "✗ disagrees" in result.out
+    assert "x.grad[1]: 4 here, 4.00000" in " ".join(result.out.split())
+
+
+def test_other_conventions_are_named_and_no_disagreement():
+    result = gradcli("check", "abs(x)", "-v", "x=[0.,2.]", "-g", "[1,1]", "--against", "torch,jax")
+    assert result.status == 0
+    assert "PyTorch 2.13.0         ✓    exact; every bit" in result.out
+    assert float(jax.grad(abs)(0.0)) == 1.0  # what JAX answers where PyTorch takes 0
+    said = " ".join(result.out.split())
+    assert "differs at x.grad[0]: 0 here, 1 there, where a convention answers" in said
+
+
+def test_what_a_framework_cannot_say_is_not_compared():
+    problem = pose("conv2d(x, w)", shapes={"x": (1, 1, 3, 3), "w": (1, 1, 2, 2)})
+    check = run_checks(Analysis(problem, against=["jax"]))[-1]
+    assert check.ok is None
+    assert check.remark.startswith("not compared: JAX has no function for")
+
+
+def test_unknown_and_missing_frameworks(monkeypatch):
+    result = gradcli("check", "x * x", "--against", "torhc")
+    assert result.status == 2
+    assert "did you mean torch?" in result.err
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(frameworks.metadata, "version", _not_there)
+    result = gradcli("check", "x * x", "--against", "torch")
+    assert result.status == 2
+    assert "PyTorch is not installed here" in result.err
+
+
+def _not_there(name):
+    raise frameworks.metadata.PackageNotFoundError(name)
