@@ -19,7 +19,6 @@ from ..graphs import OPS, Node, Operator, intern, walk
 from ..language.options import read_shapes
 from ..language.problem import pose
 from ..lazy import np
-from ..operators.leaves import Array
 
 FILE = Path(__file__).with_name("kinks.json")
 STEP = 1e-7  # how far from a kink its sides are looked at
@@ -75,9 +74,7 @@ def _of(op: Operator) -> Iterator[Kink]:
                 continue
             jax = None if in_jax is None else _text(in_jax[x])
             name = x.attrs["name"]
-            yield Kink(
-                op.name, _written(node), at, name, left, right, _text(theirs[x]), jax
-            )
+            yield Kink(op.name, _written(node), at, name, left, right, _text(theirs[x]), jax)
 
 
 def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:
