@@ -79,6 +79,11 @@ def test_operators_are_up_to_date():
     assert PAGES["docs/operators.md"] == docs.operators(), "scripts/docs repairs it"
 
 
+def test_kinks_are_up_to_date():
+    made = docs.refreshed(docs.kinks_page(), lambda *complaint: None)
+    assert PAGES["docs/kinks.md"] == made, "scripts/docs repairs it"
+
+
 def test_codes_are_up_to_date():
     assert PAGES["docs/errors.md"] == docs.codes(PAGES["docs/errors.md"]), "scripts/docs repairs it"
 
@@ -175,7 +180,8 @@ def test_readme_lists_all_commands():
 
 def test_readme_lists_all_options():
     rows = re.findall(r"^\| (`-.*?) \|", PAGES["README.md"], re.MULTILINE)
-    own = re.findall(r"^  (?:-\w, )?--[\w-]+", help_of("explain"), re.MULTILINE)
+    listed = help_of("explain") + help_of("check")
+    own = re.findall(r"^  (?:-\w, )?--[\w-]+", listed, re.MULTILINE)
     assert options("\n".join(rows)) == options("\n".join(own))
 
 

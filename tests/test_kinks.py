@@ -36,3 +36,12 @@ def test_kinks(text, values, seed):
     if isinstance(seed, str):  # random, in the shape of the output
         seed = generator(text, "seed").normal(size=pose(text, values=values).out.shape)
     compare(text, values, None if seed is None else np.array(seed, float))
+
+
+def test_what_is_told_of_kinks_is_what_pytorch_and_jax_answer():
+    pytest.importorskip("jax", reason="JAX is the oracle of this test")
+    told = [kink for found in kinks.known().values() for kink in found]
+    assert told == kinks.measured(), "scripts/docs --measure repairs it"
+    assert kinks.versions() == {
+        name: kinks.frameworks.version(name).split()[1] for name in ("torch", "jax")
+    }

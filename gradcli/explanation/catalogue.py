@@ -4,7 +4,7 @@ from ..autodiff.reverse import Step
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
 from ..language.options import read_shapes
-from ..language.problem import pose
+from ..language.problem import Input, pose
 from ..language.vocabulary import INTERNAL, functions
 from ..notation import tree
 from ..notation.formula import formula, too_long
@@ -13,6 +13,9 @@ from ..notation.tree import Name, Token, Tree
 from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
+from .kinks import Kink, known
+from .sections.jacobian import structure_of
+from .wording import Wording
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 ORDER = (
@@ -89,7 +92,9 @@ def page(op: Operator) -> Section:
     facts: list[tuple[str, list[Line]]] = [
         ("meaning", [plain(_said(op.sentence))]),
         ("rule", rules or [plain("no gradient flows through it")]),
+        *_by_example(op),
         ("caveat", [plain(op.caveat)] if op.caveat else []),
+        ("at kinks", list(map(_at_kink, known().get(op.name, [])))),
         ("also", [plain(", ".join(op.aliases))] if op.aliases else []),
         ("PyTorch", [plain(op.torch or "has no such function")]),
         ("example", [plain(command) for command in commands(op)[:2]]),
@@ -100,6 +105,38 @@ def page(op: Operator) -> Section:
         for k, line in enumerate(lines)
     ]
     return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
+
+
+def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
+    """Index notation and the Jacobian's structure, as the first example that is the operator and
+    nothing else has them.
+    """
+    for expr, shapes in op.examples:
+        a = Analysis(pose(expr, shapes=read_shapes([shapes])))
+        if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
+            w = Wording(a)
+            wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
+            indices = [found for x in wrt if (found := w.by_index(x)) is not None]
+            return [
+                ("in indices", [tuple(found.tokens) for found in indices]),
+                ("Jacobian", [_structure(a, w, x) for x in wrt]),
+            ]
+    return []
+
+
+def _structure(a: Analysis, w: Wording, x: Input) -> Line:
+    """`to x:  diagonal, diag(1 - out ** 2)`."""
+    found = structure_of(a, w, x)
+    written = () if found.formula is None else (Token(", "), *tree.tokens(found.formula))
+    return (Token(f"by {x.name}:  {found.name}"), *written)
+
+
+def _at_kink(k: Kink) -> Line:
+    """`x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
+    moved = "" if f"{k.by} = " in k.at and "[" not in k.at else f" by {k.by}"
+    jax = f", JAX {k.jax}" if k.jax is not None else ""
+    sides = f"slope {k.left} to the left, {k.right} to the right"
+    return plain(f"{k.at}{moved}: {sides}; PyTorch {k.pytorch}{jax}")
 
 
 def commands(op: Operator) -> list[str]:

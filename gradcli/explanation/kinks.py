@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import frameworks
-from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, intern, walk
@@ -23,14 +22,13 @@ from ..lazy import np
 FILE = Path(__file__).with_name("kinks.json")
 STEP = 1e-7  # how far from a kink its sides are looked at
 STEEP = 1e3  # slopes beyond this are told as infinite
+MOST = 4  # kinks told of one operator
 FILLS = (0.0, 1.0)  # what tensors are filled with in search of a kink
-MOST = 2  # points shown of one operator
 
 
 class Kink(NamedTuple):
-    """A point without a derivative: the expression, its values, the input that moves; the slopes to
-    either side, and what PyTorch and JAX answer. Numbers are texts; JAX's is None where JAX cannot
-    say it.
+    """A point without a derivative: the expression, its values, the element that moves; the slopes
+    to either side, and what PyTorch and JAX answer. JAX's is None where JAX cannot say it.
     """
 
     operator: str
@@ -47,34 +45,67 @@ class Kink(NamedTuple):
 def known() -> dict[str, list[Kink]]:
     """The kinks of every operator that has some, as they were measured last."""
     found: dict[str, list[Kink]] = {}
-    for row in json.loads(FILE.read_text("utf-8")):
+    for row in _file()["kinks"]:
         kink = Kink(*row)
         found.setdefault(kink.operator, []).append(kink)
     return found
 
 
+def versions() -> dict[str, str]:
+    """The versions of the frameworks that were asked."""
+    return _file()["versions"]
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return json.loads(FILE.read_text("utf-8"))
+
+
+def measure() -> None:
+    """Ask PyTorch and JAX anew, and write the file."""
+    asked = {name: frameworks.version(name).split()[1] for name in frameworks.TITLES}
+    rows = ",\n  ".join(json.dumps(kink, ensure_ascii=False) for kink in measured())
+    FILE.write_text(f'{{"versions": {json.dumps(asked)}, "kinks": [\n  {rows}\n]}}\n', "utf-8")
+    _file.cache_clear()
+    known.cache_clear()
+
+
 def measured() -> list[Kink]:
-    """All kinks, measured anew. Needs PyTorch and JAX."""
+    """All kinks, measured anew; where answers are the same, the point nearest to 0 stands for all.
+
+    Needs PyTorch and JAX.
+    """
     return [kink for op in OPS.values() if op.kink for kink in _of(op)]
 
 
-def _of(op: Operator) -> Iterator[Kink]:
-    for node, values in list(_points(op))[:MOST]:
-        seed = np.ones(node.shape)
-        inputs = [i for i in dict.fromkeys(node.parents) if i.dtype == "float" and i in values]
-        grads = backward(node, OPS["ones"](size=node.shape), inputs).of
-        theirs = frameworks.answer("torch", node, values, seed, inputs).grads
-        in_jax = _in_jax(node, values, seed, inputs)
-        at = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
-        for x in inputs:
-            if grads[x] is None or not np.size(values[x]):
-                continue
-            left, right = (_slope(node, values, x, side * STEP) for side in (-1, 1))
-            if left == right == _text(theirs[x]):
-                continue
-            jax = None if in_jax is None else _text(in_jax[x])
-            name = x.attrs["name"]
-            yield Kink(op.name, _written(node), at, name, left, right, _text(theirs[x]), jax)
+def _of(op: Operator) -> list[Kink]:
+    found: dict[tuple, Kink] = {}
+    for node, values in _points(op):
+        for kink in _at(node, values):
+            found.setdefault((kink.by.partition("[")[0], *kink[4:]), kink)
+    return list(found.values())[:MOST]
+
+
+def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
+    """What is answered at a point, for every element that moves."""
+    inputs = [i for i in dict.fromkeys(node.parents) if i in values]
+    seed = np.ones(node.shape)
+    try:
+        in_torch = frameworks.answer("torch", node, values, seed, inputs).grads
+    except frameworks.Unsaid:
+        return
+    in_jax = _in_jax(node, values, seed, inputs)
+    told = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
+    for x in inputs:
+        if in_torch[x] is None:
+            continue
+        for place in np.ndindex(*x.shape):
+            left, right = (_slope(node, values, x, place, side * STEP) for side in (-1, 1))
+            pytorch = _text(in_torch[x][place])
+            if not left == right == pytorch:
+                jax = None if in_jax is None else _text(in_jax[x][place])
+                moved = x.attrs["name"] + (f"[{','.join(map(str, place))}]" if place else "")
+                yield Kink(node.op.name, _written(node), told, moved, left, right, pytorch, jax)
 
 
 def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:
@@ -102,7 +133,8 @@ def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
     elementwise = example.op.family == "elementwise"
     node = _on_its_own(example, elementwise)
     inputs = [i for i in dict.fromkeys(node.parents) if i.op.name == "input"]
-    tried = [s for s in example.op.samples if np.isfinite(s)] if elementwise else FILLS
+    finite = [s for s in example.op.samples if np.isfinite(s)]
+    tried = sorted(finite, key=abs) if elementwise else FILLS
     for fills in product(tried, repeat=len(inputs)):
         values = {i: np.full(i.shape, float(f)) for i, f in zip(inputs, fills)}
         try:
@@ -125,21 +157,19 @@ def _on_its_own(example: Node, elementwise: bool) -> Node:
     return intern(example.op, tuple(i and fresh[i] for i in example.inputs), example.attrs)
 
 
-def _slope(node: Node, values: dict[Node, Any], x: Node, step: float) -> str:
-    """The slope of the sum of all elements, along each element of x, to one side."""
-    start = Evaluator(values)(node)[0].sum()
-    slopes = np.zeros(np.shape(values[x]))
-    for place in np.ndindex(*slopes.shape):
-        moved = values[x].copy()
-        moved[place] += step
-        slopes[place] = (Evaluator({**values, x: moved})(node)[0].sum() - start) / step
-    return _text(np.where(np.abs(slopes) > STEEP, np.sign(slopes) * np.inf, np.round(slopes, 4)))
+def _slope(
+    node: Node, values: dict[Node, Any], x: Node, place: tuple[int, ...], step: float
+) -> str:
+    """The slope of the sum of all elements of the output, as one element moves to one side."""
+    moved = values[x].copy()
+    moved[place] += step
+    start, end = (Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved))
+    slope = (end - start) / step
+    return _text(np.copysign(np.inf, slope) if abs(slope) > STEEP else slope)
 
 
 def _text(value: Any) -> str:
     """Numbers with four digits, as Python writes a list of them."""
-    if value is None:
-        return "none"
     array = np.asarray(value, float)
     if array.ndim == 0:
         return f"{float(np.round(array, 4)) + 0.0:g}"

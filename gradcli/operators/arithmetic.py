@@ -228,7 +228,7 @@ minimum = _extremum("minimum", "Min", "The smaller of two.")
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
     kink=lambda y, x: x.eq(0),
-    caveat="no derivative at 0: PyTorch takes 0",
+    caveat="PyTorch takes 0",
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -256,7 +256,7 @@ floor = _steps(
     "The largest whole number not above x.",
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
-    "constant between its steps: the gradient is 0 everywhere",
+    "it is constant between its steps, and its gradient is 0",
     lambda y, x: x.eq(y),
 )
 ceil = _steps(
@@ -264,7 +264,7 @@ ceil = _steps(
     "The smallest whole number not below x.",
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
-    "constant between its steps: the gradient is 0 everywhere",
+    "it is constant between its steps, and its gradient is 0",
     lambda y, x: x.eq(y),
 )
 round = _steps(
@@ -272,7 +272,7 @@ round = _steps(
     "The nearest whole number, the even one of two.",
     lambda x: np.rint(x),
     elements.nearest,
-    "constant between its steps: the gradient is 0 everywhere",
+    "it is constant between its steps, and its gradient is 0",
     lambda y, x: (x - y).abs().eq(0.5),
 )
 

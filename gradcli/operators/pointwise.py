@@ -143,7 +143,7 @@ F = "torch.nn.functional."
     lambda x: np.maximum(x, 0),
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     kink=lambda y, x: x.eq(0),
-    caveat="no derivative at 0: PyTorch takes 0",
+    caveat="PyTorch takes 0; maximum(x, 0) takes 0.5 there, and clamp(x, min=0) takes 1",
 )
 def relu(g, y, x):
     """max(x, 0)."""
@@ -156,7 +156,7 @@ def relu(g, y, x):
     dtype="float",
     symbolic=lambda sp, x, *, negative_slope: elements.above_zero(sp, x, x, x * negative_slope),
     kink=lambda y, x, *, negative_slope: x.eq(0),
-    caveat="no derivative at 0: PyTorch takes negative_slope",
+    caveat="PyTorch takes negative_slope",
 )
 def leaky_relu(g, y, x, *, negative_slope=0.01):
     """x where it is above 0, otherwise negative_slope * x."""

@@ -117,7 +117,7 @@ def var(g, y, x, dim, *, correction=1):
     dtype="float",
     order="x dim correction keepdim",
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
-    caveat="no derivative where all are equal: PyTorch takes 0",
+    caveat="all are equal, where PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
 )
@@ -327,7 +327,7 @@ def _norm_meaning(x, *, dim, keepdim, p):
     expand=_norm_meaning,
     aliases=("vector_norm",),
     kink=lambda y, x, *, dim, keepdim, p: y.eq(0),
-    caveat="no derivative at the zero vector: PyTorch takes 0",
+    caveat="the zero vector has no derivative, and PyTorch takes 0",
     torch="torch.linalg.vector_norm",
     order="x p dim keepdim",
     spelling="{0}.norm({p}, dim={dim}, keepdim={keepdim})",

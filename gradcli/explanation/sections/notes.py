@@ -83,7 +83,7 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
-    return [("kink", f"{_where(n, hit, w)}: {n.op.caveat}.") for n, hit in kinks(a)]
+    return [("kink", f"{_where(n, hit, a, w)}: {n.op.caveat}.") for n, hit in kinks(a)]
 
 
 def kinks(a: Analysis) -> list[tuple[Node, Any]]:
@@ -102,18 +102,49 @@ def _made_of(node: Node) -> tuple[Node | None, ...]:
     return node.inputs if node.op.rule is not None else (*node.inputs, node.expansion)
 
 
-def _where(node: Node, hit: Any, w: Wording) -> str:
-    """`relu(·) at [0,2] and [1,1]`."""
+def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+    """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
+    if node.op.family == "elementwise" and len(node.parents) == 1:
+        (x,) = node.parents
+        values = np.unique(a.value(x)[hit])
+        if len(values) == 1:
+            return _exactly(x, float(values[0]), node, hit, w)
     text = "".join(t.text for t in w.operation(node))
-    if hit.ndim == 0:
-        return text
-    places = [f"[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    told = (
-        listed(places)
-        if len(places) < 4
-        else f"{', '.join(places[:3])} and {len(places) - 3} more places"
-    )
-    return f"{text} at {told}"
+    return f"{text} at {_places('', hit)}" if hit.ndim else text
+
+
+def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
+    """One value, at which an operation of one number has no derivative."""
+    operand = "".join(t.text for t in w.short(x))
+    where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
+    if not hit.ndim:
+        where = operand
+    verb = "are" if np.count_nonzero(hit) > 1 else "is"
+    sides = _subgradients(node, value)
+    return f"{where} {verb} exactly {value:g}, where {node.op.name} has no derivative{sides}"
+
+
+def _subgradients(node: Node, value: float) -> str:
+    """` (any value from 0 to 1 would be a subgradient)`, for a corner that is known."""
+    from ..kinks import known
+
+    at = f"= {value:g}"
+    kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)
+    if kink is None or "inf" in kink.left + kink.right:
+        return ""
+    left, right = float(kink.left), float(kink.right)
+    if left < right:
+        return f" (any value from {kink.left} to {kink.right} would be a subgradient)"
+    return f" (its slope is {kink.left} to the left and {kink.right} to the right)"
+
+
+def _places(name: str, hit: Any) -> str:
+    """`x[0,2] and x[1,1]`: where a mask holds."""
+    places = [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
+    if len(places) < 4:
+        return listed(places)
+    more = len(places) - 3
+    return f"{', '.join(places[:3])} and {more} more place{'s' * (more > 1)}"
 
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
