@@ -358,11 +358,11 @@ def getitem(w: Writer, node: Node) -> Tree:
 
 
 @idiom
-def index_put(w: Writer, node: Node) -> Tree:
-    """v.index_put(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
+def put_at(w: Writer, node: Node) -> Tree:
+    """v.put_at(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
     sizes = w.attribute(node, "shape")
     places = Listing(tuple(map(_place, put_places(node.attrs["index"], node.shape))))
-    return Method(w.operand(node, 0), "index_put", (sizes, places))
+    return Method(w.operand(node, 0), "put_at", (sizes, places))
 
 
 def _place(item: Any) -> Tree:

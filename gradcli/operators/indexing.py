@@ -133,10 +133,10 @@ def _item_text(item):
 )
 def getitem(g, y, x, *, index):
     """The elements at an index."""
-    return g.index_put(shape=x.shape, index=index)
+    return g.put_at(shape=x.shape, index=index)
 
 
-def _index_put(v, *, shape, index):
+def _put_at(v, *, shape, index):
     full = full_index(index, len(shape))
     out = np.zeros(shape, dtype=np.asarray(v).dtype)
     if any(map(is_array, full)):
@@ -148,14 +148,14 @@ def _index_put(v, *, shape, index):
 
 @operator(
     shape=lambda s, *, shape, index: shape,
-    value=_index_put,
+    value=_put_at,
     method=True,
     dtype="first",
-    index="index_put",
-    examples=(("x.index_put((2, 3), (0,))", "x=3"),),
+    index="put_at",
+    examples=(("x.put_at((2, 3), (0,))", "x=3"),),
     torch=None,
 )
-def index_put(g, y, v, *, shape, index):
+def put_at(g, y, v, *, shape, index):
     """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
     return g[index]
 

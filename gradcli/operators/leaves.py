@@ -185,4 +185,4 @@ def full_like(input, fill_value):
 def onehot(*index, shape):
     """One at `index`, zeros elsewhere; as a seed it has the output's shape."""
     one: Node = OPS["constant"](value=1.0)
-    return OPS["index_put"](one, shape=tuple(shape), index=tuple(index))
+    return OPS["put_at"](one, shape=tuple(shape), index=tuple(index))

@@ -334,7 +334,7 @@ def diag(g, y, x, *, diagonal=0):
     rows, columns = (
         tuple(range(start, start + y.shape[0])) for start in (max(-diagonal, 0), max(diagonal, 0))
     )
-    return g.index_put(shape=x.shape, index=(rows, columns))
+    return g.put_at(shape=x.shape, index=(rows, columns))
 
 
 # ---- joining -------------------------------------------------------------------------------------
