@@ -169,7 +169,7 @@ class Writer:
     def attribute(self, node: Node, name: str) -> Tree:
         """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
         value = node.attrs[name]
-        if name in SIZES:
+        if name in SIZES and isinstance(value, tuple):
             return self.shape(value) if node.span is None else self.plain(value)
         return self.plain(value)
 
