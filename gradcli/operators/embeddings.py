@@ -5,9 +5,9 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import where
 from .families import operator, shorthand
-from .leaves import Array, tensor, zeros
+from .leaves import Array, numbers, zeros
 from .pointwise import F
-from .selecting import in_range, index_select, numbers
+from .selecting import in_range, index_select
 from .shaping import expand, reshape
 
 
@@ -96,14 +96,11 @@ def embedding_bag(
     kept = np.ones(index.size, bool)
     if padding_idx is not None:
         kept = index != padding_idx % weight.shape[0]
-    rows = _looked_up(weight, index[kept], scale_grad_by_freq)
+    rows = embedding(numbers(index[kept]), weight, scale_grad_by_freq=scale_grad_by_freq)
     if per_sample_weights is not None:
         factors = reshape(per_sample_weights, shape=(-1,))
-        factors = (
-            factors
-            if kept.all()
-            else index_select(factors, dim=0, index=numbers(kept.nonzero()[0]))
-        )
+        if not kept.all():
+            factors = index_select(factors, dim=0, index=numbers(kept.nonzero()[0]))
         rows = rows * factors.unsqueeze(dim=1)
     bag = bag[kept]
     if mode == "max":
@@ -113,10 +110,6 @@ def embedding_bag(
         return total
     sizes = np.maximum(np.bincount(bag, minlength=count), 1).reshape(-1, 1)
     return total / numbers(sizes)
-
-
-def _looked_up(weight, index, scale_grad_by_freq):
-    return embedding(numbers(index), weight, scale_grad_by_freq=scale_grad_by_freq)
 
 
 def _bags(input, offsets, include_last_offset):
@@ -149,18 +142,14 @@ def _largest(rows, bag, count):
         index_select(rows, dim=0, index=numbers(table.reshape(-1))),
         shape=(count, int(longest), rows.shape[1]),
     )
-    known = where(_mask(filled), picked, -float("inf"))
+    known = where(numbers(filled), picked, -float("inf"))
     top = known.gather(dim=1, index=known.argmax(dim=1, keepdim=True)).squeeze(dim=1)
-    return where(_mask(sizes[:, None] > 0), top, 0)
+    return where(numbers(sizes[:, None] > 0), top, 0)
 
 
-def _mask(array):
-    return tensor(data=Array(array, f"tensor({array.tolist()})"))
-
-
-@shorthand(numbers=("tensor",))
-def one_hot(tensor, num_classes=-1):
+@shorthand(numbers=("input",))
+def one_hot(input, num_classes=-1):
     """Each whole number as a row with 1 at its place; no gradient."""
-    found = tensor.value if isinstance(tensor, Array) else np.asarray(tensor)
+    found = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(found.max(initial=-1)) + 1 if num_classes == -1 else num_classes
     return numbers(np.eye(size, dtype=int)[in_range(found, size)])

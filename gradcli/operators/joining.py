@@ -7,7 +7,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from ..lazy import np
 from .families import operator, shorthand
-from .leaves import Array, tensor, zeros
+from .leaves import numbers, zeros
 from .shaping import as_box, as_matrix, as_vector, expand, flatten, listed, reshape
 
 
@@ -165,6 +165,4 @@ def combinations(input, r=2, with_replacement=False):
         raise GradcliError("limit", f"there are more than {MOST_ROWS:,} combinations")
     if not rows:
         return reshape(input[0:0], shape=(0, r))
-    return OPS["take"](
-        input, tensor(data=Array(np.array(rows), f"tensor({list(map(list, rows))})"))
-    )
+    return OPS["take"](input, numbers(np.array(rows)))

@@ -59,6 +59,11 @@ def tensor(g, y, *, data):
     """An array of numbers."""
 
 
+def numbers(array) -> Node:
+    """An array as a tensor that formulas write out number by number."""
+    return tensor(data=Array(array, f"tensor({array.tolist()})"))
+
+
 def _filled(name, fill):
     def make(g, y, *, size):
         pass

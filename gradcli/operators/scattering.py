@@ -168,16 +168,14 @@ def _reducible(name):
 
 def _of_prod(g, y, x, index, src, spot):
     """To x and to src: results without the factor that is differentiated by."""
-    dim, include_self = spot["dim"], spot["include_self"]
+    dim = spot["dim"]
     one = where(x.eq(0), 1, x)
     others = one.scatter_reduce(index=index, src=src, reduce="prod", **spot)
     to_x = g * others / one
     zero = src.eq(0)
     count = zeros(size=x.shape).scatter_add(dim=dim, index=index, src=zero.double())
     single = zero & count.gather(dim=dim, index=index).eq(1)
-    without = x.scatter_reduce(
-        index=index, src=where(single, 1, src), reduce="prod", dim=dim, include_self=include_self
-    )
+    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **spot)
     to_src = where(
         single,
         (g * without).gather(dim=dim, index=index),
@@ -235,9 +233,8 @@ GRADIENTS = {
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
     sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
-    to_x, to_src = GRADIENTS[reduce](
-        g, y, x, index, sent, {"dim": dim, "include_self": include_self}
-    )
+    spot = {"dim": dim, "include_self": include_self}
+    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, spot)
     if not include_self:
         to_x = to_x.scatter(dim=dim, index=index, src=0)
     if sent is not src:

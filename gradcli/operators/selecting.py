@@ -6,7 +6,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import where
 from .families import composite, operator, shorthand
-from .leaves import Array, arange, tensor, zeros
+from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim
 from .shaping import expand, flatten, reshape, unflatten
 
@@ -192,11 +192,6 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     return index_select(input, dim=dim, index=numbers(places))
 
 
-def numbers(array):
-    """An array of whole numbers as a tensor, written out in formulas."""
-    return tensor(data=Array(array, f"tensor({array.tolist()})"))
-
-
 # ---- places counted row by row -------------------------------------------------------------------
 
 
@@ -259,7 +254,7 @@ def _window_shape(s, *, dimension, size, step):
     if not 0 <= size <= have or step < 1:
         raise GradcliError(
             "arguments",
-            f"unfold() needs a size up to {have} and a step above 0, not {size}, {step}",
+            f"unfold() needs a size up to {have} and a step above 0, not {size} and {step}",
         )
     count = (have - size) // step + 1
     return (*s[:place], count, *s[place + 1 :], size) if s else (size,)
@@ -303,10 +298,9 @@ def masked_select(input, mask):
         raise GradcliError("arguments", "masked_select() needs a mask of True and False")
     shape = shapes.broadcast(input.shape, mask.value.shape)
     whole = input if input.shape == shape else expand(input, shape=shape)
-    wide = mask.value.shape == shape
-    return whole[
-        mask if wide else Array(np.broadcast_to(mask.value, shape), f"{mask}.expand{shape}")
-    ]
+    if mask.value.shape != shape:
+        mask = Array(np.broadcast_to(mask.value, shape), f"{mask}.expand{shape}")
+    return whole[mask]
 
 
 @shorthand("argwhere", numbers=("input",))
@@ -316,6 +310,5 @@ def nonzero(input, *, as_tuple=False):
     places = np.argwhere(found)
     if not as_tuple:
         return numbers(places)
-    return Outputs(
-        numbers(column) for column in (places.T if found.ndim else [places[:, :0].sum(1)])
-    )
+    columns = places.T if found.ndim else [places[:, :0].sum(1)]
+    return Outputs(map(numbers, columns))
