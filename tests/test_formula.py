@@ -284,9 +284,9 @@ RULE_CASES = {
     ],
     "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "by_selection": [
-        "x.index_put((3, 3), (1,))", "A.index_put((5, 3), ([0, 4, 4],))", "s.index_put((4,), (2,))",
-        "x.index_put((3, 4), (..., 1))", "A.index_put((3, 4), (..., [0, 3, 1]))",
-        "s.index_put((2, 3), (1, 2))", "x.index_put((2, 4), (0, [1, 1, 3]))",
+        "x.put_at((3, 3), (1,))", "A.put_at((5, 3), ([0, 4, 4],))", "s.put_at((4,), (2,))",
+        "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
+        "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],

@@ -118,7 +118,9 @@ class Node:
         return f"<{self.op.name} {list(self.shape)}>"
 
     def at(self, span: Span) -> "Node":
-        """The same computation as the text at `span`."""
+        """The same computation as the text at `span`; an input is itself wherever it is named."""
+        if self.op.name == "input":
+            return self
         return intern(self.op, self.inputs, self.attrs, span)
 
 

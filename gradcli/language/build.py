@@ -459,19 +459,34 @@ class Builder:
             named.setdefault("shape", self.seed_shape)
         if args and called.parameters and _number(args[0]):
             args = [as_node(args[0]), *args[1:]]
-        if called.numbers:
-            args = [self._known(called, p, a, e) for p, a in zip(called.parameters, args)]
-            named = {k: self._known(called, k, v, e) for k, v in named.items()}
+        if called.numbers and isinstance(e, ast.Call):
+            args, named = self._with_numbers(called, args, named, e)
         value = self._tried(called, args, named)
         fresh = isinstance(value, Outputs) or (
             isinstance(value, Node) and not any(value is a for a in args)
         )
         return self._counted(value.at(self.source.span(e)) if fresh else value, e)
 
-    def _known(self, called: Shorthand, parameter: str, value: Any, e: ast.expr) -> Any:
-        """An argument; if its numbers decide a shape, these numbers."""
-        wanted = parameter in called.numbers and isinstance(value, Node)
-        return self._index_array(value, e) if wanted else value
+    def _with_numbers(
+        self, called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
+    ) -> tuple[list, dict[str, Any]]:
+        """Arguments of a call; for those whose numbers decide a shape, these numbers."""
+        written: list[ast.expr] = list(e.args)
+        if len(args) > len(written):
+            written.insert(0, getattr(e.func, "value", e))
+        names = (*called.parameters, *(None,) * len(args))
+        texts = {k.arg: k.value for k in e.keywords}
+        return [
+            self._numbers_in(a, text) if name in called.numbers else a
+            for name, a, text in zip(names, args, written)
+        ], {
+            k: self._numbers_in(v, texts[k]) if k in called.numbers else v for k, v in named.items()
+        }
+
+    def _numbers_in(self, value: Any, e: ast.expr) -> Any:
+        if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
+            return tuple(map(self._numbers_in, value, e.elts))
+        return self._index_array(value, e) if isinstance(value, Node) else value
 
     def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:
         return self._counted(self._tried(op, args, {"span": self.source.span(e), **named}), e)

@@ -169,7 +169,7 @@ class Writer:
     def attribute(self, node: Node, name: str) -> Tree:
         """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
         value = node.attrs[name]
-        if name in SIZES:
+        if name in SIZES and isinstance(value, tuple):
             return self.shape(value) if node.span is None else self.plain(value)
         return self.plain(value)
 
@@ -358,11 +358,11 @@ def getitem(w: Writer, node: Node) -> Tree:
 
 
 @idiom
-def index_put(w: Writer, node: Node) -> Tree:
-    """v.index_put(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
+def put_at(w: Writer, node: Node) -> Tree:
+    """v.put_at(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
     sizes = w.attribute(node, "shape")
     places = Listing(tuple(map(_place, put_places(node.attrs["index"], node.shape))))
-    return Method(w.operand(node, 0), "index_put", (sizes, places))
+    return Method(w.operand(node, 0), "put_at", (sizes, places))
 
 
 def _place(item: Any) -> Tree:

@@ -3,7 +3,7 @@
 - a function `(lower, i, *inputs, **attrs)`: the element at place i, as an expression or a node made
   with the methods of Lowering; None where there is none to name
 - "sum", "mean": of all along `dim`; "sum_to_size"; "reshape": the same elements, row by row;
-  "index_put"
+  "put_at"
 - "matmul", "einsum", or an equation of einsum
 - none: an elementwise operator is a function, a composite is what it expands to, anything else is
   opaque: an element of its own, written as its formula with an index
@@ -209,7 +209,7 @@ class Lowering(Meanings):
             body = body if sizes[key] == 1 else Sum(letter, sizes[key], body)
         return body
 
-    def _index_put(self, node: Node, at: tuple[Place, ...]) -> Expr:
+    def _put_at(self, node: Node, at: tuple[Place, ...]) -> Expr:
         """v at its index in zeros: a sum over what an item of the index takes, of deltas."""
         (v,) = node.parents
         items = self._items(node.attrs["index"], node.shape)
@@ -331,5 +331,5 @@ FORMS: dict[str, Callable[[Lowering, Node, tuple[Place, ...]], Expr]] = {
     "reshape": Lowering._reshape,
     "matmul": Lowering._matmul,
     "einsum": Lowering._einsum_attribute,
-    "index_put": Lowering._index_put,
+    "put_at": Lowering._put_at,
 }

@@ -116,6 +116,13 @@ class Meanings:
         sizes = enumerate(zip(at, x.shape))
         return self(x, [places.plus(n - 1, p, -1) if d in over else p for d, (p, n) in sizes])
 
+    def rolled(self, at: Sequence[Place], x: Node, far: Sequence[int]) -> Expr:
+        """x moved on along each dimension, what leaves at one end coming in at the other."""
+        if not x.numel:
+            return ZERO
+        moved = [places.plus(p, -shift % n) for p, shift, n in zip(at, far, x.shape)]
+        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(moved, x.shape)])
+
     def repeated(self, at: Sequence[Place], x: Node) -> Expr:
         """x laid side by side."""
         own = at[len(at) - x.ndim :]
@@ -180,10 +187,10 @@ class Meanings:
             value = Function(OPS["maximum"], (value, self.of(low, at)))
         return value if high is None else Function(OPS["minimum"], (value, self.of(high, at)))
 
-    def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr:
-        """Along dim, the element that index names."""
-        if not x.ndim:
-            return self(x, at)
+    def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr | None:
+        """Along dim, the element that index names; None where one of them has no dimension."""
+        if not x.ndim or x.ndim != index.ndim:
+            return None if x.ndim else self(x, ())
         axis = shapes.axis(dim, x.ndim)
         named = self.picked(index, at, x.shape[axis])
         return self(x, [named if d == axis else p for d, p in enumerate(at)])

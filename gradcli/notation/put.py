@@ -1,4 +1,4 @@
-"""An index written without slices, for `v.index_put(shape, places)`."""
+"""An index written without slices, for `v.put_at(shape, places)`."""
 
 from typing import Any
 

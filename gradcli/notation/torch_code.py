@@ -98,7 +98,7 @@ def tensor(w: TorchWriter, node: Node) -> Tree:
 
 
 @in_other_words
-def index_put(w: TorchWriter, node: Node) -> Tree:
+def put_at(w: TorchWriter, node: Node) -> Tree:
     places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
     index = Verbatim(index_text(node.attrs["index"]))
     return _added(w, node, spelled("{0}[{1}]", {"0": places, "1": index}))

@@ -128,6 +128,29 @@ def movement(value: Callable, *, shape: Callable, **fields):
     )
 
 
+def overwriting(view: Callable, **fields):
+    """x with `src` written over a part of it; `view(x, **where)` is that part of an array."""
+
+    def declare(rule):
+        name = rule.__name__
+
+        def shape(s, src, **where):
+            part = view(np.broadcast_to(np.False_, s), **where).shape
+            message = f"src of {name}() must have the shape of what it replaces, "
+            message += f"{shapes.text(part)}, not {shapes.text(src)}"
+            shapes.require_equal(src, part, message)
+            return s
+
+        def value(x, src, **where):
+            out = np.array(x)
+            view(out, **where)[...] = src
+            return out
+
+        return Operator(rule, shape=shape, value=value, method=True, **fields)
+
+    return declare
+
+
 def composite(**fields):
     """An operator that is no more than its meaning: the body says it with other operators.
 

@@ -5,9 +5,7 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 """
 
 from ..errors import GradcliError
-from ..graphs import shapes
 from ..lazy import np
-from . import elements
 from .families import movement, operator
 from .leaves import Array
 
@@ -133,14 +131,14 @@ def _item_text(item):
 )
 def getitem(g, y, x, *, index):
     """The elements at an index."""
-    return g.index_put(shape=x.shape, index=index)
+    return g.put_at(shape=x.shape, index=index)
 
 
-def _index_put(v, *, shape, index):
+def _put_at(v, *, shape, index):
     full = full_index(index, len(shape))
     out = np.zeros(shape, dtype=np.asarray(v).dtype)
     if any(map(is_array, full)):
-        np.add.at(out[_basic(full)], _advanced(full), v)
+        np.add.at(out[(*_basic(full), ...)], _advanced(full), v)
     else:
         out[_basic(full)] = v
     return out
@@ -148,99 +146,13 @@ def _index_put(v, *, shape, index):
 
 @operator(
     shape=lambda s, *, shape, index: shape,
-    value=_index_put,
+    value=_put_at,
     method=True,
     dtype="first",
-    index="index_put",
-    examples=(("x.index_put((2, 3), (0,))", "x=3"),),
+    index="put_at",
+    examples=(("x.put_at((2, 3), (0,))", "x=3"),),
     torch=None,
 )
-def index_put(g, y, v, *, shape, index):
+def put_at(g, y, v, *, shape, index):
     """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
     return g[index]
-
-
-def _gathered(s, index, *, dim):
-    place = shapes.axis(dim, len(s))
-    if len(index) != len(s):
-        raise GradcliError(
-            "shape",
-            f"gather() needs an index with {len(s)} dimensions, as the input has, not {len(index)}",
-        )
-    for d, (n, k) in enumerate(zip(s, index, strict=True)):
-        if d != place and k > n:
-            raise shapes.Conflict(
-                f"the index of gather() has size {k} along dimension {d}, and the input only {n}",
-                k,
-                n,
-            )
-    return index
-
-
-def _window(x, index, dim):
-    """The part of x that an index, smaller along other dimensions, can reach."""
-    axis = shapes.axis(dim, np.ndim(x))
-    return x[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(index.shape))]
-
-
-def _checked(index, size):
-    index = np.asarray(index)
-    if index.size and (index.min() < 0 or index.max() >= size):
-        bad = index[(index < 0) | (index >= size)].flat[0]
-        raise GradcliError("index", f"index {bad} is out of range for a dimension of size {size}")
-    return index
-
-
-def _gather(x, index, *, dim):
-    if np.ndim(x) == 0:
-        return np.asarray(x)
-    index = _checked(index, x.shape[dim])
-    return np.take_along_axis(_window(x, index, dim), index, axis=dim)
-
-
-@operator(
-    shape=_gathered,
-    value=_gather,
-    symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
-    dtype="first",
-    order="x dim index",
-    labels=("index",),
-    method=True,
-    examples=(
-        ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
-        ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
-    ),
-    index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
-)
-def gather(g, y, x, index, *, dim):
-    """Along dim, the element that index names."""
-    return g.scatter_to(shape=x.shape, dim=dim, index=index), None
-
-
-def _scatter_to(v, index, *, shape, dim):
-    out = np.zeros(shape, dtype=np.asarray(v).dtype)
-    if not shape:
-        return out + np.sum(v)
-    places = list(np.indices(index.shape, sparse=True))
-    places[dim] = _checked(index, shape[dim])
-    np.add.at(out, tuple(places), v)
-    return out
-
-
-@operator(
-    shape=lambda s, index, *, shape, dim: shape,
-    value=_scatter_to,
-    symbolic=lambda sp, v, index, *, shape, dim: elements.scattered(
-        sp, _scatter_to, v, index, shape, dim
-    ),
-    dtype="first",
-    order="v shape dim index",
-    labels=("index",),
-    method=True,
-    examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
-    torch=None,
-    index=lambda lower, i, v, index, *, shape, dim: lower.scattered(i, v, index, dim, shape),
-)
-def scatter_to(g, y, v, index, *, shape, dim):
-    """v added into zeros of `shape` where index says along dim: the transpose of gather."""
-    return g.gather(dim=dim, index=index), None

@@ -59,6 +59,11 @@ def tensor(g, y, *, data):
     """An array of numbers."""
 
 
+def numbers(array) -> Node:
+    """An array as a tensor that formulas write out number by number."""
+    return tensor(data=Array(array, f"tensor({array.tolist()})"))
+
+
 def _filled(name, fill):
     def make(g, y, *, size):
         pass
@@ -185,4 +190,4 @@ def full_like(input, fill_value):
 def onehot(*index, shape):
     """One at `index`, zeros elsewhere; as a seed it has the output's shape."""
     one: Node = OPS["constant"](value=1.0)
-    return OPS["index_put"](one, shape=tuple(shape), index=tuple(index))
+    return OPS["put_at"](one, shape=tuple(shape), index=tuple(index))

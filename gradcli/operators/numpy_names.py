@@ -4,10 +4,14 @@ from itertools import pairwise
 
 from ..errors import GradcliError
 from ..graphs import Node, as_node
+from ..graphs.shapes import axis
 from .families import shorthand
 from .matrix import matmul
+from .ordering import permute, t
 from .reductions import amax, amin, cumsum, std, var
-from .shaping import chunk, permute, reshape, split, t, unsqueeze
+from .selecting import index_select, repeat_interleave, take
+from .shaping import flatten, reshape, unflatten, unsqueeze
+from .splitting import chunk, split
 
 
 @shorthand("np.max", "np.amax", alone=True)
@@ -72,11 +76,17 @@ def running_sum(a, dim=None):
     return cumsum(reshape(node, shape=(-1,)), dim=0) if dim is None else cumsum(node, dim=dim)
 
 
-@shorthand("np.repeat", alone=True)
-def each_repeated(a, *counts):
-    """Not the repeat of PyTorch, so it is refused rather than confused with it."""
-    raise GradcliError(
-        "unknown-function",
-        "np.repeat, which repeats each element, is not supported",
-        hint="tile(x, (2,)) lays whole tensors side by side",
-    )
+@shorthand("np.repeat", alone=True, numbers=("repeats",))
+def each_repeated(a, repeats, dim=None):
+    """Each element, or each slice along an axis, so many times: not the repeat of PyTorch."""
+    return repeat_interleave(as_node(a), repeats, dim)
+
+
+@shorthand("np.take", alone=True)
+def taken(a, indices, dim=None):
+    """The elements, or the slices along an axis, that indices name."""
+    node, index = as_node(a), as_node(indices)
+    if dim is None:
+        return take(node, index)
+    place = axis(dim, node.ndim)
+    return unflatten(index_select(node, dim=place, index=flatten(index)), place, index.shape)

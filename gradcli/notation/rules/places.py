@@ -64,7 +64,7 @@ def _picks(item) -> bool:
     return isinstance(item, Array | tuple)
 
 
-@layout("index_put")
+@layout("put_at")
 def by_selection(node: Node) -> Node | None:
     """v put at row 0 = outer(eye(n)[0], v); at rows [0, 2] = eye(n)[[0, 2]].T @ v."""
     v, shape = node.parents[0], node.shape

@@ -9,7 +9,7 @@ from .registry import layout, rule
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
-    *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "index_put", "cumsum",
+    *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "put_at", "cumsum",
     "scatter_to", "trace",
 )  # fmt: skip
 

@@ -1,0 +1,155 @@
+"""Rows of a table, looked up by whole numbers."""
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from .arithmetic import where
+from .families import operator, shorthand
+from .leaves import Array, numbers, zeros
+from .pointwise import F
+from .selecting import in_range, index_select
+from .shaping import expand, reshape
+
+
+def _table(s, max_norm, padding_idx, name):
+    """Checks what looking up has in common."""
+    if max_norm is not None:
+        raise GradcliError(
+            "unsupported",
+            f"{name}() with max_norm changes its weight in place, and values never change here",
+            hint="leave max_norm out",
+        )
+    if len(s) != 2:
+        raise GradcliError("shape", f"{name}() needs a matrix as weight, not {shapes.text(s)}")
+    if padding_idx is not None and not -s[0] <= padding_idx < s[0]:
+        raise GradcliError("index", f"padding_idx {padding_idx} is out of range for {s[0]} rows")
+
+
+def _embedded(index, s, *, padding_idx, max_norm, **_):
+    _table(s, max_norm, padding_idx, "embedding")
+    return (*index, s[1])
+
+
+@operator(
+    shape=_embedded,
+    value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
+    dtype="float",
+    labels=("input",),
+    torch=F + "embedding",
+    caveat="the row padding_idx has no gradient",
+    examples=(
+        ("embedding(tensor([0, 2, 2]), w)", "w=3x2"),
+        ("embedding(tensor([[1], [0]]), w)", "w=3x2"),
+    ),
+)
+def embedding(
+    g,
+    y,
+    input,
+    weight,
+    *,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """The rows of weight that input names."""
+    index = reshape(input, shape=(-1,))
+    rows = reshape(g, shape=(input.numel, weight.shape[1]))
+    if padding_idx is not None:
+        rows = where(index.eq(padding_idx % weight.shape[0]).unsqueeze(dim=1), 0, rows)
+    if scale_grad_by_freq:
+        rows = rows * _frequencies(index, weight.shape[0]).reciprocal().unsqueeze(dim=1)
+    return None, zeros(size=weight.shape).index_add(dim=0, index=index, source=rows)
+
+
+def _frequencies(index, size):
+    """How often each of the numbers is there."""
+    ones = expand(as_node(1.0), shape=index.shape)
+    return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
+
+
+@shorthand(numbers=("input", "offsets"))
+def embedding_bag(
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    """Rows of weight, summed, averaged or compared bag by bag; a bag is a row of input, or goes
+    from one of the offsets to the next.
+    """
+    _table(weight.shape, max_norm, padding_idx, "embedding_bag")
+    if mode not in ("sum", "mean", "max"):
+        raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
+    if per_sample_weights is not None and mode != "sum":
+        raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
+    index, bag, count = _bags(input, offsets, include_last_offset)
+    kept = np.ones(index.size, bool)
+    if padding_idx is not None:
+        kept = index != padding_idx % weight.shape[0]
+    rows = embedding(numbers(index[kept]), weight, scale_grad_by_freq=scale_grad_by_freq)
+    if per_sample_weights is not None:
+        factors = reshape(per_sample_weights, shape=(-1,))
+        if not kept.all():
+            factors = index_select(factors, dim=0, index=numbers(kept.nonzero()[0]))
+        rows = rows * factors.unsqueeze(dim=1)
+    bag = bag[kept]
+    if mode == "max":
+        return _largest(rows, bag, count)
+    total = zeros(size=(count, weight.shape[1])).index_add(dim=0, index=numbers(bag), source=rows)
+    if mode == "sum":
+        return total
+    sizes = np.maximum(np.bincount(bag, minlength=count), 1).reshape(-1, 1)
+    return total / numbers(sizes)
+
+
+def _bags(input, offsets, include_last_offset):
+    """The rows looked up, the bag of each, and how many bags there are."""
+    index = input.value if isinstance(input, Array) else np.asarray(input)
+    if index.ndim == 2 and offsets is None:
+        return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)
+    if index.ndim != 1 or not isinstance(offsets, Array) or offsets.value.ndim != 1:
+        raise GradcliError(
+            "arguments",
+            "embedding_bag() takes a matrix, whose rows are the bags, or a vector and offsets",
+        )
+    starts = offsets.value[:-1] if include_last_offset else offsets.value
+    if (starts.size and starts[0] != 0) or (np.diff(starts) < 0).any():
+        raise GradcliError("arguments", "offsets begin with 0 and never fall")
+    return index, np.searchsorted(starts, np.arange(index.size), "right") - 1, len(starts)
+
+
+def _largest(rows, bag, count):
+    """The largest of each bag, the first of equal ones; 0 for a bag without rows."""
+    sizes = np.bincount(bag, minlength=count)
+    longest = sizes.max(initial=0)
+    if not longest:
+        return zeros(size=(count, rows.shape[1]))
+    within = np.arange(bag.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.zeros((count, longest), int)
+    table[bag, within] = np.arange(bag.size)
+    filled = (np.arange(longest) < sizes[:, None])[..., None]
+    picked = reshape(
+        index_select(rows, dim=0, index=numbers(table.reshape(-1))),
+        shape=(count, int(longest), rows.shape[1]),
+    )
+    known = where(numbers(filled), picked, -float("inf"))
+    top = known.gather(dim=1, index=known.argmax(dim=1, keepdim=True)).squeeze(dim=1)
+    return where(numbers(sizes[:, None] > 0), top, 0)
+
+
+@shorthand(numbers=("input",))
+def one_hot(input, num_classes=-1):
+    """Each whole number as a row with 1 at its place; no gradient."""
+    found = input.value if isinstance(input, Array) else np.asarray(input)
+    size = int(found.max(initial=-1)) + 1 if num_classes == -1 else num_classes
+    return numbers(np.eye(size, dtype=int)[in_range(found, size)])

@@ -1,0 +1,168 @@
+"""Tensors put together."""
+
+import itertools
+from itertools import pairwise
+
+from ..errors import GradcliError
+from ..graphs import OPS, Outputs, shapes
+from ..lazy import np
+from .families import operator, shorthand
+from .leaves import numbers, zeros
+from .shaping import as_box, as_matrix, as_vector, expand, flatten, listed, reshape
+
+
+def _counts(s):
+    """Whether a tensor is more than an empty vector, which may be joined to any other."""
+    return s != (0,)
+
+
+def _joined(*given, dim):
+    if not given:
+        raise GradcliError("arguments", "cat() needs at least one tensor")
+    given = tuple(filter(_counts, given)) or given
+    first = given[0]
+    place = shapes.axis(dim, len(first))
+    for s in given[1:]:
+        refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
+        if len(s) != len(first):
+            raise GradcliError("shape", f"{refusal}: they differ in their number of dimensions")
+        for d, (a, b) in enumerate(zip(first, s, strict=True)):
+            if d != place and a != b:
+                message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
+                raise shapes.Conflict(message, a, b)
+    return (*first[:place], sum(s[place] for s in given), *first[place + 1 :])
+
+
+@operator(
+    shape=_joined,
+    value=lambda *xs, dim: np.concatenate([x for x in xs if _counts(x.shape)] or xs, axis=dim),
+    aliases=("concat", "concatenate"),
+    examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
+    index=lambda lower, i, *tensors, dim: lower.joined(i, tensors, dim),
+)
+def cat(g, y, *tensors, dim=0):
+    """Tensors one after the other along dim."""
+    starts = [0]
+    for x in tensors:
+        starts.append(starts[-1] + (x.shape[dim] if _counts(x.shape) else 0))
+    whole = (slice(None),) * shapes.axis(dim, y.ndim)
+    parts = (g[(*whole, slice(a, b))] for a, b in pairwise(starts))
+    return tuple(
+        part if _counts(x.shape) else zeros(size=(0,))
+        for part, x in zip(parts, tensors, strict=True)
+    )
+
+
+def _stacked(*given, dim):
+    for s in given[1:]:
+        if s != given[0]:
+            shapes.broadcast(given[0], s)
+            raise GradcliError(
+                "shape",
+                f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}",
+            )
+    if not given:
+        raise GradcliError("arguments", "stack() needs at least one tensor")
+    place = shapes.axis(dim, len(given[0]) + 1)
+    return (*given[0][:place], len(given), *given[0][place:])
+
+
+@operator(
+    shape=_stacked,
+    value=lambda *xs, dim: np.stack(xs, axis=dim),
+    examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
+    index=lambda lower, i, *tensors, dim: lower.stacked(i, tensors, dim),
+)
+def stack(g, y, *tensors, dim=0):
+    """Tensors of one shape along a new dimension."""
+    whole = (slice(None),) * shapes.axis(dim, y.ndim)
+    return tuple(g[(*whole, k)] for k in range(len(tensors)))
+
+
+@shorthand()
+def hstack(*tensors):
+    """Tensors side by side: along dimension 1, vectors along their only one."""
+    nodes = tuple(map(as_vector, listed(tensors)))
+    return cat(nodes, dim=0 if nodes[0].ndim == 1 else 1)
+
+
+@shorthand("row_stack")
+def vstack(*tensors):
+    """Tensors on top of each other, a vector being a row."""
+    return cat(tuple(map(as_matrix, listed(tensors))))
+
+
+@shorthand()
+def dstack(*tensors):
+    """Tensors one behind the other, along dimension 2."""
+    return cat(tuple(map(as_box, listed(tensors))), dim=2)
+
+
+@shorthand()
+def column_stack(*tensors):
+    """Tensors side by side, a vector being a column."""
+    nodes = listed(tensors)
+    return cat(tuple(x if x.ndim > 1 else reshape(x, shape=(x.numel, 1)) for x in nodes), dim=1)
+
+
+@shorthand()
+def block_diag(*tensors):
+    """Matrices along a diagonal, zeros elsewhere; a vector being a row."""
+    nodes = tuple(map(as_matrix, listed(tensors)))
+    if any(x.ndim > 2 for x in nodes):
+        raise GradcliError("shape", "block_diag() takes tensors of at most two dimensions")
+    left, right, rows = 0, sum(x.shape[1] for x in nodes), []
+    for x in nodes:
+        right -= x.shape[1]
+        rows.append(OPS["zero_pad"](x, amount=((0, 0), (left, right))))
+        left += x.shape[1]
+    return cat(rows)
+
+
+@shorthand()
+def meshgrid(*tensors, indexing="ij"):
+    """Each vector spread over a grid of all; with "xy", rows and columns are exchanged."""
+    if indexing not in ("ij", "xy"):
+        raise GradcliError("arguments", f"indexing is 'ij' or 'xy', not {indexing!r}")
+    nodes = tuple(map(as_vector, listed(tensors)))
+    if any(x.ndim > 1 for x in nodes):
+        raise GradcliError("shape", "meshgrid() takes vectors and single numbers")
+    swapped = indexing == "xy" and len(nodes) > 1
+    if swapped:
+        nodes = (nodes[1], nodes[0], *nodes[2:])
+    whole = tuple(x.numel for x in nodes)
+    grids = []
+    for k, x in enumerate(nodes):
+        along = reshape(x, shape=(x.numel, *(1,) * (len(nodes) - k - 1)))
+        grids.append(expand(along, shape=whole))
+    return Outputs((grids[1], grids[0], *grids[2:]) if swapped else grids)
+
+
+@shorthand()
+def cartesian_prod(*tensors):
+    """Every combination of one element from each vector, as rows."""
+    nodes = listed(tensors)
+    if any(x.ndim != 1 for x in nodes):
+        raise GradcliError("shape", "cartesian_prod() takes vectors")
+    if len(nodes) == 1:
+        return nodes[0]
+    return stack(tuple(map(flatten, meshgrid(*nodes))), dim=1)
+
+
+MOST_ROWS = 100_000  # of combinations
+
+
+@shorthand()
+def combinations(input, r=2, with_replacement=False):
+    """Every choice of r elements of a vector, in their order, as rows."""
+    if input.ndim != 1 or r < 0:
+        raise GradcliError("arguments", "combinations() takes a vector, and r of at least 0")
+    if r == 0:
+        return zeros(size=(0,))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(itertools.islice(choose(range(input.numel), r), MOST_ROWS + 1))
+    if len(rows) > MOST_ROWS:
+        raise GradcliError("limit", f"there are more than {MOST_ROWS:,} combinations")
+    if not rows:
+        return reshape(input[0:0], shape=(0, r))
+    return OPS["take"](input, numbers(np.array(rows)))

@@ -1,0 +1,249 @@
+"""Elements in another order."""
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from .families import composite, movement, shorthand
+from .pointwise import F
+
+
+def _swap(items, a, b):
+    items = list(items)
+    if items:
+        a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
+        items[a], items[b] = items[b], items[a]
+    return tuple(items)
+
+
+@movement(
+    lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1) if np.ndim(x) else x,
+    shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
+    index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
+    aliases=("swapaxes", "swapdims"),
+    examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
+)
+def transpose(g, y, x, *, dim0, dim1):
+    """Two dimensions exchanged."""
+    return g.transpose(dim0=dim0, dim1=dim1)
+
+
+def _order(dims, ndim):
+    order = tuple(shapes.axis(d, ndim) for d in dims)
+    if sorted(order) != list(range(ndim)):
+        raise GradcliError("shape", f"dims {dims} do not name each of the {ndim} dimensions once")
+    return order
+
+
+def _inverse(order):
+    return tuple(order.index(d) for d in range(len(order)))
+
+
+@movement(
+    lambda x, *, dims: np.transpose(x, dims),
+    shape=lambda s, *, dims: tuple(s[d] for d in _order(dims, len(s))),
+    collect="dims",
+    index=lambda lower, i, x, *, dims: lower(x, [i[d] for d in _inverse(_order(dims, x.ndim))]),
+    examples=(("x.permute(2, 0, 1)", "x=2x3x4"),),
+)
+def permute(g, y, x, *, dims):
+    """Dimensions in another order."""
+    return g.permute(dims=_inverse(_order(dims, x.ndim)))
+
+
+@shorthand("moveaxis")
+def movedim(input, source, destination):
+    """Dimensions moved to other places; the rest keep their order."""
+    input = as_node(input)
+    moved, to = (_places(dims, input.ndim) for dims in (source, destination))
+    if len(moved) != len(to):
+        raise GradcliError(
+            "arguments",
+            f"movedim() moves {len(moved)} dimension{'s' * (len(moved) != 1)} to {len(to)} places",
+        )
+    rest = iter(d for d in range(input.ndim) if d not in moved)
+    places = dict(zip(to, moved, strict=True))
+    return permute(
+        input, dims=tuple(places[d] if d in places else next(rest) for d in range(input.ndim))
+    )
+
+
+def _places(dims, ndim):
+    """Different dimensions, counted from the front, in the order given."""
+    found = tuple(shapes.axis(d, ndim) for d in (dims if isinstance(dims, tuple) else (dims,)))
+    if len(set(found)) != len(found):
+        raise GradcliError("arguments", f"dims {dims} name a dimension twice")
+    return found if ndim else ()
+
+
+@shorthand("T")
+def t(input):
+    """Dimensions in reverse order; for a matrix, its transpose."""
+    if input.ndim == 2:
+        return transpose(input, dim0=0, dim1=1)
+    return input if input.ndim < 2 else permute(input, dims=tuple(reversed(range(input.ndim))))
+
+
+@shorthand("mT", "mH", "adjoint")
+def matrix_transpose(input):
+    """The last two dimensions exchanged."""
+    if input.ndim < 2:
+        have = shapes.text(input.shape)
+        raise GradcliError(
+            "shape", f"mT exchanges the last two dimensions, and the shape is {have}"
+        )
+    return transpose(input, dim0=-2, dim1=-1)
+
+
+@shorthand("H")
+def hermitian(input):
+    """The transpose of a matrix of real numbers."""
+    return t(input)
+
+
+def _unchanged(s, *, dims):
+    shapes.axes(dims, len(s))
+    return s
+
+
+@movement(
+    lambda x, *, dims: np.flip(x, dims if np.ndim(x) else ()),
+    shape=_unchanged,
+    collect="dims",
+    index=lambda lower, i, x, *, dims: lower.mirrored(i, x, dims),
+    examples=(("x.flip(0, 1)", "x=2x3"), ("flip(x, (1,))", "x=2x3")),
+)
+def flip(g, y, x, *, dims):
+    """Read backward along dims."""
+    return g.flip(dims=dims)
+
+
+@shorthand()
+def fliplr(input):
+    """Read backward along dimension 1."""
+    return _turned(input, 1)
+
+
+@shorthand()
+def flipud(input):
+    """Read backward along dimension 0."""
+    return _turned(input, 0)
+
+
+def _turned(input, dim):
+    if input.ndim <= dim:
+        have = shapes.text(input.shape)
+        raise GradcliError("shape", f"there is no dimension {dim} to turn round in shape {have}")
+    return flip(input, dims=(dim,))
+
+
+def _rolls(s, shifts, dims):
+    """How far each dimension moves on."""
+    shifts = shifts if isinstance(shifts, tuple) else (shifts,)
+    over = dims if isinstance(dims, tuple) else (dims,)
+    if len(shifts) != len(over):
+        raise GradcliError(
+            "arguments", f"roll() has {len(shifts)} shifts for {len(over)} dimensions"
+        )
+    far = [0] * max(len(s), 1)
+    for shift, dim in zip(shifts, over, strict=True):
+        far[shapes.axis(dim, len(s))] += shift
+    return far
+
+
+def _rolled_shape(s, *, shifts, dims):
+    if dims not in (None, ()):
+        _rolls(s, shifts, dims)
+    elif isinstance(shifts, tuple) and len(shifts) != 1:
+        raise GradcliError("arguments", "roll() without dims takes one shift")
+    return s
+
+
+def _rolled(x, *, shifts, dims):
+    if dims in (None, ()):
+        return np.roll(x, shifts)
+    return np.roll(x, _rolls(x.shape, shifts, dims), tuple(range(x.ndim))) if x.ndim else x
+
+
+@movement(
+    _rolled,
+    shape=_rolled_shape,
+    index=lambda lower, i, x, *, shifts, dims: (
+        x.reshape(shape=(x.numel,)).roll(shifts=shifts, dims=0).reshape(shape=x.shape)
+        if dims in (None, ())
+        else lower.rolled(i, x, _rolls(x.shape, shifts, dims))
+    ),
+    examples=(
+        ("x.roll(1, 0)", "x=3x2"),
+        ("roll(x, (1, -1), (0, 1))", "x=2x3"),
+        ("x.roll(2)", "x=2x2"),
+    ),
+)
+def roll(g, y, x, *, shifts, dims=None):
+    """Moved on along dims; what leaves at one end comes in at the other."""
+    back = tuple(-n for n in shifts) if isinstance(shifts, tuple) else -shifts
+    return g.roll(shifts=back, dims=dims)
+
+
+@shorthand()
+def rot90(input, k=1, dims=(0, 1), *, axes=None):
+    """Turned by 90 degrees k times, from the first of dims toward the second."""
+    input, dims = as_node(input), dims if axes is None else axes
+    if len(dims) != 2 or len(_places(dims, input.ndim)) != 2:
+        raise GradcliError("arguments", f"rot90() turns two different dimensions, not {dims}")
+    first, second = dims
+    if k % 4 == 0:
+        return input
+    if k % 4 == 2:
+        return flip(input, dims=(first, second))
+    return transpose(flip(input, dims=(second if k % 4 == 1 else first,)), dim0=first, dim1=second)
+
+
+# ---- channels ------------------------------------------------------------------------------------
+
+
+def _image(input, name, divisors):
+    """Checks that dimensions, counted from the last, divide evenly."""
+    for dim, n in divisors.items():
+        if n < 1 or input.ndim < 3 or input.shape[dim] % n:
+            have = shapes.text(input.shape)
+            raise GradcliError(
+                "shape",
+                f"{name}() needs dimension {dim} to be a multiple of {n}, and the shape is {have}",
+            )
+
+
+@composite(torch=F + "pixel_shuffle", examples=(("pixel_shuffle(x, 2)", "x=1x4x1x2"),))
+def pixel_shuffle(input, *, upscale_factor):
+    """Channels laid out as squares of pixels: (C r², H, W) becomes (C, H r, W r)."""
+    r = upscale_factor
+    _image(input, "pixel_shuffle", {-3: r * r})
+    *head, channels, rows, columns = input.shape
+    apart = input.reshape(shape=(*head, channels // (r * r), r, r, rows, columns))
+    n = len(head)
+    side_by_side = apart.permute(dims=(*range(n + 1), n + 3, n + 1, n + 4, n + 2))
+    return side_by_side.reshape(shape=(*head, channels // (r * r), rows * r, columns * r))
+
+
+@composite(torch=F + "pixel_unshuffle", examples=(("pixel_unshuffle(x, 2)", "x=1x1x2x4"),))
+def pixel_unshuffle(input, *, downscale_factor):
+    """Squares of pixels laid out as channels: the reverse of pixel_shuffle."""
+    r = downscale_factor
+    _image(input, "pixel_unshuffle", {-2: r, -1: r})
+    *head, channels, rows, columns = input.shape
+    apart = input.reshape(shape=(*head, channels, rows // r, r, columns // r, r))
+    n = len(head)
+    stacked = apart.permute(dims=(*range(n + 1), n + 2, n + 4, n + 1, n + 3))
+    return stacked.reshape(shape=(*head, channels * r * r, rows // r, columns // r))
+
+
+@composite(torch=F + "channel_shuffle", examples=(("channel_shuffle(x, 2)", "x=1x4x1x2"),))
+def channel_shuffle(input, *, groups):
+    """Channels of groups dealt out in turn."""
+    if input.ndim < 3 or groups < 1 or input.shape[1] % groups:
+        have = shapes.text(input.shape)
+        raise GradcliError(
+            "shape", f"channel_shuffle() needs channels in {groups} groups, and the shape is {have}"
+        )
+    batch, channels, *image = input.shape
+    apart = input.reshape(shape=(batch, groups, channels // groups, *image))
+    return apart.transpose(dim0=1, dim1=2).reshape(shape=input.shape)

@@ -1,0 +1,123 @@
+"""A part of a tensor written over: a slice, a view, what a mask covers."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from .arithmetic import where
+from .families import composite, operator, overwriting
+from .leaves import zeros
+from .selecting import check_view, select
+from .shaping import expand, reshape
+
+
+def _slice(x, *, dim, index):
+    return x[(*(slice(None),) * shapes.axis(dim, x.ndim), index, ...)]
+
+
+@overwriting(
+    _slice,
+    examples=(
+        ("x.select_scatter(v, 0, 1)", "x=2x3,v=3"),
+        ("select_scatter(x, v, 1, -1)", "x=2x3,v=2"),
+    ),
+)
+def select_scatter(g, y, x, src, *, dim, index):
+    """x with src in place of the slice at index along dim."""
+    to_x = g.select_scatter(zeros(size=src.shape), dim=dim, index=index)
+    return to_x, select(g, dim, index)
+
+
+def _part(ndim, dim, start, end, step):
+    return (*(slice(None),) * shapes.axis(dim, ndim), slice(start, end, step))
+
+
+@overwriting(
+    lambda x, *, dim, start, end, step: x[_part(x.ndim, dim, start, end, step)],
+    examples=(
+        ("x.slice_scatter(v, 1, 1, 3)", "x=2x3,v=2x2"),
+        ("slice_scatter(x, v, start=0, step=2)", "x=3x2,v=2x2"),
+    ),
+)
+def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
+    """x with src in place of the slices from start to end along dim."""
+    part = {"dim": dim, "start": start, "end": end, "step": step}
+    return g.slice_scatter(zeros(size=src.shape), **part), g[_part(g.ndim, **part)]
+
+
+@operator(
+    shape=lambda s, src, *, size, stride, storage_offset: _strided_shape(
+        s, src, size, stride, storage_offset
+    ),
+    value=lambda x, src, *, size, stride, storage_offset: _write_strided(
+        np.array(x), src, size, stride, storage_offset
+    ),
+    method=True,
+    caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",
+    examples=(("as_strided_scatter(zeros(2, 3), v, (2, 2), (1, 2))", "v=2x2"),),
+)
+def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
+    """x with src in place of what as_strided sees."""
+    view = {"size": size, "stride": stride, "storage_offset": storage_offset}
+    seen = g.as_strided(**view)
+    return zeros(size=x.shape).as_strided_scatter(seen, **view), seen
+
+
+def _strided_shape(s, src, size, stride, offset):
+    check_view(size, stride, offset, shapes.numel(s))
+    message = f"src of as_strided_scatter() must have shape {shapes.text(size)}"
+    shapes.require_equal(src, size, f"{message}, not {shapes.text(src)}")
+    return s
+
+
+def _write_strided(out, src, size, stride, offset):
+    steps = [n * out.itemsize for n in stride]
+    np.lib.stride_tricks.as_strided(out.reshape(-1)[offset:], size, steps)[...] = src
+    return out
+
+
+# ---- masks ---------------------------------------------------------------------------------------
+
+
+@composite(
+    labels=("mask",),
+    method=True,
+    examples=(("masked_fill(x, x > 0.5, v)", "x=2x3,v=()"), ("x.masked_fill(x < 0, 10)", "x=3")),
+)
+def masked_fill(input, mask, value):
+    """input with one value where the mask holds."""
+    if value.ndim:
+        have = shapes.text(value.shape)
+        raise GradcliError(
+            "shape",
+            f"masked_fill() takes a single number, not shape {have}",
+            hint="where(mask, value, input) takes any shape",
+        )
+    return where(mask, value, input)
+
+
+@composite(
+    labels=("mask",),
+    method=True,
+    examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
+)
+def masked_scatter(input, mask, source):
+    """input with the elements of source, in their order, where the mask holds."""
+    shape = shapes.broadcast(input.shape, mask.shape)
+    if not source.numel:
+        return expand(input, shape=shape)
+    wide = expand(mask, shape=shape)
+    order = reshape(wide, shape=(-1,)).cumsum(dim=0) - 1
+    return where(wide, reshape(source.take(order), shape=shape), input)
+
+
+@operator(
+    shape=lambda s, value: s,
+    value=lambda x, value: np.full(np.shape(x), value),
+    symbolic=lambda sp, x, value: np.full(x.shape, value, dtype=object),
+    dtype="promote",
+    method=True,
+    examples=(("x.fill(v)", "x=2x3,v=()"),),
+)
+def fill(g, y, x, value):
+    """One value everywhere, in the shape of x."""
+    return zeros(size=x.shape), g.sum()

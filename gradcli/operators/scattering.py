@@ -1,0 +1,288 @@
+"""Elements written over others, and added to them, by whole numbers and masks."""
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from . import elements
+from .arithmetic import where
+from .families import composite, operator, shorthand
+from .leaves import arange, zeros
+from .selecting import check_index, flat_places, wrapped
+from .shaping import expand, reshape
+
+
+def _scatter_to(v, index, *, shape, dim):
+    out = np.zeros(shapes.numel(shape), dtype=np.asarray(v).dtype)
+    np.add.at(out, flat_places(np.asarray(index), shape, dim), np.reshape(v, -1))
+    return out.reshape(shape)
+
+
+@operator(
+    shape=lambda s, index, *, shape, dim: shape,
+    value=_scatter_to,
+    symbolic=lambda sp, v, index, *, shape, dim: elements.scattered(
+        sp, _scatter_to, v, index, shape, dim
+    ),
+    dtype="first",
+    order="v shape dim index",
+    labels=("index",),
+    method=True,
+    examples=(("x.scatter_to((2, 3), 1, tensor([[0, 0], [2, 1]]))", "x=2x2"),),
+    torch=None,
+    index=lambda lower, i, v, index, *, shape, dim: lower.scattered(i, v, index, dim, shape),
+)
+def scatter_to(g, y, v, index, *, shape, dim):
+    """v added into zeros of `shape` where index says along dim: the transpose of gather."""
+    return g.gather(dim=dim, index=index), None
+
+
+# ---- one element for each number -----------------------------------------------------------------
+
+
+def _scattered(name):
+    def shape(s, index, src, *, dim, **_):
+        check_index(s, index, dim, name)
+        short = [(n, k) for n, k in zip(src, index, strict=False) if k > n]
+        if src and 0 not in index and (len(src) != max(len(index), 1) or short):
+            message = (
+                f"the index of {name}() has shape {shapes.text(index)} and src only "
+                f"{shapes.text(src)}"
+            )
+            if short:
+                raise shapes.Conflict(message, *short[0])
+            raise GradcliError("shape", message)
+        return s
+
+    return shape
+
+
+def _sources(src, index):
+    """The elements of src that an index, which may be smaller, sends away; in a row."""
+    if np.ndim(src):
+        src = np.asarray(src)[tuple(map(slice, np.atleast_1d(index).shape))]
+    return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
+
+
+def _received(g, src, dim, index):
+    """What goes back to src: zeros where index leaves elements out."""
+    back = g.gather(dim=dim, index=index)
+    if back.shape == src.shape or not src.ndim:
+        return back
+    if not back.ndim:
+        return reshape(back, shape=(1,))
+    return back.put_at(shape=src.shape, index=tuple(map(slice, back.shape)))
+
+
+def _scatter(x, index, src, *, dim):
+    out = np.array(x)
+    out.reshape(-1)[flat_places(np.asarray(index), out.shape, dim)] = _sources(src, index)
+    return out
+
+
+@operator(
+    shape=_scattered("scatter"),
+    value=_scatter,
+    order="x dim index src",
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
+        ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
+    ),
+)
+def scatter(g, y, x, index, src, *, dim):
+    """x with src written where index says along dim; of several on one place, one wins."""
+    return g.scatter(dim=dim, index=index, src=0), None, _received(g, src, dim, index)
+
+
+def _scatter_add(x, index, src, *, dim):
+    out = np.array(x)
+    places = flat_places(np.asarray(index), out.shape, dim)
+    np.add.at(out.reshape(-1), places, _sources(src, index))
+    return out
+
+
+@composite(
+    shape=_scattered("scatter_add"),
+    value=_scatter_add,
+    rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
+    order="x dim index src",
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
+        ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
+    ),
+)
+def scatter_add(x, index, src, *, dim):
+    """x with src added where index says along dim."""
+    sent = src if not src.ndim or src.shape == index.shape else src[tuple(map(slice, index.shape))]
+    return x + scatter_to(sent, shape=x.shape, dim=dim, index=index)
+
+
+# ---- several elements into one -------------------------------------------------------------------
+
+NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": -float("inf"), "amin": float("inf")}
+COMBINE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "amin": "minimum"}
+
+
+def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
+    out, places = np.array(x), flat_places(np.asarray(index), np.shape(x), dim)
+    flat = out.reshape(-1)
+    if not include_self:
+        flat[places] = NEUTRAL[reduce]
+    getattr(np, COMBINE[reduce]).at(flat, places, _sources(src, index))
+    if reduce != "mean":
+        return out
+    counts = np.bincount(places, minlength=flat.size) + include_self
+    return out / np.maximum(counts, 1).reshape(out.shape)
+
+
+def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
+    places = flat_places(np.asarray(index), x.shape, dim).tolist()
+    rows = [[e] if include_self or k not in places else [] for k, e in enumerate(x.reshape(-1))]
+    for k, e in zip(places, _sources(src, index), strict=True):
+        rows[k].append(e)
+    combine = {
+        "sum": sp.Add,
+        "prod": sp.Mul,
+        "mean": lambda *row: elements.mean(sp, *row),
+        "amax": lambda *row: elements.extreme(sp, "Max", *row),
+        "amin": lambda *row: elements.extreme(sp, "Min", *row),
+    }[reduce]
+    out = np.empty(len(rows), object)
+    for k, row in enumerate(rows):
+        out[k] = combine(*row)
+    return out.reshape(x.shape)
+
+
+def _reducible(name):
+    def shape(s, index, src, *, dim, reduce, include_self):
+        if reduce not in NEUTRAL:
+            known = ", ".join(NEUTRAL)
+            raise GradcliError("arguments", f"{name}() reduces by {known}, not {reduce!r}")
+        return _scattered(name)(s, index, src, dim=dim)
+
+    return shape
+
+
+def _of_prod(g, y, x, index, src, spot):
+    """To x and to src: results without the factor that is differentiated by."""
+    dim = spot["dim"]
+    one = where(x.eq(0), 1, x)
+    others = one.scatter_reduce(index=index, src=src, reduce="prod", **spot)
+    to_x = g * others / one
+    zero = src.eq(0)
+    count = zeros(size=x.shape).scatter_add(dim=dim, index=index, src=zero.double())
+    single = zero & count.gather(dim=dim, index=index).eq(1)
+    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **spot)
+    to_src = where(
+        single,
+        (g * without).gather(dim=dim, index=index),
+        (g * y).gather(dim=dim, index=index) / where(zero, 1, src),
+    )
+    return to_x, to_src
+
+
+def _of_mean(g, y, x, index, src, spot):
+    """To x and to src: the gradient, divided by how many were averaged."""
+    dim = spot["dim"]
+    base = zeros(size=x.shape) + (1 if spot["include_self"] else 0)
+    ones = expand(as_node(1.0), shape=index.shape)
+    count = base.scatter_add(dim=dim, index=index, src=ones)
+    count = where(count.eq(0), 1, count)
+    return g / count, g.gather(dim=dim, index=index) / count.gather(dim=dim, index=index)
+
+
+def _of_extreme(g, y, x, index, src, spot):
+    """To x and to src: the gradient, shared equally among ties."""
+    dim = spot["dim"]
+    in_x, in_src = x.eq(y), src.eq(y.gather(dim=dim, index=index))
+    count = in_x.double().scatter_add(dim=dim, index=index, src=in_src.double())
+    share = g / count
+    return in_x * share, in_src * share.gather(dim=dim, index=index)
+
+
+def _of_sum(g, y, x, index, src, spot):
+    return g, g.gather(dim=spot["dim"], index=index)
+
+
+GRADIENTS = {
+    "sum": _of_sum,
+    "mean": _of_mean,
+    "prod": _of_prod,
+    "amax": _of_extreme,
+    "amin": _of_extreme,
+}
+
+
+@operator(
+    shape=_reducible("scatter_reduce"),
+    value=_scatter_reduce,
+    symbolic=_symbols_reduced,
+    order="x dim index src reduce include_self",
+    labels=("index",),
+    method=True,
+    caveat="of equal extremes each takes its share of the gradient",
+    examples=(
+        ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'prod')", "x=2,v=3"),
+        ("x.scatter_reduce(1, tensor([[0, 0], [2, 1]]), v, 'mean')", "x=2x3,v=2x2"),
+        ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
+    ),
+)
+def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
+    """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
+    sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
+    spot = {"dim": dim, "include_self": include_self}
+    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, spot)
+    if not include_self:
+        to_x = to_x.scatter(dim=dim, index=index, src=0)
+    if sent is not src:
+        to_src = to_src.put_at(shape=src.shape, index=tuple(map(slice, index.shape)))
+    return to_x, None, to_src
+
+
+# ---- places counted row by row -------------------------------------------------------------------
+
+
+def _put_shape(s, index, source, *, accumulate):
+    if shapes.numel(index) != shapes.numel(source):
+        raise GradcliError(
+            "shape",
+            f"put() needs as many elements as places, not {shapes.numel(source)} and "
+            f"{shapes.numel(index)}",
+        )
+    return s
+
+
+def _put(x, index, source, *, accumulate):
+    out, places = np.array(x), wrapped(index, np.size(x))
+    if accumulate:
+        np.add.at(out.reshape(-1), places, np.reshape(source, -1))
+    else:
+        out.reshape(-1)[places] = np.reshape(source, -1)
+    return out
+
+
+@operator(
+    shape=_put_shape,
+    value=_put,
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.put(tensor([0, 4]), v)", "x=2x3,v=2"),
+        ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),
+    ),
+)
+def put(g, y, x, index, source, *, accumulate=False):
+    """x with source written, or added, where index says, all counted in a row."""
+    to_x = g if accumulate else g.put(index, zeros(size=source.shape))
+    return to_x, None, g.take(index).reshape(shape=source.shape)
+
+
+@shorthand(numbers=("indices",))
+def index_put(input, indices, values, accumulate=False):
+    """input with values written, or added, at an index."""
+    places = reshape(arange(end=input.numel), shape=input.shape)
+    picked = places[indices if isinstance(indices, tuple) else (indices,)]
+    return put(input, picked, expand(as_node(values), shape=picked.shape), accumulate=accumulate)

@@ -1,0 +1,314 @@
+"""Elements chosen by whole numbers and masks."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..lazy import np
+from . import elements
+from .arithmetic import where
+from .families import composite, operator, shorthand
+from .leaves import Array, arange, numbers, zeros
+from .ordering import movedim
+from .shaping import expand, flatten, reshape, unflatten
+
+
+def in_range(index, size):
+    """An index as an array, whose numbers are from 0 to below size."""
+    index = np.asarray(index)
+    if index.dtype == object:
+        raise GradcliError("needs-value", "what an index picks depends on its numbers")
+    if index.size and (index.min() < 0 or index.max() >= size):
+        bad = index[(index < 0) | (index >= size)].flat[0]
+        raise GradcliError("index", f"index {bad} is out of range for a dimension of size {size}")
+    return index
+
+
+# ---- one element for each number -----------------------------------------------------------------
+
+
+def check_index(s, index, dim, name):
+    """Raise where an index of `name` reaches over a tensor of shape s."""
+    place = shapes.axis(dim, len(s))
+    if 0 in index:
+        return
+    if max(len(index), 1) != max(len(s), 1):
+        raise GradcliError(
+            "shape",
+            f"{name}() needs an index with {len(s)} dimensions, as the input has, not {len(index)}",
+        )
+    for d, (n, k) in enumerate(zip(s, index, strict=False)):
+        if d != place and k > n:
+            raise shapes.Conflict(
+                f"the index of {name}() has size {k} along dimension {d}, and the input only {n}",
+                k,
+                n,
+            )
+
+
+def _gathered(s, index, *, dim):
+    check_index(s, index, dim, "gather")
+    return index
+
+
+def flat_places(index, shape, dim):
+    """Where an index of gather and scatter points, in a tensor of this shape counted row by row."""
+    if not index.size:
+        return np.zeros(0, int)
+    shape, index = shape or (1,), np.atleast_1d(index)
+    places = list(np.indices(index.shape, sparse=True))
+    places[dim] = in_range(index, shape[dim])
+    return np.ravel_multi_index(np.broadcast_arrays(*places), shape).reshape(-1)
+
+
+def _gather(x, index, *, dim):
+    index = np.asarray(index)
+    return np.reshape(x, -1)[flat_places(index, np.shape(x), dim)].reshape(index.shape)
+
+
+@operator(
+    shape=_gathered,
+    value=_gather,
+    symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
+    dtype="first",
+    order="x dim index",
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
+        ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
+    ),
+    index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
+)
+def gather(g, y, x, index, *, dim):
+    """Along dim, the element that index names."""
+    return g.scatter_to(shape=x.shape, dim=dim, index=index), None
+
+
+@shorthand()
+def take_along_dim(input, indices, dim=None):
+    """Along dim, the element that indices name, with broadcasting; without dim, of all in a row."""
+    if dim is None:
+        return gather(flatten(input), dim=0, index=flatten(indices))
+    if input.ndim != indices.ndim:
+        raise GradcliError(
+            "shape",
+            f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}, "
+            f"not {indices.ndim}",
+        )
+    place = shapes.axis(dim, input.ndim)
+    indices = where(indices < 0, indices + input.shape[place], indices)
+    wide = shapes.broadcast(_without(input, place), _without(indices, place))
+    sizes = [(*wide[:place], x.shape[place], *wide[place + 1 :]) for x in (input, indices)]
+    return gather(expand(input, shape=sizes[0]), dim=dim, index=expand(indices, shape=sizes[1]))
+
+
+def _without(x, place):
+    return tuple(1 if d == place else n for d, n in enumerate(x.shape))
+
+
+# ---- a whole slice for each number ---------------------------------------------------------------
+
+
+def spread(index, dim, shape):
+    """An index of slices as one of elements: the index of gather for a result of this shape."""
+    if not shape:
+        return reshape(index, shape=())
+    place = shapes.axis(dim, len(shape))
+    along = tuple(index.numel if d == place else 1 for d in range(len(shape)))
+    return expand(reshape(index, shape=along), shape=shape)
+
+
+def _selected(s, index, *, dim):
+    place = shapes.axis(dim, len(s))
+    if len(index) > 1 or (not s and shapes.numel(index) != 1):
+        raise GradcliError(
+            "shape", f"index_select() needs a vector as index, not shape {shapes.text(index)}"
+        )
+    return (*s[:place], shapes.numel(index), *s[place + 1 :]) if s else ()
+
+
+def _index_select(x, index, *, dim):
+    index = in_range(index, x.shape[dim] if np.ndim(x) else 1).reshape(-1)
+    return np.take(x, index, axis=dim) if np.ndim(x) else x
+
+
+@composite(
+    shape=_selected,
+    value=_index_select,
+    rule=lambda g, y, x, index, *, dim: (
+        zeros(size=x.shape).index_add(dim=dim, index=index, source=g),
+        None,
+    ),
+    dtype="first",
+    order="x dim index",
+    labels=("index",),
+    method=True,
+    examples=(
+        ("x.index_select(0, tensor([2, 0, 2]))", "x=3x2"),
+        ("index_select(x, -1, tensor([1]))", "x=2x3"),
+    ),
+)
+def index_select(x, index, *, dim):
+    """The slices along dim that index names."""
+    return gather(x, dim=dim, index=spread(index, dim, _selected(x.shape, index.shape, dim=dim)))
+
+
+@shorthand()
+def select(input, dim, index):
+    """The slice at index along dim, without that dimension."""
+    place = shapes.axis(dim, input.ndim)
+    return input[(*(slice(None),) * place, index)]
+
+
+@shorthand(numbers=("start",))
+def narrow(input, dim, start, length):
+    """The part of a length along dim, from start on."""
+    place = shapes.axis(dim, input.ndim)
+    if not input.ndim:
+        raise GradcliError("shape", "narrow() needs at least one dimension")
+    size = input.shape[place]
+    first = start + size if start < 0 else start
+    if not 0 <= first <= first + length <= size:
+        raise GradcliError(
+            "index", f"there are no {length} elements from {start} on in a dimension of {size}"
+        )
+    return input[(*(slice(None),) * place, slice(first, first + length))]
+
+
+@shorthand(numbers=("repeats",))
+def repeat_interleave(input, repeats, dim=None, *, output_size=None):
+    """Each element, or each slice along dim, so many times."""
+    if dim is None:
+        input, dim = flatten(input), 0
+    place = shapes.axis(dim, input.ndim)
+    size = input.shape[place]
+    counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
+    if counts.size not in (1, size) or (counts < 0).any():
+        raise GradcliError(
+            "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"
+        )
+    places = np.repeat(np.arange(size), counts.reshape(-1))
+    if output_size not in (None, len(places)):
+        raise GradcliError("arguments", f"output_size is {len(places)}, not {output_size}")
+    return index_select(input, dim=dim, index=numbers(places))
+
+
+# ---- places counted row by row -------------------------------------------------------------------
+
+
+def wrapped(index, size):
+    """An index of all elements in a row, which may count from the end."""
+    index = np.asarray(index).reshape(-1)
+    return in_range(np.where(index < 0, index + size, index), size)
+
+
+def _take(x, index, *, dim=0):
+    return np.reshape(x, -1)[wrapped(index, np.size(x))].reshape(np.shape(index))
+
+
+@operator(
+    shape=lambda s, index: index,
+    value=_take,
+    symbolic=lambda sp, x, index: elements.gathered(sp, _take, x.reshape(-1), index, 0),
+    dtype="first",
+    labels=("index",),
+    method=True,
+    examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
+)
+def take(g, y, x, index):
+    """The elements that index names, all counted in a row."""
+    return zeros(size=x.shape).put(index, g, accumulate=True), None
+
+
+def check_view(size, stride, offset, limit):
+    """Raise where a view of this size and stride reaches over `limit` elements."""
+    if len(size) != len(stride):
+        raise GradcliError(
+            "arguments", f"a stride is needed for each size: {len(size)}, not {len(stride)}"
+        )
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if min((offset, *size, *stride)) < 0 or (last >= limit and 0 not in size):
+        raise GradcliError("index", f"such a view reaches element {last}, and there are {limit}")
+
+
+@composite(
+    dtype="first",
+    method=True,
+    examples=(
+        ("x.as_strided((2, 2), (1, 2))", "x=2x3"),
+        ("as_strided(x, (2, 2), (1, 1), 1)", "x=4"),
+    ),
+)
+def as_strided(x, *, size, stride, storage_offset=0):
+    """A view with steps of its own through all elements in a row."""
+    check_view(size, stride, storage_offset, x.numel)
+    places = as_node(storage_offset)
+    for d, (n, step) in enumerate(zip(size, stride, strict=True)):
+        along = reshape(arange(end=n), shape=(n, *(1,) * (len(size) - d - 1)))
+        places = places + along * step
+    return take(x, places)
+
+
+def _window_shape(s, *, dimension, size, step):
+    place = shapes.axis(dimension, len(s))
+    have = s[place] if s else 1
+    if not 0 <= size <= have or step < 1:
+        raise GradcliError(
+            "arguments",
+            f"unfold() needs a size up to {have} and a step above 0, not {size} and {step}",
+        )
+    count = (have - size) // step + 1
+    return (*s[:place], count, *s[place + 1 :], size) if s else (size,)
+
+
+def _windows(x, *, dimension, size, step):
+    if not np.ndim(x):
+        return np.full(size, x)
+    if not size:
+        return np.zeros(_window_shape(x.shape, dimension=dimension, size=size, step=step), x.dtype)
+    seen = np.lib.stride_tricks.sliding_window_view(x, size, axis=dimension)
+    return seen[(*(slice(None),) * (dimension % x.ndim), slice(None, None, step))]
+
+
+@composite(
+    shape=_window_shape,
+    value=_windows,
+    torch="torch.Tensor.unfold",
+    dtype="first",
+    method=True,
+    examples=(("x.unfold(0, 2, 1)", "x=4"), ("x.unfold(1, 2, 2)", "x=2x5")),
+)
+def unfold(x, *, dimension, size, step):
+    """The windows of a size along a dimension, a step apart, as a new last dimension."""
+    if not x.ndim:
+        return expand(x, shape=(size,))
+    place = shapes.axis(dimension, x.ndim)
+    count = _window_shape(x.shape, dimension=dimension, size=size, step=step)[place]
+    places = reshape(arange(end=count) * step, shape=(count, 1)) + arange(end=size)
+    parts = index_select(x, dim=place, index=flatten(places))
+    return movedim(unflatten(parts, place, (count, size)), place + 1, -1)
+
+
+# ---- masks ---------------------------------------------------------------------------------------
+
+
+@shorthand(numbers=("mask",))
+def masked_select(input, mask):
+    """The elements where the mask holds, in a row."""
+    if not isinstance(mask, Array) or mask.dtype != "bool":
+        raise GradcliError("arguments", "masked_select() needs a mask of True and False")
+    shape = shapes.broadcast(input.shape, mask.value.shape)
+    whole = input if input.shape == shape else expand(input, shape=shape)
+    if mask.value.shape != shape:
+        mask = Array(np.broadcast_to(mask.value, shape), f"{mask}.expand{shape}")
+    return whole[mask]
+
+
+@shorthand("argwhere", numbers=("input",))
+def nonzero(input, *, as_tuple=False):
+    """Where elements are not 0, a row for each of them; no gradient."""
+    found = input.value if isinstance(input, Array) else np.asarray(input)
+    places = np.argwhere(found)
+    if not as_tuple:
+        return numbers(places)
+    columns = places.T if found.ndim else [places[:, :0].sum(1)]
+    return Outputs(map(numbers, columns))

@@ -1,0 +1,113 @@
+"""Whole slices added, written and combined, by a number for each."""
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from .arithmetic import where
+from .families import composite
+from .leaves import zeros
+from .selecting import spread
+from .shaping import expand, reshape
+
+
+def _along(x, index, source, dim, name):
+    """The index of scatter that sends the slices of source along dim; checks their shapes."""
+    place, n = shapes.axis(dim, x.ndim), index.numel
+    want = (*x.shape[:place], n, *x.shape[place + 1 :]) if x.ndim else ()
+    if index.ndim > 1 or (source.shape != want and (source.numel, n, x.numel) != (1, 1, 1)):
+        message = (
+            f"{name}() needs a vector as index and a source of shape {shapes.text(want)}, "
+            f"not {shapes.text(index.shape)} and {shapes.text(source.shape)}"
+        )
+        shapes.require_equal(source.shape, want, message)
+        raise GradcliError("shape", message)
+    return spread(index, dim, source.shape)
+
+
+SLICES = {"labels": ("index",), "method": True}
+
+
+@composite(
+    rule=lambda g, y, x, index, source, *, dim, alpha=1: (
+        g,
+        None,
+        _times(g.index_select(dim=dim, index=index), alpha),
+    ),
+    order="x dim index source alpha",
+    examples=(
+        ("x.index_add(0, tensor([1, 1]), v)", "x=3x2,v=2x2"),
+        ("index_add(x, 1, tensor([0, 2]), v, alpha=2)", "x=2x3,v=2x2"),
+    ),
+    **SLICES,
+)
+def index_add(x, index, source, *, dim, alpha=1):
+    """x with the slices of source added where index says along dim."""
+    index = _along(x, index, source, dim, "index_add")
+    return x.scatter_add(dim=dim, index=index, src=_times(source, alpha))
+
+
+def _times(x, alpha):
+    return x if alpha == 1 else x * alpha
+
+
+@composite(
+    rule=lambda g, y, x, index, source, *, dim: (
+        g.index_fill(dim=dim, index=index, value=0),
+        None,
+        g.index_select(dim=dim, index=index),
+    ),
+    order="x dim index source",
+    examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
+    **SLICES,
+)
+def index_copy(x, index, source, *, dim):
+    """x with the slices of source written where index says along dim."""
+    return x.scatter(dim=dim, index=_along(x, index, source, dim, "index_copy"), src=source)
+
+
+@composite(
+    rule=lambda g, y, x, index, value, *, dim: (
+        g.index_fill(dim=dim, index=index, value=0),
+        None,
+        where(_hit(x, index, dim), g, 0).sum(),
+    ),
+    order="x dim index value",
+    examples=(
+        ("x.index_fill(0, tensor([2, 0]), v)", "x=3x2,v=()"),
+        ("index_fill(x, 1, tensor([1]), 2.5)", "x=2x3"),
+    ),
+    **SLICES,
+)
+def index_fill(x, index, value, *, dim):
+    """x with one value in the slices that index names along dim."""
+    if value.ndim:
+        have = shapes.text(value.shape)
+        raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
+    return where(_hit(x, index, dim), value, x)
+
+
+def _hit(x, index, dim):
+    """Where index points along dim, as a mask that broadcasts to x; it may count from the end."""
+    place = shapes.axis(dim, x.ndim)
+    size = x.shape[place] if x.ndim else 1
+    ones = expand(as_node(1.0), shape=(index.numel,))
+    count = zeros(size=(size,)).put(reshape(index, shape=(-1,)), ones, accumulate=True)
+    return reshape(count > 0, shape=tuple(size if d == place else 1 for d in range(x.ndim)))
+
+
+@composite(
+    order="x dim index source reduce include_self",
+    caveat="of equal extremes each takes its share of the gradient",
+    examples=(
+        ("x.index_reduce(0, tensor([0, 0, 2]), v, 'prod')", "x=3x2,v=3x2"),
+        ("x.index_reduce(0, tensor([0, 0]), v, 'mean', include_self=False)", "x=3,v=2"),
+    ),
+    **SLICES,
+)
+def index_reduce(x, index, source, *, dim, reduce, include_self=True):
+    """x combined with slices where index says along dim, by mean, prod, amax or amin."""
+    if reduce == "sum":
+        raise GradcliError("arguments", "index_reduce() has no 'sum'", hint="index_add() sums")
+    index = _along(x, index, source, dim, "index_reduce")
+    return x.scatter_reduce(
+        dim=dim, index=index, src=source, reduce=reduce, include_self=include_self
+    )

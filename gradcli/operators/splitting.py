@@ -1,0 +1,121 @@
+"""Tensors taken apart."""
+
+from itertools import accumulate, pairwise
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from .families import shorthand
+from .leaves import Array
+
+MOST_PARTS = 10_000  # of a tensor that is taken apart
+
+
+@shorthand("unsafe_split")
+def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
+    """Parts of one size, or of the sizes listed, along dim."""
+    size = split_size_or_sections if split_size is None else split_size
+    return Outputs(_parts_of(as_node(tensor), size, dim))
+
+
+@shorthand("unsafe_split_with_sizes")
+def split_with_sizes(input, split_sizes, dim=0):
+    """Parts of the sizes listed, along dim."""
+    return split(input, split_sizes, dim)
+
+
+def _parts_of(tensor, split_size, dim):
+    place = shapes.axis(dim, tensor.ndim)
+    size = tensor.shape[place]
+    if isinstance(split_size, int):
+        if split_size < 1:
+            raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
+        _check_parts(-(-size // split_size))
+        split_size = [min(split_size, size - k) for k in range(0, size, split_size)]
+    elif sum(split_size) != size:
+        raise GradcliError(
+            "shape",
+            f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
+            f"which is {size}",
+        )
+    return _between(tensor, [0, *accumulate(split_size)], place)
+
+
+def _between(tensor, ends, place):
+    """The parts from each end to the next."""
+    whole = (slice(None),) * place
+    return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
+
+
+def _check_parts(count):
+    if count > MOST_PARTS:
+        raise GradcliError("limit", f"{count:,} parts, and {MOST_PARTS:,} are the most")
+
+
+@shorthand("unsafe_chunk")
+def chunk(input, chunks, dim=0):
+    """At most `chunks` parts of equal size along dim; the last may be smaller."""
+    size = input.shape[shapes.axis(dim, input.ndim)]
+    return split(input, max(1, -(-size // chunks)), dim)
+
+
+@shorthand()
+def unbind(input, dim=0):
+    """The slices along dim."""
+    place = shapes.axis(dim, input.ndim)
+    if not input.ndim:
+        raise GradcliError("shape", "unbind() needs at least one dimension")
+    _check_parts(input.shape[place])
+    whole = (slice(None),) * place
+    return Outputs(input[(*whole, k)] for k in range(input.shape[place]))
+
+
+@shorthand(numbers=("indices_or_sections", "indices"))
+def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
+    """So many parts of nearly equal size along dim, or parts that end at the places listed."""
+    given = (n for n in (indices_or_sections, indices, sections) if n is not None)
+    return _divided(input, next(given, None), shapes.axis(dim, input.ndim), "tensor_split")
+
+
+def _divided(input, parts, place, name):
+    if not input.ndim:
+        raise GradcliError("shape", f"{name}() needs at least one dimension")
+    size = input.shape[place]
+    if isinstance(parts, Array):
+        parts = tuple(parts.value.tolist())
+    if isinstance(parts, tuple):
+        _check_parts(len(parts))
+        return Outputs(_between(input, [0, *parts, size], place))
+    if not isinstance(parts, int) or parts < 1:
+        raise GradcliError("arguments", f"{name}() needs at least 1 part, not {parts}")
+    _check_parts(parts)
+    ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
+    return Outputs(_between(input, ends, place))
+
+
+def _evenly(input, parts, place, name):
+    """As tensor_split, but a number of parts must divide the size."""
+    if input.ndim <= place:
+        have = shapes.text(input.shape)
+        raise GradcliError("shape", f"{name}() splits dimension {place}, and the shape is {have}")
+    if isinstance(parts, int) and parts > 0 and input.shape[place] % parts:
+        size = input.shape[place]
+        raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
+    return _divided(input, parts, place, name)
+
+
+@shorthand()
+def hsplit(input, indices_or_sections):
+    """Parts side by side: along dimension 1, of a vector along its only one."""
+    return _evenly(input, indices_or_sections, 0 if input.ndim == 1 else 1, "hsplit")
+
+
+@shorthand()
+def vsplit(input, indices_or_sections):
+    """Parts on top of each other, along dimension 0."""
+    return _evenly(input, indices_or_sections, 0, "vsplit")
+
+
+@shorthand()
+def dsplit(input, indices_or_sections):
+    """Parts one behind the other, along dimension 2."""
+    return _evenly(input, indices_or_sections, 2, "dsplit")
