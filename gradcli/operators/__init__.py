@@ -2,15 +2,20 @@
 
 from . import (
     arithmetic,
+    floats,
+    gamma,
     indexing,
     leaves,
     losses,
     matrix,
     networks,
     numpy_names,
+    pairs,
     pointwise,
     reductions,
+    rounding,
     shaping,
+    special,
 )
 from .families import SHORTHANDS
 

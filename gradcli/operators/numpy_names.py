@@ -7,6 +7,7 @@ from ..graphs import Node, as_node
 from .families import shorthand
 from .matrix import matmul
 from .reductions import amax, amin, cumsum, std, var
+from .rounding import round_
 from .shaping import chunk, permute, reshape, split, t, unsqueeze
 
 
@@ -70,6 +71,12 @@ def running_sum(a, dim=None):
     """Running sum along an axis, or of all elements in a row."""
     node: Node = as_node(a)
     return cumsum(reshape(node, shape=(-1,)), dim=0) if dim is None else cumsum(node, dim=dim)
+
+
+@shorthand("np.round", "np.around", alone=True)
+def rounded(a, decimals=0):
+    """The nearest number with so many decimals."""
+    return round_(a, decimals=decimals)
 
 
 @shorthand("np.repeat", alone=True)
