@@ -84,7 +84,8 @@ def _trigamma(x):
 def _polygamma(x, *, n):
     if n < 2:
         return _trigamma(x) if n else _digamma(x)
-    return (-1.0) ** (n + 1) * math.gamma(n + 1.0) * scipy_special.zeta(n + 1.0, x)
+    sizes = math.gamma(n + 1.0) * scipy_special.zeta(n + 1.0, x)
+    return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
 
 
 def _symbolic_polygamma(sp, x, *, n):

@@ -61,10 +61,13 @@ def logaddexp2(g, y, a, b):
     lambda a, b: np.multiply(a, np.power(2.0, b)),
     symbolic=lambda sp, a, b: a * 2**b,
     dtype="float",
+    kink=lambda y, a, b: (b < 0) if b.dtype == "int" else b.ne(b),
+    caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0",
 )
 def ldexp(g, y, a, b):
     """a * 2 ** b."""
-    return g * 2.0**b, g * y * math.log(2)
+    power = where(b < 0, 0, 2.0**b) if b.dtype == "int" else 2.0**b
+    return g * power, g * y * math.log(2)
 
 
 @shorthand()

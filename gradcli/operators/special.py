@@ -28,7 +28,11 @@ def special(**fields):
 # ---- error functions and the normal distribution -------------------------------------------------
 
 
-@special(torch="torch.erfc", symbolic=lambda sp, x: sp.erfc(x))
+@elementwise(
+    lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), float),
+    symbolic=lambda sp, x: sp.erfc(x),
+    dtype="float",
+)
 def erfc(g, y, x):
     """1 - erf(x), exact where that is small."""
     return -2 / math.sqrt(math.pi) * exp(-(x * x)) * g
@@ -107,8 +111,8 @@ def _times_log(x, y, logarithm):
     symbolic=lambda sp, a, b: a * sp.log(b),
     dtype="float",
     domain=(0.2, 3.0),
-    kink=lambda y, a, b: a.eq(0),
-    caveat="0 where a is 0, whatever b is",
+    kink=lambda y, a, b: a.eq(0) & (b <= 0),
+    caveat="where a is 0 and b is not above 0 PyTorch takes 0 as the derivative by a",
 )
 def xlogy(g, y, a, b):
     """a * log(b), and 0 where a is 0."""
@@ -120,8 +124,8 @@ def xlogy(g, y, a, b):
     symbolic=lambda sp, a, b: a * sp.log(1 + b),
     dtype="float",
     domain=(-0.8, 3.0),
-    kink=lambda y, a, b: a.eq(0),
-    caveat="0 where a is 0, whatever b is",
+    kink=lambda y, a, b: a.eq(0) & (b <= -1),
+    caveat="where a is 0 and b is not above -1 PyTorch takes 0 as the derivative by a",
     torch="torch.special.xlog1py",
 )
 def xlog1py(g, y, a, b):
@@ -136,9 +140,10 @@ def entr(g, y, x):
 
 
 def _slope_of_logit(g, y, x, *, eps):
+    slope = (x + 0) * (1 - x)  # where x is -0, PyTorch divides by 0
     if eps is None:
-        return g / where((x >= 0) & (x <= 1), x * (1 - x), math.nan)
-    return where((x >= eps) & (x <= 1 - eps), g / (x * (1 - x)), 0)
+        return g / where((x >= 0) & (x <= 1), slope, math.nan)
+    return where((x < eps) | (x > 1 - eps), 0, g / slope)
 
 
 @composite(
