@@ -44,8 +44,18 @@ def numbers(array, given) -> np.ndarray:
     values = {s: float(a[p]) for n, a in given.items() for p, s in symbols(n).items()}
     plain = {s: sp.Symbol(f"s{k}", real=True) for k, s in enumerate(values)}
     flat = [x.xreplace(plain) for x in array.reshape(-1)]
-    compute = sp.lambdify(list(plain.values()), flat, [{"round": round}, "math"])
+    compute = sp.lambdify(list(plain.values()), flat, [{"round": round}, table(), "math"])
     return np.array(compute(*values.values()), float).reshape(array.shape)
+
+
+@cache
+def table() -> dict:
+    """The functions of the language that SymPy leaves as they are, of numbers."""
+
+    def function(op):
+        return lambda *xs: float(Evaluator({})(op(*xs))[0])
+
+    return {op.name: function(op) for op in OPS.values() if op.family == "elementwise"}
 
 
 def read_back(texts, given) -> np.ndarray:

@@ -20,7 +20,12 @@ from .wording import Wording
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 ORDER = (
     "arithmetic",
+    "pairs",
+    "rounding",
+    "floats",
     "pointwise",
+    "special",
+    "gamma",
     "reductions",
     "matrix",
     "shaping",
@@ -45,7 +50,7 @@ def catalogue(name: str | None) -> Document:
         return Document((), tuple(_family(*family) for family in families().items()))
     known = functions()
     bare = name.rsplit(".", 1)[-1]
-    called = known.get(bare)
+    called = OPS.get(bare) or known.get(bare)
     if isinstance(called, Operator):
         return Document((), (page(called),))
     found = {n: f for n, f in known.items() if f is called or bare.lower() in n.lower()}

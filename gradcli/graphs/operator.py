@@ -158,7 +158,7 @@ class Operator:
 
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
-        if not named and len(args) == len(self.inputs) and not self.attributes:
+        if not named and len(args) == len(self.inputs) and not self.attributes and None not in args:
             return intern(self, tuple(map(as_node, args)), {}, span)
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)

@@ -422,7 +422,10 @@ class Builder:
         elif special is not None:
             value = special(e, args, named)
         else:
-            value = self._call(function(name, self._function_span(e)), args, named, e)
+            called = function(name, self._function_span(e))
+            if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
+                named[called.inputs[0]] = args.pop(0)
+            value = self._call(called, args, named, e)
         return self._as_dtype(value, dtype, e)
 
     def _callee(self, e: ast.Call) -> tuple[str, list]:

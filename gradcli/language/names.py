@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection
 
 from .program import Program
-from .vocabulary import CONSTANTS, DTYPES, module_of, own_meaning
+from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
 
 BARE_CONSTANTS = {"pi", "inf", "nan"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
@@ -31,7 +31,8 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
         return None
     module = module_of(path)
     rest = path[len(module) + 1 :] if module else ""
-    if not rest or "." in rest or not (called or rest in CONSTANTS or rest in DTYPES):
+    known = called or rest in CONSTANTS or rest in DTYPES or rest in LAYOUTS
+    if not rest or "." in rest or not known:
         return None
     return own_meaning(rest, module) if called and module else rest
 

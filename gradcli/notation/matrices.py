@@ -262,7 +262,8 @@ class _Reading:
         raise LookupError(t.text)
 
     def _prefix(self, t: Prefix) -> Any:
-        return ~self(t.operand) if t.symbol == "~" else -self(t.operand)
+        operand = self(t.operand)
+        return ~operand if t.symbol == "~" else -1 * operand  # which may be a mask
 
     def _infix(self, t: Infix) -> Any:
         ops = {

@@ -1,6 +1,7 @@
 """What operators may say about their elements: the words of the functions in `index` fields."""
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 
 from ..graphs import OPS, Node, shapes
 from . import places
@@ -61,6 +62,8 @@ class Meanings:
 
     def choice(self, condition: Expr, a: Expr, b: Expr) -> Expr:
         """a where the condition holds, otherwise b."""
+        if any(isinstance(x, Number) and not isfinite(x.value) for x in (a, b)):
+            return Function(OPS["where"], (condition, a, b))
         return Total(
             (Product((condition, a)), Product((Function(OPS["logical_not"], (condition,)), b)))
         )

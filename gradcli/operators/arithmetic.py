@@ -235,44 +235,49 @@ def abs(g, y, x):
     return g * sign(x)
 
 
-def _steps(name, sentence, numeric, symbolic, caveat, kink):
+def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):
+    """An operator that is constant but for its jumps."""
+
     def rule(g, y, x):
         return zeros(size=x.shape)
 
     rule.__name__, rule.__doc__ = name, sentence
-    return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink)(rule)
+    return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
 
 
-sign = _steps(
+FLAT = "it is constant between its steps, and its gradient is 0"
+
+sign = steps(
     "sign",
     "-1, 0 or 1: the sign.",
     lambda x: np.sign(np.nan_to_num(x)),
     lambda sp, x: sp.sign(x),
     "constant but for its jump at 0: the gradient is 0 everywhere",
     lambda y, x: x.eq(0),
+    aliases=("sgn",),
 )
-floor = _steps(
+floor = steps(
     "floor",
     "The largest whole number not above x.",
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
-    "it is constant between its steps, and its gradient is 0",
+    FLAT,
     lambda y, x: x.eq(y),
 )
-ceil = _steps(
+ceil = steps(
     "ceil",
     "The smallest whole number not below x.",
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
-    "it is constant between its steps, and its gradient is 0",
+    FLAT,
     lambda y, x: x.eq(y),
 )
-round = _steps(
+round = steps(
     "round",
     "The nearest whole number, the even one of two.",
     lambda x: np.rint(x),
     elements.nearest,
-    "it is constant between its steps, and its gradient is 0",
+    FLAT,
     lambda y, x: (x - y).abs().eq(0.5),
 )
 
@@ -370,7 +375,7 @@ def long(g, y, x):
     return None
 
 
-@shorthand("positive")
+@shorthand("positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real")
 def clone(input):
     """The same values."""
     return input

@@ -243,6 +243,18 @@ def scattered(sp, by_number, v, index, shape, dim):
     return out
 
 
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def named(name):
+    """A `symbolic` field: the function by its name in the language; of numbers, what NumPy has."""
+
+    def element(sp, *xs):
+        return sp.nan if all(x.is_Number for x in xs) else sp.Function(name, real=True)(*xs)
+
+    return element
+
+
 # ---- arithmetic ----------------------------------------------------------------------------------
 
 

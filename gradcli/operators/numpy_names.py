@@ -9,6 +9,7 @@ from .families import shorthand
 from .matrix import matmul
 from .ordering import permute, t
 from .reductions import amax, amin, cumsum, std, var
+from .rounding import round_
 from .selecting import index_select, repeat_interleave, take
 from .shaping import flatten, reshape, unflatten, unsqueeze
 from .splitting import chunk, split
@@ -74,6 +75,12 @@ def running_sum(a, dim=None):
     """Running sum along an axis, or of all elements in a row."""
     node: Node = as_node(a)
     return cumsum(reshape(node, shape=(-1,)), dim=0) if dim is None else cumsum(node, dim=dim)
+
+
+@shorthand("np.round", "np.around", alone=True)
+def rounded(a, decimals=0):
+    """The nearest number with so many decimals."""
+    return round_(a, decimals=decimals)
 
 
 @shorthand("np.repeat", alone=True, numbers=("repeats",))

@@ -4,8 +4,8 @@ import math
 
 from ..lazy import np
 from . import elements
-from .arithmetic import where
-from .families import SAMPLES, elementwise
+from .arithmetic import steps, where
+from .families import SAMPLES, composite, elementwise
 
 
 @elementwise()
@@ -18,6 +18,24 @@ def exp(g, y, x):
 def log(g, y, x):
     """Natural logarithm."""
     return g / x
+
+
+@elementwise(symbolic=elements.named("exp2"))
+def exp2(g, y, x):
+    """2 to the power of x."""
+    return g * y * math.log(2)
+
+
+@elementwise(symbolic=elements.named("log2"), domain=(0.2, 3.0))
+def log2(g, y, x):
+    """Logarithm to the base 2."""
+    return g / (x * 0.6931471805599453)
+
+
+@elementwise(symbolic=elements.named("log10"), domain=(0.2, 3.0))
+def log10(g, y, x):
+    """Logarithm to the base 10."""
+    return g / (x * 2.3025850929940456)
 
 
 @elementwise(symbolic=lambda sp, x: sp.log(1 + x), domain=(-0.8, 3.0))
@@ -118,6 +136,71 @@ def cosh(g, y, x):
 def tanh(g, y, x):
     """Hyperbolic tangent."""
     return g * (1 - y * y)
+
+
+@elementwise(
+    lambda x: np.arcsinh(x),
+    symbolic=lambda sp, x: sp.asinh(x),
+    dtype="float",
+    aliases=("arcsinh",),
+)
+def asinh(g, y, x):
+    """Inverse of hyperbolic sine."""
+    return g * rsqrt(x * x + 1)
+
+
+@elementwise(
+    lambda x: np.arccosh(x),
+    symbolic=lambda sp, x: sp.acosh(x),
+    dtype="float",
+    aliases=("arccosh",),
+    domain=(1.2, 3.0),
+)
+def acosh(g, y, x):
+    """Inverse of hyperbolic cosine."""
+    return g * rsqrt(x * x - 1)
+
+
+@elementwise(
+    lambda x: np.arctanh(x),
+    symbolic=lambda sp, x: sp.atanh(x),
+    dtype="float",
+    aliases=("arctanh",),
+    domain=(-0.9, 0.9),
+)
+def atanh(g, y, x):
+    """Inverse of hyperbolic tangent."""
+    return g / (1 - x * x)
+
+
+angle = steps(
+    "angle",
+    "pi where x is below 0, otherwise 0.",
+    lambda x: np.where(np.isnan(x), x, np.where(np.less(x, 0), np.pi, 0)),
+    lambda sp, x: elements.choice(sp, elements.compare(sp, "Lt", x, sp.S.Zero), sp.pi, sp.S.Zero),
+    "constant but for its jump at 0: the gradient is 0 everywhere",
+    lambda y, x: x.eq(0),
+    dtype="float",
+)
+
+
+@composite(examples=(("deg2rad(x)", "x=3"),))
+def deg2rad(x):
+    """Degrees as radians."""
+    return x * (math.pi / 180)
+
+
+@composite(examples=(("rad2deg(x)", "x=3"),))
+def rad2deg(x):
+    """Radians as degrees."""
+    return x * (180 / math.pi)
+
+
+@elementwise(symbolic=elements.named("sinc"))
+def sinc(g, y, x):
+    """sin(pi * x) / (pi * x), and 1 at 0."""
+    z, square = x * math.pi, x * x * math.pi
+    return where(square.eq(0), 0, g * ((z * cos(z) - sin(z)) / square))
 
 
 def _sigmoid(x):

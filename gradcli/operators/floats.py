@@ -1,0 +1,108 @@
+"""What floating-point numbers are made of: exponents, signs, neighbours, infinity and nan."""
+
+from ..graphs import Outputs
+from ..lazy import np
+from . import elements
+from .arithmetic import abs, floor, where
+from .families import composite, elementwise, shorthand
+from .leaves import zeros
+
+
+def _is(name, sentence, symbolic):
+    def rule(g, y, x):
+        return None
+
+    rule.__name__, rule.__doc__ = name, sentence
+    return elementwise(
+        lambda x: getattr(np, name)(x),
+        symbolic=lambda sp, x: sp.true if symbolic(sp, x) else sp.false,
+        dtype="bool",
+        examples=((f"where({name}(x), 1, x)", "x=3"),),
+    )(rule)
+
+
+isnan = _is("isnan", "Whether it is nan; no gradient.", lambda sp, x: x is sp.nan)
+isinf = _is("isinf", "Whether it is infinite; no gradient.", lambda sp, x: x.is_infinite)
+isfinite = _is(
+    "isfinite",
+    "Whether it is neither infinite nor nan; no gradient.",
+    lambda sp, x: x is not sp.nan and not x.is_infinite,
+)
+
+
+def _replaced(x, *, nan, posinf, neginf):
+    return np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+def _symbolically_replaced(sp, x, *, nan, posinf, neginf):
+    return sp.nan if x.is_Number else x
+
+
+@elementwise(
+    _replaced,
+    symbolic=_symbolically_replaced,
+    kink=lambda y, x, **_: ~isfinite(x),
+    caveat="what was replaced has gradient 0",
+    examples=(("nan_to_num(1 / x)", "x=2x3"), ("x.nan_to_num(nan=1, posinf=2)", "x=3")),
+)
+def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
+    """x with numbers for nan and infinities: 0 and the largest there are, or those given."""
+    return g * where(isfinite(x), 1, 0)
+
+
+@elementwise(
+    lambda a, b: np.copysign(a, b),
+    symbolic=lambda sp, a, b: elements.choice(
+        sp, elements.compare(sp, "Ge", b, sp.S.Zero), sp.Abs(a), -sp.Abs(a)
+    ),
+    dtype="float",
+    kink=lambda y, a, b: a.eq(0),
+    caveat="no derivative where a is 0: PyTorch takes 0",
+)
+def copysign(g, y, a, b):
+    """a with the sign of b."""
+    return g * where(a.eq(0), 0, y / a), zeros(size=b.shape)
+
+
+@elementwise(
+    lambda a, b: np.nextafter(a, b),
+    symbolic=elements.named("nextafter"),
+    dtype="float",
+    kink=lambda y, a, b: a.eq(b),
+    caveat="to a 1, and 0 where a and b are equal, as PyTorch has it",
+)
+def nextafter(g, y, a, b):
+    """The number beside a on the way to b."""
+    return where(a.ne(b), g, 0), zeros(size=b.shape)
+
+
+@composite(
+    shape=lambda s: s,
+    dtype="int",
+    value=lambda x: np.asarray(np.frexp(x)[1]),
+    spelling="frexp({0}).exponent",
+    torch="torch.frexp",
+    examples=(("x * frexp(x).exponent", "x=2x3"),),
+)
+def frexp_exponent(x):
+    """The power of 2 next above |x|; no gradient."""
+    return where(x.eq(0), 0, floor(abs(x).log2()) + 1).long()
+
+
+@composite(
+    shape=lambda s: s,
+    dtype="float",
+    value=lambda x: np.asarray(np.frexp(x)[0]),
+    spelling="frexp({0}).mantissa",
+    torch="torch.frexp",
+    examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
+)
+def frexp_mantissa(x):
+    """x over the power of 2 next above |x|."""
+    return x / frexp_exponent(x).exp2()
+
+
+@shorthand()
+def frexp(input):
+    """x as mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
+    return Outputs((frexp_mantissa(input), frexp_exponent(input)), ("mantissa", "exponent"))

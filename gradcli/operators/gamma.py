@@ -1,0 +1,118 @@
+"""The gamma function's family."""
+
+import math
+
+from ..lazy import np, scipy_special
+from . import elements
+from .families import composite, elementwise
+
+POSITIVE = (0.5, 3.0)
+
+
+@elementwise(
+    lambda x: np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x)),
+    symbolic=elements.named("lgamma"),
+    dtype="float",
+    aliases=("gammaln",),
+    domain=POSITIVE,
+)
+def lgamma(g, y, x):
+    """Logarithm of the size of the gamma function."""
+    return g * digamma(x)
+
+
+PSI_10 = 2.25175258906672110764
+BY_INVERSE_SQUARES = (  # digamma far from 0, less its logarithm
+    8.33333333333333333333e-2,
+    -2.10927960927960927961e-2,
+    7.57575757575757575758e-3,
+    -4.16666666666666666667e-3,
+    3.96825396825396825397e-3,
+    -8.33333333333333333333e-3,
+    8.33333333333333333333e-2,
+)
+
+
+def _digamma(x):
+    """As PyTorch computes it, so that digits agree next to zeros and poles."""
+    x = np.asarray(x, float)
+    out = _digamma_right_of_zero(np.where(x < 0, 1 - x, x))
+    reflected = out - np.pi / np.tan(np.pi * np.modf(x)[0])
+    out = np.where(x < 0, np.where(x == np.trunc(x), np.nan, reflected), out)
+    return np.where(x == 0, np.copysign(np.inf, -x), out)
+
+
+def _digamma_right_of_zero(x):
+    total = np.zeros_like(x)
+    for _ in range(10):
+        near = x < 10
+        total = np.where(near, total - 1 / x, total)
+        x = np.where(near, x + 1, x)
+    square = 1 / (x * x)
+    series = np.where(x < 1e17, square * np.polyval(BY_INVERSE_SQUARES, square), 0)
+    return np.where(x == 10, total + PSI_10, total + np.log(x) - 0.5 / x - series)
+
+
+@elementwise(
+    _digamma,
+    symbolic=elements.named("digamma"),
+    dtype="float",
+    aliases=("psi",),
+    domain=POSITIVE,
+)
+def digamma(g, y, x):
+    """Derivative of lgamma."""
+    return g * polygamma(1, x)
+
+
+def _trigamma(x):
+    """As PyTorch computes it, which is right to nine digits."""
+    x = np.asarray(x, float)
+    left = x < 0.5
+    reflected = np.where(left, np.pi**2 / np.sin(np.pi * x) ** 2, 0)
+    x = np.where(left, 1 - x, x)
+    total = np.zeros_like(x)
+    for _ in range(6):
+        total += 1 / (x * x)
+        x = x + 1
+    square = 1 / (x * x)
+    series = square * (1 / 6 - square * (1 / 30 - square * (1 / 42)))
+    total += (1 + 1 / (2 * x) + series) / x
+    return np.where(left, reflected - total, total)
+
+
+def _polygamma(x, *, n):
+    if n < 2:
+        return _trigamma(x) if n else _digamma(x)
+    sizes = math.gamma(n + 1.0) * scipy_special.zeta(n + 1.0, x)
+    return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
+
+
+def _symbolic_polygamma(sp, x, *, n):
+    return elements.named("polygamma")(sp, sp.Integer(n), x)
+
+
+@elementwise(
+    _polygamma,
+    symbolic=_symbolic_polygamma,
+    dtype="float",
+    order="n x",
+    domain=POSITIVE,
+    examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
+)
+def polygamma(g, y, x, *, n):
+    """The n-th derivative of digamma."""
+    return g * polygamma(n + 1, x)
+
+
+@composite(
+    aliases=("multigammaln",),
+    domain=(2.0, 4.0),
+    examples=(("mvlgamma(x, 2)", "x=3"), ("mvlgamma(x, p=3)", "x=2x3")),
+)
+def mvlgamma(x, *, p):
+    """Logarithm of the gamma function of matrices with p rows."""
+    total = lgamma(x)
+    for k in range(1, p):
+        total = total + lgamma(x - k / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)

@@ -1,0 +1,190 @@
+"""Functions of two or three numbers, element by element; sums and products with a factor."""
+
+import math
+
+from ..graphs import as_node
+from ..lazy import np
+from . import elements
+from .arithmetic import add, clamp, double, mul, sub, where
+from .families import elementwise, operator, shorthand
+from .floats import isnan
+from .leaves import zeros
+
+
+@elementwise(
+    lambda a, b: np.arctan2(a, b),
+    symbolic=elements.named("atan2"),
+    dtype="float",
+    aliases=("arctan2",),
+    kink=lambda y, a, b: (a * a + b * b).eq(0),
+    caveat="no derivative where both are 0: PyTorch takes 0",
+)
+def atan2(g, y, a, b):
+    """The angle of the point (b, a), between -pi and pi."""
+    square = a * a + b * b
+    inverse = where(square.eq(0), 0, 1 / square)
+    return g * b * inverse, g * -a * inverse
+
+
+@elementwise(
+    lambda a, b: np.hypot(a, b),
+    symbolic=lambda sp, a, b: sp.sqrt(a**2 + b**2),
+    dtype="float",
+)
+def hypot(g, y, a, b):
+    """sqrt(a ** 2 + b ** 2), computed without overflow."""
+    return g * a / y, g * b / y
+
+
+@elementwise(
+    lambda a, b: np.logaddexp(a, b),
+    symbolic=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
+    dtype="float",
+)
+def logaddexp(g, y, a, b):
+    """log(exp(a) + exp(b)), computed without overflow."""
+    return g / (1 + (b - a).exp()), g / (1 + (a - b).exp())
+
+
+@elementwise(
+    lambda a, b: np.logaddexp2(a, b),
+    symbolic=elements.named("logaddexp2"),
+    dtype="float",
+    samples=(-3.0, -0.5, 0.0, 0.5, 2.0),
+)
+def logaddexp2(g, y, a, b):
+    """log2(2 ** a + 2 ** b), computed without overflow."""
+    return g / (1 + 2 ** (b - a)), g / (1 + 2 ** (a - b))
+
+
+@elementwise(
+    lambda a, b: np.multiply(a, np.power(2.0, b)),
+    symbolic=lambda sp, a, b: a * 2**b,
+    dtype="float",
+    kink=lambda y, a, b: (b < 0) if b.dtype == "int" else b.ne(b),
+    caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0",
+)
+def ldexp(g, y, a, b):
+    """a * 2 ** b."""
+    power = where(b < 0, 0, 2.0**b) if b.dtype == "int" else 2.0**b
+    return g * power, g * y * math.log(2)
+
+
+@shorthand()
+def float_power(input, exponent):
+    """input to the power of exponent, as floating-point numbers."""
+    base = as_node(input)
+    if base.op.name == "constant":
+        return as_node(float(base.attrs["value"])) ** exponent
+    return (base if base.dtype == "float" else double(base)) ** exponent
+
+
+def _first(name, symbol, relation, sentence):
+    def rule(g, y, a, b):
+        first = getattr(a, relation)(b) | isnan(b)
+        return where(first, g, 0), where(first, 0, g)
+
+    rule.__name__, rule.__doc__ = name, sentence
+    return elementwise(
+        lambda a, b: getattr(np, name)(a, b),
+        symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
+        kink=lambda y, a, b: a.eq(b),
+        caveat="at a tie PyTorch gives the first the whole gradient",
+    )(rule)
+
+
+fmax = _first("fmax", "Max", "ge", "The larger of two, or the one that is not nan.")
+fmin = _first("fmin", "Min", "le", "The smaller of two, or the one that is not nan.")
+
+
+@shorthand()
+def clamp_min(input, min):
+    """input, or min where that is larger."""
+    return clamp(input, min=min)
+
+
+@shorthand()
+def clamp_max(input, max):
+    """input, or max where that is smaller."""
+    return clamp(input, max=max)
+
+
+# ---- sums with a factor --------------------------------------------------------------------------
+
+
+@shorthand()
+def add_(input, other, *, alpha=1):
+    """input + alpha * other."""
+    return add(input, other if alpha == 1 else mul(other, alpha))
+
+
+@shorthand("subtract")
+def sub_(input, other, *, alpha=1):
+    """input - alpha * other."""
+    return sub(input, other if alpha == 1 else mul(other, alpha))
+
+
+@shorthand()
+def rsub(input, other, alpha=1):
+    """other - alpha * input."""
+    return sub_(other, input, alpha=alpha)
+
+
+def _lerp(a, b, weight):
+    way = np.subtract(b, a)
+    return np.where(np.abs(weight) < 0.5, a + weight * way, b - way * np.subtract(1, weight))
+
+
+@elementwise(
+    _lerp,
+    symbolic=lambda sp, a, b, weight: a + weight * (b - a),
+    dtype="float",
+    examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
+)
+def lerp(g, y, input, end, weight):
+    """The point between input and end, at weight on a way from 0 to 1."""
+    return g * (1 - weight), g * weight, g * (end - input)
+
+
+@elementwise(
+    lambda a, b, c, *, value: a + value * b * c,
+    examples=(
+        ("addcmul(a, b, c)", "a=2x3,b=2x1,c=3"),
+        ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
+    ),
+)
+def addcmul(g, y, input, tensor1, tensor2, *, value=1):
+    """input + value * tensor1 * tensor2."""
+    return g, g * (tensor2 * value), g * (tensor1 * value)
+
+
+@elementwise(
+    lambda a, b, c, *, value: a + value * np.divide(b, c),
+    symbolic=lambda sp, a, b, c, *, value: a + value * b / c,
+    dtype="float",
+    domain=(0.5, 2.0),
+    examples=(
+        ("addcdiv(a, b, c)", "a=2x3,b=2x1,c=3"),
+        ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
+    ),
+)
+def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
+    """input + value * tensor1 / tensor2."""
+    return (
+        g,
+        g * (value / tensor2),
+        -g * (value * tensor1 / (tensor2 * tensor2)),
+    )
+
+
+@operator(
+    shape=lambda shape, _: shape,
+    dtype="first",
+    value=lambda x, value: np.full_like(x, value),
+    symbolic=lambda sp, x, value: np.full(x.shape, value[()], dtype=object),
+    index=lambda lower, i, x, value: lower.of(value, ()),
+    examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
+)
+def fill(g, y, x, value):
+    """One value in the shape of x."""
+    return zeros(size=x.shape), g.sum()

@@ -1,0 +1,91 @@
+"""Rounding, quotients that are rounded, and what rounding leaves."""
+
+from ..errors import GradcliError
+from ..lazy import np
+from .arithmetic import FLAT, div, floor, round, steps
+from .families import composite, elementwise, shorthand
+from .leaves import zeros
+
+
+def _truncated(sp, x):
+    return sp.sign(x) * sp.floor(sp.Abs(x))
+
+
+trunc = steps(
+    "trunc",
+    "x without what stands after the point.",
+    lambda x: np.trunc(x),
+    _truncated,
+    FLAT,
+    lambda y, x: x.eq(y),
+    aliases=("fix",),
+)
+
+
+@elementwise(
+    lambda x: x - np.trunc(x),
+    symbolic=lambda sp, x: x - _truncated(sp, x),
+    kink=lambda y, x: y.eq(0),
+    caveat="jumps at whole numbers: PyTorch takes 1, as beside the jump",
+)
+def frac(g, y, x):
+    """What stands after the point, with the sign of x."""
+    return g
+
+
+@elementwise(
+    lambda a, b: np.fmod(a, b),
+    symbolic=lambda sp, a, b: a - b * _truncated(sp, a / b),
+    kink=lambda y, a, b: y.eq(0),
+    caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
+)
+def fmod(g, y, a, b):
+    """What is left of a after division by b, with the sign of a."""
+    return g, -g * div_trunc(a, b)
+
+
+def _quotient(mode, numeric, whole, sentence):
+    def meaning(a, b):
+        return whole(a / b)
+
+    def rule(g, y, a, b):
+        return zeros(size=a.shape), zeros(size=b.shape)
+
+    meaning.__name__, meaning.__doc__ = f"div_{mode}", sentence
+    return composite(
+        rule=rule,
+        value=numeric,
+        shape=div.shape,
+        torch="torch.div",
+        spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
+        kink=lambda y, a, b: y.eq(a / b),
+        caveat=FLAT,
+        examples=((f"a * div(a, b, rounding_mode='{mode}')", "a=2x3,b=2x3"),),
+    )(meaning)
+
+
+def _divided_and_cut(a, b):
+    return np.trunc(np.divide(a, b)).astype(np.result_type(a, b), copy=False)
+
+
+div_floor = _quotient("floor", lambda a, b: np.floor_divide(a, b), floor, "a / b, rounded down.")
+div_trunc = _quotient("trunc", _divided_and_cut, trunc, "a / b, cut towards 0.")
+ROUNDED = {None: div, "floor": div_floor, "trunc": div_trunc}
+
+
+@shorthand("divide", "true_divide")
+def div_(input, other, *, rounding_mode=None):
+    """Quotient, element by element; rounded, if asked."""
+    if rounding_mode not in ROUNDED:
+        raise GradcliError(
+            "arguments", f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}"
+        )
+    return ROUNDED[rounding_mode](input, other)
+
+
+@shorthand()
+def round_(input, *, decimals=0):
+    """The nearest number with so many decimals, the even one of two."""
+    if decimals < 0:
+        return round(input / 10**-decimals) * 10**-decimals
+    return round(input * 10**decimals) / 10**decimals if decimals else round(input)

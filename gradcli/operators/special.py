@@ -1,0 +1,157 @@
+"""Special functions: of the error and Bessel families, and of entropies."""
+
+import math
+
+from ..lazy import np, scipy_special
+from . import elements
+from .arithmetic import abs, clamp, where
+from .families import composite, elementwise
+from .pointwise import erf, exp, log
+
+EPS = 2.220446049250313e-16
+
+
+def special(**fields):
+    """A function that SciPy has, and SymPy need not know."""
+
+    def declare(rule):
+        name = rule.__name__
+        fields.setdefault("symbolic", elements.named(name))
+        fields.setdefault("torch", "torch.special.{name}")
+        return elementwise(lambda *xs: getattr(scipy_special, name)(*xs), dtype="float", **fields)(
+            rule
+        )
+
+    return declare
+
+
+# ---- error functions and the normal distribution -------------------------------------------------
+
+
+@elementwise(
+    lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), float),
+    symbolic=lambda sp, x: sp.erfc(x),
+    dtype="float",
+)
+def erfc(g, y, x):
+    """1 - erf(x), exact where that is small."""
+    return -2 / math.sqrt(math.pi) * exp(-(x * x)) * g
+
+
+@special(torch="torch.erfinv", domain=(-0.9, 0.9))
+def erfinv(g, y, x):
+    """Inverse of the error function."""
+    return 0.5 * math.sqrt(math.pi) * exp(y * y) * g
+
+
+@special()
+def erfcx(g, y, x):
+    """exp(x ** 2) * erfc(x), computed without overflow."""
+    return (2 * x * y - 2 / math.sqrt(math.pi)) * g
+
+
+@composite(torch="torch.special.ndtr", examples=(("special.ndtr(x)", "x=2x3"),))
+def ndtr(x):
+    """The probability that a standard normal variable is below x."""
+    return (1 + erf(x * math.sqrt(0.5))) * 0.5
+
+
+@special()
+def log_ndtr(g, y, x):
+    """Logarithm of the probability that a standard normal variable is below x."""
+    return g / math.sqrt(2 * math.pi) * exp(-(y + x * x / 2))
+
+
+@special(domain=(0.1, 0.9))
+def ndtri(g, y, x):
+    """The x below which a standard normal variable is with this probability."""
+    return g * math.sqrt(2 * math.pi) * exp(y * y / 2)
+
+
+# ---- Bessel functions ----------------------------------------------------------------------------
+
+
+@special(torch="torch.i0")
+def i0(g, y, x):
+    """Modified Bessel function of the first kind, of order 0."""
+    return g * i1(x)
+
+
+@special(kink=lambda y, x: x.eq(0), caveat="no derivative at 0: PyTorch takes 0")
+def i0e(g, y, x):
+    """exp(-|x|) * i0(x)."""
+    return g * (i1e(x) - x.sign() * y)
+
+
+@special()
+def i1(g, y, x):
+    """Modified Bessel function of the first kind, of order 1."""
+    far = abs(x) > EPS
+    z = where(far, x, EPS)
+    return g * where(far, i0(z) - y * z.reciprocal(), 0.5)
+
+
+@special()
+def i1e(g, y, x):
+    """exp(-|x|) * i1(x)."""
+    far = abs(x) > EPS
+    z = where(far, x, EPS)
+    return g * where(far, i0e(z) - y * (z.sign() + z.reciprocal()), 0.5)
+
+
+# ---- logarithms and entropies --------------------------------------------------------------------
+
+
+def _times_log(x, y, logarithm):
+    return np.where(np.equal(x, 0) & ~np.isnan(y), 0, x * logarithm(y))
+
+
+@elementwise(
+    lambda a, b: _times_log(a, b, np.log),
+    symbolic=lambda sp, a, b: a * sp.log(b),
+    dtype="float",
+    domain=(0.2, 3.0),
+    kink=lambda y, a, b: a.eq(0) & (b <= 0),
+    caveat="where a is 0 and b is not above 0 PyTorch takes 0 as the derivative by a",
+)
+def xlogy(g, y, a, b):
+    """a * log(b), and 0 where a is 0."""
+    return where(a.eq(0) & (b <= 0), 0, xlogy(g, b)), g * a / b
+
+
+@elementwise(
+    lambda a, b: _times_log(a, b, np.log1p),
+    symbolic=lambda sp, a, b: a * sp.log(1 + b),
+    dtype="float",
+    domain=(-0.8, 3.0),
+    kink=lambda y, a, b: a.eq(0) & (b <= -1),
+    caveat="where a is 0 and b is not above -1 PyTorch takes 0 as the derivative by a",
+    torch="torch.special.xlog1py",
+)
+def xlog1py(g, y, a, b):
+    """a * log(1 + b), and 0 where a is 0."""
+    return where(a.eq(0) & (b <= -1), 0, xlog1py(g, b)), g * a / (b + 1)
+
+
+@special(symbolic=lambda sp, x: -x * sp.log(x), domain=(0.2, 3.0))
+def entr(g, y, x):
+    """-x * log(x): what x adds to an entropy."""
+    return g * -(1 + log(x))
+
+
+def _slope_of_logit(g, y, x, *, eps):
+    slope = (x + 0) * (1 - x)  # where x is -0, PyTorch divides by 0
+    if eps is None:
+        return g / where((x >= 0) & (x <= 1), slope, math.nan)
+    return where((x < eps) | (x > 1 - eps), 0, g / slope)
+
+
+@composite(
+    rule=_slope_of_logit,
+    domain=(0.1, 0.9),
+    examples=(("logit(x)", "x=3"), ("x.logit(eps=0.2)", "x=2x3")),
+)
+def logit(x, *, eps=None):
+    """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""
+    z = x if eps is None else clamp(x, eps, 1 - eps)
+    return log(z / (1 - z))
