@@ -89,7 +89,7 @@ class Indices:
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
             return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
-        except TooLong:
+        except (TooLong, RecursionError):
             return None
 
     def _take(self, e: Expr) -> None:

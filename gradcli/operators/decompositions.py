@@ -35,23 +35,38 @@ def _places(pivots, rows):
     return order
 
 
-def _permutation(pivots, *, rows):
-    """P of P @ L @ U, from the exchanges."""
-    exchanges = np.asarray(pivots)[..., None]
-    return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), exchanges)
+def _permutation(exchanges, rows):
+    """P of P @ L @ U."""
+    pivots = np.asarray(exchanges)[..., None]
+    return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), pivots)
 
 
 @operator(
-    shape=lambda s, *, rows: (*s[:-1], rows, rows),
-    value=_permutation,
+    shape=lambda s, pivots: (*matrix(s)[:-1], s[-2]),
+    value=lambda x, pivots: _permutation(pivots, x.shape[-2]),
     symbolic=PIVOTS,
     dtype="float",
     labels=("pivots",),
-    torch=None,
+    torch="torch.lu_unpack",
+    spelling="lu_unpack({0}, {1}).P",
     examples=(("lu_unpack(x, tensor([2, 2])).P @ x", "x=2x2"),),
 )
-def row_exchanges(g, y, pivots, *, rows):
-    """The permutation matrix of an LU decomposition; no gradient."""
+def row_exchanges(g, y, packed, pivots):
+    """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""
+    return None, None
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], s[-2]),
+    value=lambda x: _permutation(_exchanges(x), x.shape[-2]),
+    symbolic=PIVOTS,
+    dtype="float",
+    torch=LINALG + "lu",
+    spelling="linalg.lu({0}).P",
+    examples=(("linalg.lu(x).P @ x", "x=2x2"),),
+)
+def lu_p(g, y, x):
+    """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
     return None
 
 
@@ -65,7 +80,8 @@ def _exchanges(x):
     value=_exchanges,
     symbolic=PIVOTS,
     dtype="int",
-    torch=None,
+    torch=LINALG + "lu_factor",
+    spelling="lu_factor({0}).pivots",
     examples=(("x * lu_factor(x).pivots", "x=2x2"),),
 )
 def lu_pivots(g, y, x):
@@ -88,7 +104,7 @@ def _lower(packed):
     symbolic=PIVOTS,
     dtype="float",
     torch=LINALG + "lu",
-    spelling="lu({0}).L",
+    spelling="linalg.lu({0}).L",
     examples=(
         ("linalg.lu(x)[1]", "x=3x3"),
         ("linalg.lu(x).L", "x=2x3x2"),
@@ -103,12 +119,12 @@ def lu_l(g, y, x):
         inner = triangle(y.mT @ g, upper=False, strict=True)
         inner = solve_triangular(U[..., :k].mT, inner, upper=False, left=False)
         inner = with_zeros(inner, columns - k, -1)
-        return _permuted(x) @ solve_triangular(y.mT, inner, upper=True, unitriangular=True)
+        return lu_p(x) @ solve_triangular(y.mT, inner, upper=True, unitriangular=True)
     strict = triangle(g, upper=False, strict=True)
     inner = -triangle(y.mT @ strict, upper=True)
     inner = solve_triangular(y[..., :k, :].mT, inner, upper=True, unitriangular=True)
     inner = cat([inner + strict[..., :k, :], g[..., k:, :]], dim=-2)
-    return _permuted(x) @ solve_triangular(U.mT, inner, upper=False, left=False)
+    return lu_p(x) @ solve_triangular(U.mT, inner, upper=False, left=False)
 
 
 @operator(
@@ -117,7 +133,7 @@ def lu_l(g, y, x):
     symbolic=PIVOTS,
     dtype="float",
     torch=LINALG + "lu",
-    spelling="lu({0}).U",
+    spelling="linalg.lu({0}).U",
     examples=(
         ("linalg.lu(x)[2]", "x=3x3"),
         ("linalg.lu(x).U", "x=2x2x3"),
@@ -133,15 +149,11 @@ def lu_u(g, y, x):
         inner = triangle(g @ y.mT, upper=True)
         inner = solve_triangular(L[..., :k, :].mT, inner, upper=True, unitriangular=True)
         inner = with_zeros(inner, rows - k, -2)
-        return _permuted(x) @ solve_triangular(y.mT, inner, upper=False, left=False)
+        return lu_p(x) @ solve_triangular(y.mT, inner, upper=False, left=False)
     inner = -triangle(upper @ y.mT, upper=False, strict=True)
     inner = solve_triangular(y[..., :k].mT, inner, upper=False, left=False)
     inner = cat([inner + upper[..., :k], g[..., k:]], dim=-1)
-    return _permuted(x) @ solve_triangular(L.mT, inner, upper=True, unitriangular=True)
-
-
-def _permuted(x):
-    return row_exchanges(lu_pivots(x), rows=x.shape[-2])
+    return lu_p(x) @ solve_triangular(L.mT, inner, upper=True, unitriangular=True)
 
 
 def _check_pivoting(pivot):
@@ -158,7 +170,7 @@ def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
     A = as_node(A)
-    return Outputs((_permuted(A), lu_l(A), lu_u(A)), ("P", "L", "U"))
+    return Outputs((lu_p(A), lu_l(A), lu_u(A)), ("P", "L", "U"))
 
 
 @shorthand("linalg.lu_factor")
@@ -192,7 +204,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     data = as_node(LU_data)
     rows, columns = matrix(data.shape)[-2:]
     k = min(rows, columns)
-    P = row_exchanges(LU_pivots, rows=rows) if unpack_pivots else zeros(size=(0,))
+    P = row_exchanges(data, LU_pivots) if unpack_pivots else zeros(size=(0,))
     if not unpack_data:
         return Outputs((P, zeros(size=(0,)), zeros(size=(0,))), ("P", "L", "U"))
     unit = eye(n=rows, m=k)
@@ -264,7 +276,7 @@ REFLECTED = matrix_elements.Unwritten("the signs of Q depend on the numbers of x
     symbolic=REFLECTED,
     dtype="float",
     torch=LINALG + "qr",
-    spelling="qr({0}).Q",
+    spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
 )
 def qr_q(g, y, x, *, mode="reduced"):
@@ -286,7 +298,7 @@ def qr_q(g, y, x, *, mode="reduced"):
     symbolic=REFLECTED,
     dtype="float",
     torch=LINALG + "qr",
-    spelling="qr({0}).R",
+    spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
 )
 def qr_r(g, y, x, *, mode="reduced"):

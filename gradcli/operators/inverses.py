@@ -181,7 +181,8 @@ def solve(g, y, a, b, *, left=True):
     value=lambda x: each_matrix(lambda m: packed_lu(m)[2], (), x, dtype=int),
     symbolic=matrix_elements.Unwritten("which pivot is 0 depends on the numbers"),
     dtype="int",
-    torch=None,
+    torch=LINALG + "lu_factor_ex",
+    spelling="lu_factor_ex({0}).info",
     examples=(("inv_ex(x)[0] * inv_ex(x).info", "x=3x3"),),
 )
 def zero_pivot(g, y, x):

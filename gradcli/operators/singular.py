@@ -16,44 +16,25 @@ NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
 ROOTS = matrix_elements.Unwritten("singular values are roots of a polynomial")
 
 
-def _svd(place):
-    return lambda x, *, full_matrices: np.linalg.svd(x, full_matrices=full_matrices)[place]
-
-
-def _gaps(S):
-    """The differences of squares that a change of vectors is divided by."""
-    squares = S * S
-    gaps = squares.unsqueeze(dim=-2) - squares.unsqueeze(dim=-1)
-    return where(eye(n=S.shape[-1]) > 0, 1, gaps)
-
-
-def _skew(x):
-    return x - x.mT
+def _svd(place, full=False):
+    return lambda x: np.linalg.svd(x, full_matrices=full)[place]
 
 
 @operator(
-    shape=lambda s, *, full_matrices: (*matrix(s)[:-1], s[-2] if full_matrices else min(s[-2:])),
+    shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
     value=_svd(0),
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svd",
-    spelling="svd({0}, full_matrices={full_matrices}).U",
+    spelling="linalg.svd({0}, full_matrices=False).U",
     examples=(
         ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
 )
-def svd_left(g, y, x, *, full_matrices=False):
+def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
-    rows, columns = x.shape[-2:]
-    k = min(rows, columns)
-    U, S, g = y[..., :k], svdvals(x), g[..., :k]
-    Vh = svd_right(x, full_matrices=full_matrices)[..., :k, :]
-    inner = U @ (_skew(U.mT @ g) / _gaps(S) * S.unsqueeze(dim=-2))
-    if rows > columns:
-        outside = g / S.unsqueeze(dim=-2)
-        inner = inner + outside - U @ (U.mT @ outside)
-    return inner @ Vh
+    return _from_left(g, y, svdvals(x), svd_right(x))
 
 
 @operator(
@@ -68,33 +49,80 @@ def svd_left(g, y, x, *, full_matrices=False):
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
-    U, Vh = svd_left(x), svd_right(x)
-    return U @ (g.unsqueeze(dim=-1) * Vh)
+    return svd_left(x) @ (g.unsqueeze(dim=-1) * svd_right(x))
 
 
 @operator(
-    shape=lambda s, *, full_matrices: (
-        *(*matrix(s)[:-2], s[-1] if full_matrices else min(s[-2:])),
-        s[-1],
-    ),
+    shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
     value=_svd(2),
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svd",
-    spelling="svd({0}, full_matrices={full_matrices}).Vh",
+    spelling="linalg.svd({0}, full_matrices=False).Vh",
     examples=(
         ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
 )
-def svd_right(g, y, x, *, full_matrices=False):
+def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
-    rows, columns = x.shape[-2:]
-    k = min(rows, columns)
-    Vh, S, g = y[..., :k, :], svdvals(x), g[..., :k, :]
-    U = svd_left(x, full_matrices=full_matrices)[..., :k]
+    return _from_right(g, svd_left(x), svdvals(x), y)
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], s[-2]),
+    value=_svd(0, full=True),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}).U",
+    examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
+)
+def svd_left_all(g, y, x):
+    """The left singular vectors of x, and as many more as make a square; those are constants."""
+    k = min(x.shape[-2:])
+    return _from_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], s[-1], s[-1]),
+    value=_svd(2, full=True),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}).Vh",
+    examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
+)
+def svd_right_all(g, y, x):
+    """The right singular vectors of x, and as many more as make a square; those are constants."""
+    k = min(x.shape[-2:])
+    return _from_right(g[..., :k, :], svd_left_all(x)[..., :k], svdvals(x), y[..., :k, :])
+
+
+def _skew(x):
+    return x - x.mT
+
+
+def _gaps(S):
+    """The differences of squares that a change of vectors is divided by."""
+    squares = S * S
+    gaps = squares.unsqueeze(dim=-2) - squares.unsqueeze(dim=-1)
+    return where(eye(n=S.shape[-1]) > 0, 1, gaps)
+
+
+def _from_left(g, U, S, Vh):
+    """What the gradient of the left vectors sends to the matrix."""
+    inner = U @ (_skew(U.mT @ g) / _gaps(S) * S.unsqueeze(dim=-2))
+    if U.shape[-2] > Vh.shape[-1]:
+        outside = g / S.unsqueeze(dim=-2)
+        inner = inner + outside - U @ (U.mT @ outside)
+    return inner @ Vh
+
+
+def _from_right(g, U, S, Vh):
+    """What the gradient of the right vectors sends to the matrix."""
     inner = (S.unsqueeze(dim=-1) * (_skew(Vh @ g.mT) / _gaps(S))) @ Vh
-    if rows < columns:
+    if U.shape[-2] < Vh.shape[-1]:
         outside = g / S.unsqueeze(dim=-1)
         inner = inner + outside - (outside @ Vh.mT) @ Vh
     return U @ inner
@@ -104,9 +132,8 @@ def svd_right(g, y, x, *, full_matrices=False):
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)
-    U = svd_left(A, full_matrices=full_matrices)
-    Vh = svd_right(A, full_matrices=full_matrices)
-    return Outputs((U, svdvals(A), Vh), ("U", "S", "Vh"))
+    left, right = (svd_left_all, svd_right_all) if full_matrices else (svd_left, svd_right)
+    return Outputs((left(A), svdvals(A), right(A)), ("U", "S", "Vh"))
 
 
 @shorthand()

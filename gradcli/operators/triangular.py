@@ -32,6 +32,8 @@ def _solve_triangular(a, b, *, upper, left, unitriangular):
     symbolic=matrix_elements.triangular_solution,
     dtype="float",
     torch=LINALG + "solve_triangular",
+    spelling="solve_triangular({0}, {1}, upper={upper}, left={left}, "
+    "unitriangular={unitriangular})",
     examples=(
         ("solve_triangular(a + 3 * eye(3), b, upper=True)", "a=3x3,b=3x2"),
         ("linalg.solve_triangular(a + 3 * eye(2), b, upper=False, left=False)", "a=2x2,b=3x2x2"),
@@ -101,7 +103,8 @@ def _failed_minor(x):
     value=lambda x: each_matrix(_failed_minor, (), x, dtype=int),
     symbolic=matrix_elements.Unwritten("whether a matrix is positive depends on its numbers"),
     dtype="int",
-    torch=None,
+    torch=LINALG + "cholesky_ex",
+    spelling="cholesky_ex({0}).info",
     examples=(("x * cholesky_ex(x @ x.T + eye(2)).info", "x=2x2"),),
 )
 def failed_minor(g, y, x):
