@@ -71,7 +71,7 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
         env = _letters(indices.out_places, p.out, k) | _letters(places, x.node, c)
         try:
             e = Simplifier(sizes)(substituted(expression, env, sizes))
-        except TooLong:
+        except (TooLong, RecursionError):
             return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))
         return ZERO if text == "0" else text

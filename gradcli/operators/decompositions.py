@@ -49,7 +49,7 @@ def _permutation(exchanges, rows):
     labels=("pivots",),
     torch="torch.lu_unpack",
     spelling="lu_unpack({0}, {1}).P",
-    examples=(("lu_unpack(x, tensor([2, 2])).P @ x", "x=2x2"),),
+    examples=(("lu_unpack(x, lu_factor(x).pivots).P @ x", "x=2x2"),),
 )
 def row_exchanges(g, y, packed, pivots):
     """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""

@@ -16,16 +16,20 @@ from .shaping import expand, stack
 # ---- a product added to something ----------------------------------------------------------------
 
 
-def _added(input, product, beta, alpha):
+def _added(beta, input, product):
     if not shapes.fits(input.shape, product.shape):
         have, want = shapes.text(input.shape), shapes.text(product.shape)
         raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
-    kept = input if beta else where(False, input, 0)  # 0 times nan is 0 here, as in PyTorch
-    return _times(beta, kept) + _times(alpha, product)
+    return _unless_0(beta, input) + product
 
 
 def _times(factor, x):
     return x if factor == 1 else x * factor
+
+
+def _unless_0(factor, x):
+    """factor times x; as in BLAS, 0 times nan is 0."""
+    return _times(factor, x) if factor else where(False, x, 0)
 
 
 def _examples(name, sizes):
@@ -35,31 +39,31 @@ def _examples(name, sizes):
 @composite(examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"))
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""
-    return _added(input, mm(mat1, mat2), beta, alpha)
+    return _added(beta, input, _unless_0(alpha, mm(mat1, mat2)))
 
 
 @composite(examples=_examples("addmv", "x=2,a=2x3,b=3"))
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
-    return _added(input, mv(mat, vec), beta, alpha)
+    return _added(beta, input, _unless_0(alpha, mv(mat, vec)))
 
 
 @composite(examples=_examples("addr", "x=2x3,a=2,b=3"))
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
-    return _added(input, outer(vec1, vec2), beta, alpha)
+    return _added(beta, input, _times(alpha, outer(vec1, vec2)))
 
 
 @composite(examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"))
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
-    return _added(input, bmm(batch1, batch2), beta, alpha)
+    return _added(beta, input, _times(alpha, bmm(batch1, batch2)))
 
 
 @composite(examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"))
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
-    return _added(input, bmm(batch1, batch2).sum(dim=0), beta, alpha)
+    return _added(beta, input, _unless_0(alpha, bmm(batch1, batch2).sum(dim=0)))
 
 
 # ---- products of many ----------------------------------------------------------------------------
