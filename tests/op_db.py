@@ -36,6 +36,18 @@ SPELLED = {
     "special.polygamma": "torch.special.polygamma({1}, {0})",
     "where": "torch.where({1}, {0}, {2})",
 }
+# Outputs of which only the sizes are determined, by place: {0} is the call.
+UP_TO_SIGN = {
+    "linalg.eigh": {1: "abs({0}[1])"},
+    "linalg.svd": {
+        0: "abs({0}[0][..., :{0}[1].shape[-1]])",
+        2: "abs({0}[2][..., :{0}[1].shape[-1], :])",
+    },
+    "svd": {
+        0: "abs({0}[0][..., :{0}[1].shape[-1]])",
+        2: "abs({0}[2][..., :{0}[1].shape[-1]])",
+    },
+}
 # What is left out, and why.
 REASONS = {
     "complex numbers": r"(fft|complex|cdouble|cfloat|chalf|view_as_complex|polar|stft)\b.*"
@@ -59,6 +71,11 @@ class Sample(NamedTuple):
     text: str
     values: dict[str, np.ndarray]
     wrt: tuple[str, ...]
+    entry: str
+
+    def output(self, place: int) -> str:
+        """One of several outputs as text."""
+        return UP_TO_SIGN.get(self.entry, {}).get(place, f"{{0}}[{place}]").format(f"({self.text})")
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -95,7 +112,7 @@ def samples(name: str) -> Iterator[Sample]:
             continue
         wrt = tuple(n for n, t in spelling.tensors.items() if t.requires_grad)
         values = {n: t.detach().numpy().copy() for n, t in spelling.tensors.items()}
-        yield Sample(text, values, wrt)
+        yield Sample(text, values, wrt, name)
 
 
 class _NotTyped(Exception):

@@ -1,6 +1,6 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,16 @@ from ..language.problem import Input, Problem
 from .jacobian import Jacobian
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+def unless_unwritten(compute: Callable[[], Any]) -> Any:
+    """What `compute` gives; None where an operator cannot be said in symbols."""
+    try:
+        return compute()
+    except GradcliError as error:
+        if error.code != "needs-value":
+            raise
+        return None
 
 
 class Analysis:

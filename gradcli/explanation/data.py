@@ -8,7 +8,7 @@ from ..graphs import Node, walk
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from .analysis import Analysis
+from .analysis import Analysis, unless_unwritten
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
 from .sections.notes import collect
@@ -149,11 +149,10 @@ class Data:
             return jac.matrix()
         from ..backends.symbolic import elements_text, writable
 
-        return (
-            np.array(elements_text(jac.matrix()), dtype=object)
-            if writable(self.p.out.shape, x.shape)
-            else None
-        )
+        if not writable(self.p.out.shape, x.shape):
+            return None
+        rows = unless_unwritten(jac.matrix)
+        return None if rows is None else np.array(elements_text(rows), dtype=object)
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -184,8 +183,11 @@ class Data:
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
-        otherwise.
+        otherwise; None where that cannot be written.
         """
+        return unless_unwritten(lambda: self._elements(node))
+
+    def _elements(self, node: Node) -> Any:
         from ..backends.symbolic import Symbolic, elements_text, writable
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):

@@ -10,11 +10,12 @@ from ..notation import tree
 from ..notation.collect import Simplifier
 from ..notation.expressions import TooLong, substituted
 from ..notation.written import Lettering, Writing
-from .analysis import Analysis
+from .analysis import Analysis, unless_unwritten
 from .numbers import number_text
 from .wording import Wording
 
 ZERO = "·"
+UNWRITTEN = "?"
 Entry = Callable[[int, int], str]  # the text at a flat place of the output and one of the input
 
 
@@ -42,7 +43,9 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
 
     def entry(k: int, c: int) -> str:
         if k not in known:
-            known[k] = row(k)
+            known[k] = unless_unwritten(lambda: row(k))
+        if known[k] is None:
+            return UNWRITTEN
         return ZERO if known[k][c] == 0 else element_text(known[k][c])
 
     return entry
@@ -68,8 +71,8 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
         env = _letters(indices.out_places, p.out, k) | _letters(places, x.node, c)
         try:
             e = Simplifier(sizes)(substituted(expression, env, sizes))
-        except TooLong:
-            return "?"
+        except (TooLong, RecursionError):
+            return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))
         return ZERO if text == "0" else text
 

@@ -93,6 +93,7 @@ class Builder:
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: set[str] = set()  # inputs that decide which elements an index takes
+        self.outputs: list[Node] = []  # of operations with several, used or not
         self.count = self.depth = 0
 
     def run(self) -> Any:
@@ -506,6 +507,8 @@ class Builder:
     def _counted(self, value: Any, e: ast.expr) -> Any:
         self.count += 1
         self.limits.check("operations", self.count, "the expression")
+        if isinstance(value, Outputs):
+            self.outputs += value.nodes
         for node in value if isinstance(value, Outputs) else [value]:
             if isinstance(node, Node):
                 if min(node.shape, default=0) < 0:

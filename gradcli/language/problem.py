@@ -209,7 +209,8 @@ class _Posing:
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
             nodes, out, scope = self._build(shapes)
-            picking = _picking([out, *(n for n in scope.values() if isinstance(n, Node))])
+            named = (n for n in scope.values() if isinstance(n, Node))
+            picking = _picking([out, *named, *self._outputs])
             self.floats = {
                 name for name in whole if nodes[name] not in picking and name not in self._indices
             }
@@ -244,7 +245,7 @@ class _Posing:
             draws=self._fresh_random(),
         )
         out = builder.run()
-        self._indices = builder.indices
+        self._indices, self._outputs = builder.indices, builder.outputs
         last = self.program.statements[-1].value
         if isinstance(out, int | float):
             out = as_node(out)

@@ -135,7 +135,7 @@ def written_out(
     try:
         terms = Terms(grad, place, names, values)
         found = list(islice(terms, MOST_COUNTED))
-    except TooLong:
+    except (TooLong, RecursionError):
         return Written(None, None, total)
     if len(found) == MOST_COUNTED:
         return Written(None, None, total)
@@ -183,7 +183,7 @@ def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
         try:
             terms = Terms(grad, place, names, values)
             factors = {terms.value(f) for t in islice(terms, MOST_TERMS) for f in t}
-        except TooLong:
+        except (TooLong, RecursionError):
             break
         if factors - {0.0, 1.0}:
             return place

@@ -89,7 +89,7 @@ class Indices:
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
             return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
-        except TooLong:
+        except (TooLong, RecursionError):
             return None
 
     def _take(self, e: Expr) -> None:
@@ -185,7 +185,7 @@ class Indices:
             if any(self.seed in walk([n]) for n in lower.opaque):
                 return None
             return simplify(simplify(e)), at, lower.sizes
-        except TooLong:
+        except (TooLong, RecursionError):
             return None
 
     def _one_hot(self, at: tuple[Place, ...]) -> Expr:

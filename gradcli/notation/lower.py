@@ -16,9 +16,9 @@ from typing import Any
 
 from ..graphs import OPS, Node, shapes
 from ..lazy import np
+from ..operators.contractions import spelled_out
 from ..operators.indexing import full_index
 from ..operators.leaves import Array
-from ..operators.matrix import terms
 from . import places
 from .expressions import (
     MINUS,
@@ -187,7 +187,7 @@ class Lowering(Meanings):
         return self._einsum(node, at, f"{left},{right}->{out}")
 
     def _einsum_attribute(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        left, right = terms(node.attrs["equation"], len(node.inputs))
+        left, right = spelled_out(node.attrs["equation"], [i.ndim for i in node.parents])
         return self._einsum(node, at, ",".join(left) + "->" + right)
 
     def _einsum(self, node: Node, at: tuple[Place, ...], equation: str) -> Expr:

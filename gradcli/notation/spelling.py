@@ -56,7 +56,7 @@ class _Reader:
         return tree.Name(e.id) if hole is None else self.holes[hole]
 
     def _Constant(self, e: ast.Constant) -> Tree:
-        if isinstance(e.value, int | float):
+        if isinstance(e.value, int | float) and not isinstance(e.value, bool):
             return tree.Number(e.value)
         return tree.Verbatim("..." if e.value is ... else repr(e.value))
 
@@ -95,7 +95,7 @@ class _Reader:
 
 
 def _is_library(e: ast.Attribute) -> bool:
-    """Whether a dotted name leads to a function: torch.linalg.inv."""
+    """Whether a dotted name leads to a function: torch.linalg.inv, linalg.lu."""
     while isinstance(e.value, ast.Attribute):
         e = e.value
-    return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F")
+    return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F", "linalg")

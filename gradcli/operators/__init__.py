@@ -2,12 +2,16 @@
 
 from . import (
     arithmetic,
+    contractions,
+    decompositions,
     diagonals,
     embeddings,
     floats,
     gamma,
     indexing,
+    inverses,
     joining,
+    least_squares,
     leaves,
     losses,
     matrix,
@@ -17,14 +21,19 @@ from . import (
     overwriting,
     pairs,
     pointwise,
+    products,
     reductions,
+    reflections,
     rounding,
     scattering,
     selecting,
     shaping,
+    singular,
     slices,
     special,
+    spectral,
     splitting,
+    triangular,
 )
 from .families import SHORTHANDS
 

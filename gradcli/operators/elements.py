@@ -6,7 +6,6 @@ element; these decide only what is plain to see. Here nan compares as it does in
 
 from itertools import islice
 
-from ..errors import GradcliError
 from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
@@ -289,79 +288,3 @@ def norm(sp, *xs, p):
         return sp.Add(*(number(sp, compare(sp, "Ne", x, sp.S.Zero)) for x in xs))
     p = sp.sympify(p)
     return power(sp, sp.Add(*(power(sp, x, p) for x in sizes)), 1 / p)
-
-
-# ---- square matrices -----------------------------------------------------------------------------
-
-LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
-
-
-def determinant(sp, x):
-    """The determinant over the last two dimensions."""
-    return _each_matrix(lambda m: _determinant(sp, m), x, ())
-
-
-def log_determinant(sp, x):
-    """Its logarithm."""
-    return _each_matrix(lambda m: sp.log(_determinant(sp, m)), x, ())
-
-
-def inverse(sp, x, *, check):
-    """The inverse: cofactors over the determinant. Without check that of a singular one is inf."""
-
-    def invert(m):
-        cofactors, whole = _cofactors(sp, m, check)
-        return np.vectorize(lambda c: _quotient(sp, c, whole), otypes=[object])(cofactors.T)
-
-    return _each_matrix(invert, x, x.shape[-2:])
-
-
-def solution(sp, a, b, is_vector):
-    """The solution of a @ x = b: cofactors times b, over the determinant."""
-    columns = b[..., None] if is_vector else b
-    found = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
-    whole = np.asarray(determinant(sp, a))[..., None, None]
-    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(found, whole)
-    return out[..., 0] if is_vector else out
-
-
-def _each_matrix(function, x, shape):
-    """`function` of each matrix in the last two dimensions, which answers with this shape."""
-    out = np.empty((*x.shape[:-2], *shape), object)
-    for where in np.ndindex(x.shape[:-2]):
-        out[where] = function(x[where])
-    return out
-
-
-def _determinant(sp, m):
-    """Up to three rows written out; then by the first row."""
-    if len(m) > LARGEST:
-        raise GradcliError(
-            "limit", f"the determinant of {len(m)} rows is too long to write out in symbols"
-        )
-    if len(m) <= 3:
-        return sp.Matrix(m).det() if len(m) else sp.S.One
-    minors = (_determinant(sp, np.delete(m[1:], k, 1)) for k in range(len(m)))
-    return sp.Add(*((-1) ** k * m[0, k] * minor for k, minor in enumerate(minors)))
-
-
-def _cofactors(sp, m, check):
-    """The matrix of cofactors, and the determinant."""
-    whole = _determinant(sp, m)
-    if check and sp.expand(whole) == 0:
-        raise GradcliError("singular", "the matrix is singular: it has no inverse")
-    out = np.empty(m.shape, object)
-    for r, c in np.ndindex(m.shape):
-        minor = np.delete(np.delete(m, r, 0), c, 1)
-        out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
-    return out, whole
-
-
-def _quotient(sp, top, bottom):
-    """top / bottom without what both have in common, where that is a short question."""
-    if bottom == 0:
-        return sp.oo
-    if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
-        return top / bottom
-    common = sp.gcd(top, bottom)
-    return top / bottom if common.is_Number else sp.cancel(top / bottom)

@@ -3,8 +3,8 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
+from .contractions import einsum
 from .families import composite, operator, same_with_axis
-from .matrix import einsum
 from .pointwise import F, exp
 
 

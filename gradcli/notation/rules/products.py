@@ -195,7 +195,7 @@ def numbers_out_of_matrix_products(node: Node) -> Node | None:
         return scaled(outer, node.op(rest, b))
     outer, rest = scalars_of(b)
     if outer is not None and rest is not None:
-        return scaled(outer, node.op(a, rest))
+        return scaled(outer, node.op(a, rest, **node.attrs))
     return None
 
 

@@ -1,0 +1,211 @@
+"""Sums of products over letters: einsum, and what is said with it."""
+
+from string import ascii_letters
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from .families import composite, operator, shorthand
+from .leaves import eye, ones
+from .matrix import dot
+
+
+def terms(equation, count):
+    """The letters of each operand and of the output."""
+    text = equation.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    operands = left.split(",")
+    if len(operands) != count:
+        raise GradcliError(
+            "arguments",
+            f"einsum equation {equation!r} has {len(operands)} operands, and {count} were given",
+        )
+    if not arrow:
+        letters = sorted(set(left) - {",", "."})
+        right = ("..." if "..." in left else "") + "".join(k for k in letters if left.count(k) == 1)
+    odd = [
+        k
+        for k in left.replace("...", "") + right.replace("...", "")
+        if not (k.isalpha() or k == ",")
+    ]
+    unknown = set(right.replace("...", "")) - set(left)
+    if odd or unknown or len(set(right) - {"."}) != len(right.replace("...", "")):
+        raise GradcliError(
+            "arguments",
+            f"einsum cannot read the equation {equation!r}",
+            hint="as in einsum('ik,kj->ij', a, b)",
+        )
+    return operands, right
+
+
+def spelled_out(equation, ranks):
+    """`terms`, with letters for the dots where the output leaves them out: they are summed over."""
+    operands, right = terms(equation, len(ranks))
+    if "..." in right or not any("..." in term for term in operands):
+        return operands, right
+    free = [k for k in ascii_letters if k not in equation]
+    letters = []
+    for term, rank in zip(operands, ranks, strict=True):
+        count = rank - len(term.replace("...", ""))
+        letters.append(term.replace("...", "".join(free[:count][::-1])))
+    return letters, right
+
+
+def _letter_sizes(equation, operands, given):
+    sizes: dict[str, int] = {}
+    for term, s in zip(operands, given, strict=True):
+        letters = term.replace("...", "")
+        if len(letters) > len(s) or ("..." not in term and len(letters) != len(s)):
+            raise GradcliError(
+                "shape",
+                f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
+            )
+        head, _, tail = term.partition("...")
+        for letter, n in [
+            *zip(head, s, strict=False),
+            *zip(reversed(tail), reversed(s), strict=False),
+        ]:
+            have = sizes.get(letter, n)
+            if have != n and 1 not in (have, n):
+                raise shapes.Conflict(
+                    f"einsum letter {letter!r} of {equation!r} is {have} here and {n} there",
+                    have,
+                    n,
+                )
+            sizes[letter] = have if n == 1 else n
+    return sizes
+
+
+def _dots(term, s):
+    head, found, tail = term.partition("...")
+    return s[len(head) : len(s) - len(tail)] if found else ()
+
+
+def _einsum_shape(*given, equation):
+    operands, right = spelled_out(equation, [len(s) for s in given])
+    sizes = _letter_sizes(equation, operands, given)
+    middle = shapes.broadcast(*(_dots(term, s) for term, s in zip(operands, given, strict=True)))
+    head, found, tail = right.partition("...")
+    return (*(sizes[k] for k in head), *(middle if found else ()), *(sizes[k] for k in tail))
+
+
+def _einsum(*xs, equation):
+    operands, right = spelled_out(equation, [np.ndim(x) for x in xs])
+    optimize = len(xs) > 2 and np.asarray(xs[0]).dtype != object
+    return np.einsum(",".join(operands) + "->" + right, *xs, optimize=optimize)
+
+
+def _without_repeats(term):
+    return "".join(dict.fromkeys(term))
+
+
+@operator(
+    shape=_einsum_shape,
+    value=_einsum,
+    order="equation operands",
+    index="einsum",
+    examples=(
+        ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),
+        ("einsum('ii->i', a)", "a=3x3"),
+        ("einsum('...ij,...kj->...ik', a, b)", "a=2x2x3,b=4x3"),
+        ("einsum('i,ij,j', a, b, c)", "a=2,b=2x3,c=3"),
+        ("einsum('ij->', a)", "a=2x3"),
+    ),
+)
+def einsum(g, y, *operands, equation):
+    """Products summed over the letters that the output leaves out."""
+    letters, right = spelled_out(equation, [x.ndim for x in operands])
+    sizes = _letter_sizes(equation, letters, [x.shape for x in operands])
+    return tuple(_einsum_to(k, g, operands, letters, right, sizes) for k in range(len(operands)))
+
+
+def _einsum_to(k, g, operands, terms, right, sizes):
+    """The gradient of operand k: the same sum with g in its place, and what g lacks put back."""
+    term = terms[k]
+    others = [
+        (t, o) for place, (t, o) in enumerate(zip(terms, operands, strict=True)) if place != k
+    ]
+    known = set(right).union(*(t for t, _ in others))
+    lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
+    given = [(right, g), *others]
+    given += [(letter, ones(size=(sizes[letter],))) for letter in lone]
+    dots = "..." if any("..." in t for t, _ in given) else ""
+    letters = _without_repeats(term.replace("...", ""))
+    head = term.partition("...")[0] if "..." in term else ""
+    target = head + dots + letters[len(head) :] if "..." in term else dots + letters
+    out = einsum(",".join(t for t, _ in given) + "->" + target, *(o for _, o in given))
+    if letters != term.replace("...", ""):
+        out = _onto_diagonal(out, term, letters, sizes)
+    return out
+
+
+def _onto_diagonal(out, term, letters, sizes):
+    """A letter twice in one operand reads its diagonal: the gradient lies there, 0 elsewhere."""
+    fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
+    seen, renamed, links = set(), "", []
+    for letter in term:
+        if letter in seen and letter != ".":
+            other = next(fresh)
+            links.append((letter + other, eye(n=sizes[letter])))
+            letter = other
+        seen.add(letter)
+        renamed += letter
+    dots = "..." if "..." in term else ""
+    equation = ",".join([dots + letters, *(t for t, _ in links)]) + "->" + renamed
+    return einsum(equation, out, *(o for _, o in links))
+
+
+# ---- sums over dimensions named by their place ---------------------------------------------------
+
+
+def _contracted(a, b, dims):
+    """Which dimensions of a and of b are summed over, in pairs."""
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
+            have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
+            raise GradcliError("arguments", f"{dims} dimensions cannot be summed over in {have}")
+        return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
+    left, right = ((d,) if isinstance(d, int) else d for d in dims)
+    if len(left) != len(right):
+        raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, not {dims}")
+    return (
+        tuple(shapes.axis(d, a.ndim) for d in left),
+        tuple(shapes.axis(d, b.ndim) for d in right),
+    )
+
+
+@composite(
+    order="a b dims",
+    examples=(
+        ("tensordot(a, b)", "a=2x3x2,b=3x2x2"),
+        ("tensordot(a, b, dims=([0, 1], [2, 0]))", "a=2x3x2,b=3x2x2"),
+        ("tensordot(a, b, 0)", "a=2,b=2x3"),
+    ),
+)
+def tensordot(a, b, *, dims=2):
+    """Sum of products over pairs of dimensions: the last of a, the first of b, or those named."""
+    over_a, over_b = _contracted(a, b, dims)
+    for m, n in zip(over_a, over_b, strict=True):
+        if a.shape[m] == 1:  # one element meets the sum of all
+            b = b.sum(dim=n, keepdim=True)
+        elif b.shape[n] == 1:
+            a = a.sum(dim=m, keepdim=True)
+        elif a.shape[m] != b.shape[n]:
+            message = f"tensordot() cannot sum over sizes {a.shape[m]} and {b.shape[n]} together"
+            raise shapes.Conflict(message, a.shape[m], b.shape[n])
+    kept_a = tuple(d for d in range(a.ndim) if d not in over_a)
+    kept_b = tuple(d for d in range(b.ndim) if d not in over_b)
+    sizes_a, sizes_b = tuple(a.shape[d] for d in kept_a), tuple(b.shape[d] for d in kept_b)
+    size = shapes.numel([a.shape[d] for d in over_a])
+    left = a.permute(dims=(*kept_a, *over_a)).reshape(shape=(shapes.numel(sizes_a), size))
+    right = b.permute(dims=(*over_b, *kept_b)).reshape(shape=(size, shapes.numel(sizes_b)))
+    return (left @ right).reshape(shape=(*sizes_a, *sizes_b))
+
+
+@shorthand()
+def inner(input, other):
+    """Sum of products over the last dimension of both."""
+    a, b = as_node(input), as_node(other)
+    if 0 in (a.ndim, b.ndim):
+        return a * b
+    return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))

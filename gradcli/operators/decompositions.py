@@ -1,0 +1,330 @@
+"""Decompositions by elimination and by reflections: LU and QR.
+
+The outputs of a decomposition are operators of their own: the gradient is the sum of theirs.
+"""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node
+from ..lazy import np
+from . import matrix_elements
+from .families import operator, shorthand
+from .inverses import zero_pivot
+from .lapack import LINALG, each_matrix, matrix, packed_lu
+from .leaves import eye, zeros
+from .shaping import cat
+from .triangular import solve_triangular, triangle
+
+PIVOTS = matrix_elements.Unwritten("which rows are exchanged depends on their numbers")
+
+
+def with_zeros(x, count, dim):
+    """x, followed by so many rows (dim -2) or columns (-1) of zeros."""
+    size = list(x.shape)
+    size[dim] = count
+    return cat([x, zeros(size=tuple(size))], dim=dim) if count else x
+
+
+# ---- LU ------------------------------------------------------------------------------------------
+
+
+def _places(pivots, rows):
+    """The rows of a matrix in the order that its exchanges, counted from 1, bring about."""
+    order = np.arange(rows)
+    for k, other in enumerate(pivots):
+        order[[k, other - 1]] = order[[other - 1, k]]
+    return order
+
+
+def _permutation(exchanges, rows):
+    """P of P @ L @ U."""
+    pivots = np.asarray(exchanges)[..., None]
+    return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), pivots)
+
+
+@operator(
+    shape=lambda s, pivots: (*matrix(s)[:-1], s[-2]),
+    value=lambda x, pivots: _permutation(pivots, x.shape[-2]),
+    symbolic=PIVOTS,
+    dtype="float",
+    labels=("pivots",),
+    torch="torch.lu_unpack",
+    spelling="lu_unpack({0}, {1}).P",
+    examples=(("lu_unpack(x, lu_factor(x).pivots).P @ x", "x=2x2"),),
+)
+def row_exchanges(g, y, packed, pivots):
+    """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""
+    return None, None
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], s[-2]),
+    value=lambda x: _permutation(_exchanges(x), x.shape[-2]),
+    symbolic=PIVOTS,
+    dtype="float",
+    torch=LINALG + "lu",
+    spelling="linalg.lu({0}).P",
+    examples=(("linalg.lu(x).P @ x", "x=2x2"),),
+)
+def lu_p(g, y, x):
+    """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
+    return None
+
+
+def _exchanges(x):
+    rows, columns = x.shape[-2:]
+    return each_matrix(lambda m: packed_lu(m)[1] + 1, (min(rows, columns),), x, dtype=int)
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], min(s[-2:])),
+    value=_exchanges,
+    symbolic=PIVOTS,
+    dtype="int",
+    torch=LINALG + "lu_factor",
+    spelling="lu_factor({0}).pivots",
+    examples=(("x * lu_factor(x).pivots", "x=2x2"),),
+)
+def lu_pivots(g, y, x):
+    """The row that each row was exchanged with, counted from 1; no gradient."""
+    return None
+
+
+def _packed(x):
+    return each_matrix(lambda m: packed_lu(m)[0], x.shape[-2:], x)
+
+
+def _lower(packed):
+    k = min(packed.shape[-2:])
+    return np.tril(packed[..., :k], -1) + np.eye(packed.shape[-2], k)
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
+    value=lambda x: _lower(_packed(x)),
+    symbolic=PIVOTS,
+    dtype="float",
+    torch=LINALG + "lu",
+    spelling="linalg.lu({0}).L",
+    examples=(
+        ("linalg.lu(x)[1]", "x=3x3"),
+        ("linalg.lu(x).L", "x=2x3x2"),
+        ("linalg.lu(x)[1]", "x=2x3"),
+    ),
+)
+def lu_l(g, y, x):
+    """L of the decomposition P @ L @ U with rows exchanged: lower triangular, 1 on the diagonal."""
+    rows, columns = x.shape[-2:]
+    k, U = min(rows, columns), lu_u(x)
+    if rows <= columns:
+        inner = triangle(y.mT @ g, upper=False, strict=True)
+        inner = solve_triangular(U[..., :k].mT, inner, upper=False, left=False)
+        inner = with_zeros(inner, columns - k, -1)
+        return lu_p(x) @ solve_triangular(y.mT, inner, upper=True, unitriangular=True)
+    strict = triangle(g, upper=False, strict=True)
+    inner = -triangle(y.mT @ strict, upper=True)
+    inner = solve_triangular(y[..., :k, :].mT, inner, upper=True, unitriangular=True)
+    inner = cat([inner + strict[..., :k, :], g[..., k:, :]], dim=-2)
+    return lu_p(x) @ solve_triangular(U.mT, inner, upper=False, left=False)
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
+    value=lambda x: np.triu(_packed(x)[..., : min(x.shape[-2:]), :]),
+    symbolic=PIVOTS,
+    dtype="float",
+    torch=LINALG + "lu",
+    spelling="linalg.lu({0}).U",
+    examples=(
+        ("linalg.lu(x)[2]", "x=3x3"),
+        ("linalg.lu(x).U", "x=2x2x3"),
+        ("linalg.lu(x)[2]", "x=3x2"),
+    ),
+)
+def lu_u(g, y, x):
+    """U of the decomposition P @ L @ U with rows exchanged: upper triangular."""
+    rows, columns = x.shape[-2:]
+    k, L = min(rows, columns), lu_l(x)
+    upper = triangle(g, upper=True)
+    if rows >= columns:
+        inner = triangle(g @ y.mT, upper=True)
+        inner = solve_triangular(L[..., :k, :].mT, inner, upper=True, unitriangular=True)
+        inner = with_zeros(inner, rows - k, -2)
+        return lu_p(x) @ solve_triangular(y.mT, inner, upper=False, left=False)
+    inner = -triangle(upper @ y.mT, upper=False, strict=True)
+    inner = solve_triangular(y[..., :k].mT, inner, upper=False, left=False)
+    inner = cat([inner + upper[..., :k], g[..., k:]], dim=-1)
+    return lu_p(x) @ solve_triangular(L.mT, inner, upper=True, unitriangular=True)
+
+
+def _check_pivoting(pivot):
+    if not pivot:
+        raise GradcliError(
+            "unsupported",
+            "LU without exchanged rows is not implemented on the CPU, in PyTorch either",
+            hint="leave pivot=False out",
+        )
+
+
+@shorthand("linalg.lu", alone=True)
+def lu_parts(A, *, pivot=True):
+    """P, L and U such that P @ L @ U is A."""
+    _check_pivoting(pivot)
+    A = as_node(A)
+    return Outputs((lu_p(A), lu_l(A), lu_u(A)), ("P", "L", "U"))
+
+
+@shorthand("linalg.lu_factor")
+def lu_factor(A, *, pivot=True):
+    """L and U in one matrix, and the exchanges of rows."""
+    _check_pivoting(pivot)
+    A = as_node(A)
+    rows, columns = matrix(A.shape)[-2:]
+    lower = triangle(lu_l(A), upper=False, strict=True)
+    packed = with_zeros(lower, columns - lower.shape[-1], -1)
+    packed = packed + with_zeros(lu_u(A), rows - min(rows, columns), -2)
+    return Outputs((packed, lu_pivots(A)), ("LU", "pivots"))
+
+
+@shorthand()
+def lu_factor_ex(A, *, pivot=True, check_errors=False):
+    """As lu_factor, and the first pivot that is 0, counted from 1; 0 if none is."""
+    A = as_node(A)
+    return Outputs((*lu_factor(A, pivot=pivot), zero_pivot(A)), ("LU", "pivots", "info"))
+
+
+@shorthand()
+def lu(A, pivot=True, get_infos=False):
+    """L and U in one matrix, and the exchanges of rows."""
+    return lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot)
+
+
+@shorthand()
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    """P, L and U, from what lu_factor() gives."""
+    data = as_node(LU_data)
+    rows, columns = matrix(data.shape)[-2:]
+    k = min(rows, columns)
+    P = row_exchanges(data, LU_pivots) if unpack_pivots else zeros(size=(0,))
+    if not unpack_data:
+        return Outputs((P, zeros(size=(0,)), zeros(size=(0,))), ("P", "L", "U"))
+    unit = eye(n=rows, m=k)
+    L = triangle(data[..., :k], upper=False, strict=True) + unit
+    return Outputs((P, L, triangle(data[..., :k, :], upper=True)), ("P", "L", "U"))
+
+
+@shorthand("linalg.lu_solve", alone=True)
+def solve_by_lu(LU, pivots, B, *, left=True, adjoint=False):
+    """x such that A @ x is B, from the LU decomposition of A; adjoint, A.mT @ x."""
+    LU, B = as_node(LU), as_node(B)
+    if not left:
+        return solve_by_lu(LU, pivots, B.mT, adjoint=not adjoint).mT
+    P, L, U = lu_unpack(LU, pivots)
+    if adjoint:
+        half = solve_triangular(U.mT, B, upper=False)
+        return P @ solve_triangular(L.mT, half, upper=True, unitriangular=True)
+    half = solve_triangular(L, P.mT @ B, upper=False, unitriangular=True)
+    return solve_triangular(U, half, upper=True)
+
+
+@shorthand()
+def lu_solve(b, LU_data, LU_pivots):
+    """x such that A @ x is b, from the LU decomposition of A."""
+    return solve_by_lu(LU_data, LU_pivots, b)
+
+
+# ---- QR ------------------------------------------------------------------------------------------
+
+
+def _size(s, mode):
+    return s[-2] if mode == "complete" else min(s[-2:])
+
+
+def _qr(place):
+    return lambda x, *, mode: np.linalg.qr(x, mode="complete" if mode == "complete" else "reduced")[
+        place
+    ]
+
+
+def _check_rule(x, mode):
+    rows, columns = x.shape[-2:]
+    if mode == "complete" and rows > columns:
+        raise GradcliError(
+            "not-differentiable",
+            "the QR decomposition is not differentiable when mode='complete' and there are more "
+            "rows than columns",
+            hint="mode='reduced' is",
+        )
+    if mode == "r":
+        raise GradcliError(
+            "not-differentiable",
+            "the derivative of linalg.qr depends on Q, which is not computed when mode='r'",
+            hint="mode='reduced' gives Q and R",
+        )
+
+
+def _mirrored(x):
+    """An upper triangular matrix with the same below the diagonal."""
+    return x + triangle(x, upper=True, strict=True).mT
+
+
+REFLECTED = matrix_elements.Unwritten("the signs of Q depend on the numbers of x")
+
+
+@operator(
+    shape=lambda s, *, mode: (*matrix(s)[:-1], _size(s, mode)),
+    value=_qr(0),
+    symbolic=REFLECTED,
+    dtype="float",
+    torch=LINALG + "qr",
+    spelling="linalg.qr({0}, mode={mode}).Q",
+    examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
+)
+def qr_q(g, y, x, *, mode="reduced"):
+    """Q of the decomposition Q @ R: orthogonal columns of length 1."""
+    _check_rule(x, mode)
+    rows, columns = x.shape[-2:]
+    R, inner = qr_r(x, mode=mode), y.mT @ g
+    if rows >= columns:
+        back = y @ _mirrored(triangle(-inner, upper=True)) + g
+        return solve_triangular(R.mT, back, upper=False, left=False)
+    back = y @ triangle(inner - inner.mT, upper=False)
+    back = solve_triangular(R[..., :rows].mT, back, upper=False, left=False)
+    return with_zeros(back, columns - rows, -1)
+
+
+@operator(
+    shape=lambda s, *, mode: (*matrix(s)[:-2], _size(s, mode), s[-1]),
+    value=_qr(1),
+    symbolic=REFLECTED,
+    dtype="float",
+    torch=LINALG + "qr",
+    spelling="linalg.qr({0}, mode={mode}).R",
+    examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
+)
+def qr_r(g, y, x, *, mode="reduced"):
+    """R of the decomposition Q @ R: upper triangular."""
+    _check_rule(x, mode)
+    rows, columns = x.shape[-2:]
+    Q, inner = qr_q(x, mode=mode), g @ y.mT
+    if rows >= columns:
+        back = Q @ _mirrored(triangle(inner, upper=True))
+        return solve_triangular(y.mT, back, upper=False, left=False)
+    back = Q @ triangle(inner.mT - inner, upper=False)
+    back = solve_triangular(y[..., :rows].mT, back, upper=False, left=False)
+    return with_zeros(back, columns - rows, -1) + Q @ g
+
+
+@shorthand("linalg.qr", alone=True)
+def qr_parts(A, mode="reduced"):
+    """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
+    if mode not in ("reduced", "complete", "r"):
+        raise GradcliError("arguments", f"mode is 'reduced', 'complete' or 'r', not {mode!r}")
+    A = as_node(A)
+    Q = zeros(size=(0,)) if mode == "r" else qr_q(A, mode=mode)
+    return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))
+
+
+@shorthand()
+def qr(input, some=True):
+    """Q with orthogonal columns and R upper triangular such that Q @ R is input."""
+    return qr_parts(input, "reduced" if some else "complete")

@@ -1,0 +1,225 @@
+"""Square matrices: inverse, determinant, systems of equations.
+
+Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008), cited below as Giles with the section.
+"""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..lazy import np, scipy_linalg
+from . import matrix_elements
+from .arithmetic import where
+from .families import operator, shorthand
+from .lapack import LINALG, each_matrix, linalg, matrix, packed_lu, square
+from .matrix import outer_product
+from .shaping import permute, reshape
+
+
+def _inverse(x, *, check):
+    return linalg("inv", x) if check else each_matrix(_inverse_or_inf, x.shape[-2:], x)
+
+
+def _inverse_or_inf(x):
+    """As LAPACK continues where a pivot is 0: with inf and nan. PyTorch transposes first."""
+    factors, rows, _ = packed_lu(x.T)
+    return scipy_linalg.lapack.dgetrs(factors, rows, np.eye(len(x)))[0].T if x.size else x
+
+
+@operator(
+    shape=lambda s, *, check: square(s),
+    value=_inverse,
+    dtype="float",
+    torch=LINALG + "inv",
+    aliases=("inverse",),
+    attributes={"check": True},
+    symbolic=matrix_elements.inverse,
+    spelling="inv({0})",
+    examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
+)
+def inv(g, y, x, *, check):
+    """Inverse of a square matrix. Giles 2.2.3."""
+    return -(y.mT @ g @ y.mT)
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: np.linalg.det(x),
+    dtype="float",
+    torch=LINALG + "det",
+    symbolic=matrix_elements.determinant,
+    kink=lambda y, x: y.eq(0),
+    caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
+    examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
+)
+def det(g, y, x):
+    """Determinant. Giles 2.2.4."""
+    scale = _for_each_matrix(g * y, x)
+    return where(scale.eq(0), 0, scale * inv(x, check=False).mT)
+
+
+def _for_each_matrix(g, x):
+    """What belongs to a whole matrix, to be multiplied by its elements."""
+    return g.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: np.linalg.slogdet(x)[0],
+    dtype="float",
+    torch="torch.linalg.slogdet",
+    symbolic=matrix_elements.sign_of_determinant,
+    spelling="slogdet({0}).sign",
+    examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
+)
+def determinant_sign(g, y, x):
+    """Sign of the determinant: -1, 0 or 1; no gradient."""
+    return None
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: np.linalg.slogdet(x)[1],
+    dtype="float",
+    torch="torch.linalg.slogdet",
+    symbolic=matrix_elements.log_size_of_determinant,
+    spelling="slogdet({0}).logabsdet",
+    examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
+)
+def log_abs_determinant(g, y, x):
+    """Logarithm of the size of the determinant."""
+    return _for_each_matrix(g, x) * inv(x, check=False).mT
+
+
+@shorthand()
+def slogdet(A):
+    """Sign of the determinant, and the logarithm of its size."""
+    A = as_node(A)
+    parts = (determinant_sign(A), log_abs_determinant(A))
+    return Outputs(parts, ("sign", "logabsdet"))
+
+
+def _logdet(x):
+    sign, logabs = np.linalg.slogdet(x)
+    return np.where(sign < 0, np.nan, logabs)
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=_logdet,
+    dtype="float",
+    symbolic=matrix_elements.log_determinant,
+    examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
+)
+def logdet(g, y, x):
+    """Logarithm of the determinant; nan where that is negative."""
+    scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
+    return _for_each_matrix(scale, x) * inv(x, check=False).mT
+
+
+def _solution_shape(a, b, *, left):
+    square(a)
+    if not left:
+        return shapes.matmul(matrix(b), a)
+    if _is_vector(a, b):
+        if b[-1] != a[-1]:
+            raise shapes.Conflict(
+                f"solve() needs a right-hand side of length {a[-1]}, not {b[-1]}", a[-1], b[-1]
+            )
+        return b
+    if b[-2] != a[-1]:
+        raise shapes.Conflict(
+            f"solve() needs a right-hand side with {a[-1]} rows, not {b[-2]}", a[-1], b[-2]
+        )
+    return shapes.matmul(a, b)
+
+
+def _is_vector(a, b):
+    """PyTorch's rule: b is a batch of vectors where its shape is a's without the last size."""
+    return len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
+
+
+def _solve(a, b, *, left):
+    if not left:
+        turned = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True)
+        return np.swapaxes(turned, -1, -2)
+    vector = _is_vector(np.shape(a), np.shape(b))
+    x = linalg("solve", a, b[..., None] if vector else b)
+    return x[..., 0] if vector else x
+
+
+def _solve_symbols(sp, a, b, *, left):
+    if not left:
+        turned = _solve_symbols(sp, np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True)
+        return np.swapaxes(turned, -1, -2)
+    return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
+
+
+@operator(
+    shape=_solution_shape,
+    value=_solve,
+    dtype="float",
+    torch=LINALG + "solve",
+    symbolic=_solve_symbols,
+    examples=(
+        ("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"),
+        ("linalg.solve(a + 3 * eye(3), b)", "a=3x3,b=3"),
+        ("solve(a + 3 * eye(2), b)", "a=2x2x2,b=2x2x3"),
+        ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
+    ),
+)
+def solve(g, y, a, b, *, left=True):
+    """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""
+    to_b = solve(a.mT, g, left=left)
+    if not left:
+        return -(y.mT @ to_b), to_b
+    to_a = -outer_product(to_b, y) if _is_vector(a.shape, b.shape) else -(to_b @ y.mT)
+    return to_a, to_b
+
+
+@operator(
+    shape=lambda s: matrix(s)[:-2],
+    value=lambda x: each_matrix(lambda m: packed_lu(m)[2], (), x, dtype=int),
+    symbolic=matrix_elements.Unwritten("which pivot is 0 depends on the numbers"),
+    dtype="int",
+    torch=LINALG + "lu_factor_ex",
+    spelling="lu_factor_ex({0}).info",
+    examples=(("inv_ex(x)[0] * inv_ex(x).info", "x=3x3"),),
+)
+def zero_pivot(g, y, x):
+    """The first pivot of the LU decomposition that is 0, counted from 1; 0 if none is."""
+    return None
+
+
+@shorthand()
+def inv_ex(A, *, check_errors=False):
+    """Inverse, and 0 where there is one."""
+    return Outputs((inv(A), zero_pivot(A)), ("inverse", "info"))
+
+
+@shorthand()
+def solve_ex(A, B, *, left=True, check_errors=False):
+    """As solve, and 0 where there is a solution."""
+    return Outputs((solve(A, B, left=left), zero_pivot(A)), ("result", "info"))
+
+
+@shorthand()
+def tensorinv(A, ind=2):
+    """Inverse of the map from the dimensions from `ind` on to those before."""
+    A = as_node(A)
+    head, tail = A.shape[:ind], A.shape[ind:]
+    if ind < 1:
+        raise GradcliError("arguments", f"tensorinv() needs ind above 0, not {ind}")
+    matrix = reshape(A, shape=(shapes.numel(head), shapes.numel(tail)))
+    return reshape(inv(matrix), shape=(*tail, *head))
+
+
+@shorthand()
+def tensorsolve(A, B, dims=None):
+    """x such that tensordot(A, x, x.ndim) is B; `dims` of A are moved to its end first."""
+    A, B = as_node(A), as_node(B)
+    if dims is not None:
+        last = [shapes.axis(d, A.ndim) for d in dims]
+        A = permute(A, dims=(*(d for d in range(A.ndim) if d not in last), *last))
+    tail = A.shape[B.ndim :]
+    matrix = reshape(A, shape=(B.numel, shapes.numel(tail)))
+    return reshape(solve(matrix, reshape(B, shape=(-1,))), shape=tail)

@@ -1,0 +1,61 @@
+"""NumPy's and LAPACK's functions on batches of matrices, their errors in our words."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np, scipy_linalg
+
+LINALG = "torch.linalg."
+
+
+def matrix(s):
+    """A shape, if it is one of matrices."""
+    if len(s) < 2:
+        raise GradcliError("shape", f"a matrix is needed, and the shape is {shapes.text(s)}")
+    return s
+
+
+def square(s):
+    """A shape, if it is one of square matrices."""
+    rows, columns = matrix(s)[-2:]
+    if rows != columns:
+        raise shapes.Conflict(
+            f"a square matrix is needed, and this one is {rows}×{columns}", rows, columns
+        )
+    return s
+
+
+def each_matrix(function, shape, *arrays, dtype=float):
+    """`function` of the matrices in the last two dimensions; each answer has this shape."""
+    batch = np.broadcast_shapes(*(a.shape[:-2] for a in arrays))
+    wide = [np.broadcast_to(a, batch + a.shape[-2:]) for a in arrays]
+    out = np.empty((*batch, *shape), dtype)
+    for where in np.ndindex(batch):
+        out[where] = function(*(a[where] for a in wide))
+    return out
+
+
+def linalg(name, *arrays):
+    """NumPy's function of that name."""
+    try:
+        return getattr(np.linalg, name)(*arrays)
+    except np.linalg.LinAlgError:
+        raise GradcliError(
+            "singular",
+            "the matrix is singular: it has no inverse",
+            hint="PyTorch: The diagonal element is zero, the solve could not be completed",
+        ) from None
+
+
+def packed_lu(x):
+    """L and U in one matrix, the rows exchanged, and the first pivot that is 0, from 1; 0: none."""
+    rows, columns = x.shape
+    if not x.size:
+        return np.zeros(x.shape), np.arange(min(rows, columns)), 0
+    return scipy_linalg.lapack.dgetrf(x)
+
+
+def triangular(a, b, *, upper, left, unitriangular):
+    """The solution of one triangular system; inf and nan where the diagonal has a 0, no error."""
+    if not b.size:
+        return b
+    return scipy_linalg.blas.dtrsm(1.0, a, b, side=not left, lower=not upper, diag=unitriangular)

@@ -1,0 +1,118 @@
+"""The pseudoinverse, and the least squares that it solves."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node
+from ..lazy import np
+from . import matrix_elements
+from .families import operator, shorthand
+from .lapack import LINALG, matrix, square
+from .leaves import zeros
+from .singular import svdvals
+
+EPSILON = 2.220446049250313e-16
+
+
+def _kept(sizes, atol, rtol, shape):
+    """Which singular values, the largest first, count as different from 0."""
+    atol = 0.0 if atol is None else np.asarray(atol)
+    if rtol is None:
+        rtol = np.where(np.asarray(atol) > 0, 0.0, EPSILON * max(shape[-2:]))
+    largest = np.max(sizes, axis=-1, initial=0.0)
+    return sizes > np.maximum(atol, np.asarray(rtol) * largest)[..., None]
+
+
+def _inverted(values, kept):
+    return np.where(kept, 1 / np.where(kept, values, 1), 0)
+
+
+def _pinv(x, atol=None, rtol=None, *, hermitian):
+    if not x.size:
+        return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]))
+    if hermitian:
+        values, vectors = np.linalg.eigh(x)
+        inverted = _inverted(values, _kept(np.abs(values), atol, rtol, x.shape))
+        return (vectors * inverted[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    inverted = _inverted(s, _kept(s, atol, rtol, x.shape))
+    return (np.swapaxes(vh, -1, -2) * inverted[..., None, :]) @ np.swapaxes(u, -1, -2)
+
+
+def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
+    (square if hermitian else matrix)(s)
+    return (*s[:-2], s[-1], s[-2])
+
+
+@operator(
+    shape=_pinv_shape,
+    value=_pinv,
+    symbolic=matrix_elements.pseudoinverse,
+    dtype="float",
+    torch=LINALG + "pinv",
+    examples=(
+        ("pinv(x)", "x=3x1"),
+        ("linalg.pinv(x)", "x=2x1x2"),
+        ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
+    ),
+)
+def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
+    """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""
+    if x.shape[-2] <= x.shape[-1]:
+        K = g.mT @ y
+        wide = K @ y.mT
+        to_x = wide - (y @ K).mT - (x @ y) @ wide + (y.mT @ y) @ (g.mT - K @ x)
+    else:
+        K = y @ g.mT
+        tall = y.mT @ K
+        to_x = (g.mT - x @ K) @ y @ y.mT - (K @ y).mT + tall - tall @ y @ x
+    return to_x, None, None
+
+
+@shorthand("linalg.pinv", alone=True)
+def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
+    return pinv(A, atol, rcond if rtol is None else rtol, hermitian=hermitian)
+
+
+@shorthand()
+def pinverse(input, rcond=1e-15):
+    """The pseudoinverse; singular values up to rcond times the largest count as 0."""
+    return pinv(input, None, rcond)
+
+
+@operator(
+    shape=lambda s, atol=None, rtol=None, *, hermitian: matrix(s)[:-2],
+    value=lambda x, atol=None, rtol=None, *, hermitian: _kept(
+        np.linalg.svd(x, compute_uv=False), atol, rtol, x.shape
+    ).sum(-1),
+    symbolic=matrix_elements.Unwritten("it is a count of singular values"),
+    dtype="int",
+    torch=LINALG + "matrix_rank",
+    examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
+)
+def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
+    """How many singular values differ from 0; no gradient."""
+    return None
+
+
+@shorthand()
+def lstsq(A, B, rcond=None, *, driver=None):
+    """x with the smallest sum of squares of A @ x - B, the residuals, rank and singular values."""
+    A, B = as_node(A), as_node(B)
+    driver = driver or "gelsy"
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise GradcliError("arguments", f"there is no driver {driver!r}")
+    rows, columns = matrix(A.shape)[-2:]
+    vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    right = B.unsqueeze(dim=-1) if vector else B
+    x = pinv(A) @ right
+    residuals = ((A @ x - right) ** 2).sum(dim=-2)
+    nothing = zeros(size=(0,))
+    return Outputs(
+        (
+            x.squeeze(dim=-1) if vector else x,
+            residuals if rows > columns and driver != "gelsy" else nothing,
+            nothing if driver == "gels" else matrix_rank(A),
+            svdvals(A).detach() if driver in ("gelsd", "gelss") else nothing,
+        ),
+        ("solution", "residuals", "rank", "singular_values"),
+    )

@@ -1,0 +1,143 @@
+"""What the `symbolic` fields of linear algebra share: matrices of SymPy elements, written out."""
+
+from ..errors import GradcliError
+from ..lazy import np
+from .elements import SMALL
+
+
+class Unwritten:
+    """A `symbolic` field of what has no elements to write out, and why."""
+
+    def __init__(self, why: str):
+        self.why = why
+
+    def __call__(self, sp, *elements, **attrs):
+        hint = "give the inputs values with --value"
+        raise GradcliError("needs-value", f"there are no symbols for this: {self.why}", hint=hint)
+
+
+LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
+
+
+def determinant(sp, x):
+    """The determinant over the last two dimensions."""
+    return _each_matrix(lambda m: _determinant(sp, m), x, ())
+
+
+def log_determinant(sp, x):
+    """Its logarithm."""
+    return _each_matrix(lambda m: sp.log(_determinant(sp, m)), x, ())
+
+
+def sign_of_determinant(sp, x):
+    """The sign of the determinant."""
+    return _each_matrix(lambda m: sp.sign(_determinant(sp, m)), x, ())
+
+
+def log_size_of_determinant(sp, x):
+    """The logarithm of the size of the determinant."""
+    return _each_matrix(lambda m: sp.log(sp.Abs(_determinant(sp, m))), x, ())
+
+
+def inverse(sp, x, *, check):
+    """The inverse: cofactors over the determinant. Without check that of a singular one is inf."""
+
+    def invert(m):
+        cofactors, whole = _cofactors(sp, m, check)
+        return np.vectorize(lambda c: _quotient(sp, c, whole), otypes=[object])(cofactors.T)
+
+    return _each_matrix(invert, x, x.shape[-2:])
+
+
+def solution(sp, a, b, is_vector):
+    """The solution of a @ x = b: cofactors times b, over the determinant."""
+    columns = b[..., None] if is_vector else b
+    found = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
+    whole = np.asarray(determinant(sp, a))[..., None, None]
+    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(found, whole)
+    return out[..., 0] if is_vector else out
+
+
+def _each_matrix(function, x, shape):
+    """`function` of each matrix in the last two dimensions, which answers with this shape."""
+    out = np.empty((*x.shape[:-2], *shape), object)
+    for where in np.ndindex(x.shape[:-2]):
+        out[where] = function(x[where])
+    return out
+
+
+def _determinant(sp, m):
+    """Up to three rows written out; then by the first row."""
+    if len(m) > LARGEST:
+        raise GradcliError(
+            "limit", f"the determinant of {len(m)} rows is too long to write out in symbols"
+        )
+    if len(m) <= 3:
+        return sp.Matrix(m).det() if len(m) else sp.S.One
+    minors = (_determinant(sp, np.delete(m[1:], k, 1)) for k in range(len(m)))
+    return sp.Add(*((-1) ** k * m[0, k] * minor for k, minor in enumerate(minors)))
+
+
+def _cofactors(sp, m, check):
+    """The matrix of cofactors, and the determinant."""
+    whole = _determinant(sp, m)
+    if check and sp.expand(whole) == 0:
+        raise GradcliError("singular", "the matrix is singular: it has no inverse")
+    out = np.empty(m.shape, object)
+    for r, c in np.ndindex(m.shape):
+        minor = np.delete(np.delete(m, r, 0), c, 1)
+        out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
+    return out, whole
+
+
+def _quotient(sp, top, bottom):
+    """top / bottom without what both have in common, where that is a short question."""
+    if bottom == 0:
+        return sp.oo
+    if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
+        return top / bottom
+    common = sp.gcd(top, bottom)
+    return top / bottom if common.is_Number else sp.cancel(top / bottom)
+
+
+def triangular_solution(sp, a, b, *, upper, left, unitriangular):
+    """The solution of a triangular system, row after row."""
+    if not left:
+        turned = triangular_solution(
+            sp, _turned(a), _turned(b), upper=not upper, left=True, unitriangular=unitriangular
+        )
+        return _turned(turned)
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = np.broadcast_to(a, batch + a.shape[-2:])
+    out = np.broadcast_to(b, batch + b.shape[-2:]).copy()
+    size = a.shape[-1]
+    for k in reversed(range(size)) if upper else range(size):
+        before = slice(k + 1, size) if upper else slice(k)
+        out[..., k, :] -= (a[..., k, before, None] * out[..., before, :]).sum(-2)
+        if not unitriangular:
+            out[..., k, :] = out[..., k, :] / a[..., k, k, None]
+    return out
+
+
+def _turned(x):
+    return np.swapaxes(x, -1, -2)
+
+
+def cholesky_factor(sp, x, *, upper):
+    """The triangular factor of a symmetric matrix, column after column."""
+    out = np.full(x.shape, sp.S.Zero, dtype=object)
+    x = _turned(x) if upper else x
+    for j in range(x.shape[-1]):
+        done = out[..., j:, :j] @ out[..., j, :j, None]
+        column = x[..., j:, j] - done[..., 0]
+        root = np.vectorize(sp.sqrt, otypes=[object])(column[..., :1])
+        out[..., j:, j] = column / root
+        out[..., j : j + 1, j] = root
+    return _turned(out) if upper else out
+
+
+def pseudoinverse(sp, x, *_, hermitian):
+    """That of a matrix of full rank, by the inverse of its product with its transpose."""
+    if x.shape[-2] < x.shape[-1]:
+        return _turned(x) @ inverse(sp, x @ _turned(x), check=True)
+    return inverse(sp, _turned(x) @ x, check=True) @ _turned(x)

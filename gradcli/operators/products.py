@@ -1,0 +1,185 @@
+"""Products with something added, products of many, and products of vectors."""
+
+from functools import reduce
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from .arithmetic import where
+from .contractions import einsum
+from .families import composite, shorthand
+from .inverses import inv
+from .lapack import square
+from .leaves import arange, eye
+from .matrix import bmm, matmul, mm, mv, outer
+from .shaping import expand, stack
+
+# ---- a product added to something ----------------------------------------------------------------
+
+
+def _added(beta, input, product):
+    if not shapes.fits(input.shape, product.shape):
+        have, want = shapes.text(input.shape), shapes.text(product.shape)
+        raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
+    return _unless_0(beta, input) + product
+
+
+def _times(factor, x):
+    return x if factor == 1 else x * factor
+
+
+def _unless_0(factor, x):
+    """factor times x; as in BLAS, 0 times nan is 0."""
+    return _times(factor, x) if factor else where(False, x, 0)
+
+
+def _examples(name, sizes):
+    return ((f"{name}(x, a, b)", sizes), (f"{name}(x, a, b, beta=0.5, alpha=2)", sizes))
+
+
+@composite(examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"))
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta times input plus alpha times the product of two matrices."""
+    return _added(beta, input, _unless_0(alpha, mm(mat1, mat2)))
+
+
+@composite(examples=_examples("addmv", "x=2,a=2x3,b=3"))
+def addmv(input, mat, vec, *, beta=1, alpha=1):
+    """beta times input plus alpha times the product of a matrix and a vector."""
+    return _added(beta, input, _unless_0(alpha, mv(mat, vec)))
+
+
+@composite(examples=_examples("addr", "x=2x3,a=2,b=3"))
+def addr(input, vec1, vec2, *, beta=1, alpha=1):
+    """beta times input plus alpha times the outer product of two vectors."""
+    return _added(beta, input, _times(alpha, outer(vec1, vec2)))
+
+
+@composite(examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"))
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta times input plus alpha times the products of two batches of matrices."""
+    return _added(beta, input, _times(alpha, bmm(batch1, batch2)))
+
+
+@composite(examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"))
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta times input plus alpha times the sum of the products of two batches of matrices."""
+    return _added(beta, input, _unless_0(alpha, bmm(batch1, batch2).sum(dim=0)))
+
+
+# ---- products of many ----------------------------------------------------------------------------
+
+
+@shorthand("np.multi_dot")
+def multi_dot(tensors):
+    """Product of matrices; the first and the last may be vectors."""
+    return _chained("multi_dot", tensors, 2)
+
+
+@shorthand()
+def chain_matmul(*matrices):
+    """Product of matrices."""
+    listed = len(matrices) == 1 and isinstance(matrices[0], tuple | list)
+    return _chained("chain_matmul", matrices[0] if listed else matrices, 1)
+
+
+def _chained(name, tensors, least):
+    tensors = [as_node(t) for t in tensors]
+    if len(tensors) < least:
+        raise GradcliError("arguments", f"{name}() needs at least {least} of them")
+    for place, t in enumerate(tensors):
+        ends = (1, 2) if least == 2 and place in (0, len(tensors) - 1) else (2,)
+        if t.ndim not in ends:
+            have = shapes.text(t.shape)
+            raise GradcliError("shape", f"{name}() multiplies matrices, not shape {have}")
+    return reduce(matmul, tensors)
+
+
+@shorthand()
+def matrix_power(A, n):
+    """A @ A @ ... @ A, n times; of the inverse, where n is negative."""
+    A = as_node(A)
+    square(A.shape)
+    if n == 0:
+        return expand(eye(n=A.shape[-1]), shape=A.shape)
+    power, found, left = (inv(A) if n < 0 else A), None, abs(n)
+    while True:
+        if left % 2:
+            found = power if found is None else found @ power
+        left //= 2
+        if not left:
+            return found
+        power = power @ power
+
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+
+def _cross_rule(g, y, a, b, *, dim):
+    return cross_along(b, g, dim=dim), cross_along(g, a, dim=dim)
+
+
+@composite(
+    rule=_cross_rule,
+    torch="torch.linalg.cross",
+    spelling="linalg.cross({0}, {1}, dim={dim})",
+    examples=(("linalg.cross(a, b)", "a=2x3,b=2x3"), ("cross(a, b, dim=0)", "a=3x1,b=3x2")),
+)
+def cross_along(a, b, *, dim=-1):
+    """The vector orthogonal to two vectors of length 3 along dim."""
+    place = shapes.axis(dim, a.ndim)
+    if a.ndim != b.ndim or a.shape[place] != 3 or b.shape[place] != 3:
+        have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
+        needed = f"cross() needs size 3 along dimension {dim}"
+        raise GradcliError("shape", f"{needed}, not shapes {have}")
+    whole = (slice(None),) * place
+    (a0, a1, a2), (b0, b1, b2) = ([x[(*whole, k)] for k in range(3)] for x in (a, b))
+    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
+
+
+@shorthand("linalg.cross", "np.cross", alone=True)
+def cross_of_rows(input, other, *, dim=-1):
+    """The vector orthogonal to two vectors of length 3, along the last dimension."""
+    return cross_along(input, other, dim=dim)
+
+
+@shorthand()
+def cross(input, other, dim=None):
+    """The vector orthogonal to two vectors of length 3, along the first dimension of that size."""
+    input, other = as_node(input), as_node(other)
+    pairs = zip(input.shape, other.shape, strict=False)
+    first = next((d for d, sizes in enumerate(pairs) if sizes == (3, 3)), -1)
+    return cross_along(input, other, dim=first if dim is None else dim)
+
+
+@shorthand()
+def vecdot(x, y, *, dim=-1):
+    """Sum of products along dim."""
+    return (as_node(x) * y).sum(dim=dim)
+
+
+@shorthand("linalg.vander", alone=True)
+def powers(x, *, N=None):
+    """The powers of each element from 0 on, as a row."""
+    x = as_node(x) if as_node(x).ndim else as_node(x).unsqueeze(dim=0)
+    count = x.shape[-1] if N is None else N
+    return x.unsqueeze(dim=-1) ** arange(end=count)
+
+
+@shorthand("np.vander")
+def vander(x, N=None, increasing=False):
+    """The powers of each element, as a row, the highest first."""
+    found = powers(x, N=N)
+    return found if increasing else found.flip(dims=(-1,))
+
+
+@composite(
+    torch="torch.nn.functional.bilinear",
+    examples=(
+        ("bilinear(a, b, weight)", "a=2x3,b=2x2,weight=4x3x2"),
+        ("bilinear(a, b, weight, bias)", "a=3,b=2,weight=4x3x2,bias=4"),
+    ),
+)
+def bilinear(input1, input2, weight, bias=None):
+    """Each output a sum of all products of an element of input1 and one of input2, weighted."""
+    found = einsum("...i,oij,...j->...o", input1, weight, input2)
+    return found if bias is None else found + bias

@@ -1,0 +1,55 @@
+"""Products of reflections, as LAPACK's QR decomposition keeps its Q."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from .families import composite
+from .lapack import LINALG, matrix
+from .leaves import eye
+from .shaping import expand
+from .triangular import triangle
+
+
+def _check(A, tau):
+    if not tau or tau[-1] > min(matrix(A)[-2:]) or A[:-2] != tau[:-1]:
+        have = f"{shapes.text(A)} and {shapes.text(tau)}"
+        raise GradcliError("shape", f"tau needs a number for each reflection, not shapes {have}")
+
+
+def _reflected(x, A, tau, order):
+    """x, reflected at the columns of A below the diagonal, one after the other."""
+    columns = triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
+    for k in order:
+        v = columns[..., k : k + 1]
+        x = x - tau[..., k, None, None] * (v @ (v.mT @ x))
+    return x
+
+
+@composite(
+    torch=LINALG + "householder_product",
+    aliases=("orgqr",),
+    examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
+)
+def householder_product(input, tau):
+    """The first columns of a product of reflections: Q of a QR decomposition."""
+    _check(input.shape, tau.shape)
+    start = expand(eye(n=input.shape[-2], m=input.shape[-1]), shape=input.shape)
+    return _reflected(start, input, tau, reversed(range(tau.shape[-1])))
+
+
+@composite(
+    order="input tau other left transpose",
+    examples=(
+        ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
+        ("ormqr(A, tau, b, left=False, transpose=True)", "A=3x2,tau=2,b=2x3"),
+    ),
+)
+def ormqr(input, tau, other, *, left=True, transpose=False):
+    """A matrix multiplied by a product of reflections, from the left or the right."""
+    _check(input.shape, tau.shape)
+    count = range(tau.shape[-1])
+    order = count if transpose == left else reversed(count)
+    return (
+        _reflected(other, input, tau, order)
+        if left
+        else (_reflected(other.mT, input, tau, order).mT)
+    )

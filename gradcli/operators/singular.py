@@ -1,0 +1,171 @@
+"""The singular value decomposition, and what is said with it."""
+
+import math
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node
+from ..lazy import np
+from . import matrix_elements
+from .arithmetic import abs, where
+from .families import operator, shorthand
+from .inverses import inv
+from .lapack import LINALG, matrix
+from .leaves import eye
+
+NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
+ROOTS = matrix_elements.Unwritten("singular values are roots of a polynomial")
+
+
+def _svd(place, full=False):
+    return lambda x: np.linalg.svd(x, full_matrices=full)[place]
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
+    value=_svd(0),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}, full_matrices=False).U",
+    examples=(
+        ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
+        ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
+    ),
+)
+def svd_left(g, y, x):
+    """The left singular vectors of x, as columns."""
+    return _from_left(g, y, svdvals(x), svd_right(x))
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], min(s[-2:])),
+    value=lambda x: np.linalg.svd(x, compute_uv=False),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svdvals",
+    kink=lambda y, x: y.eq(0),
+    caveat="no derivative at a singular value of 0: PyTorch takes that of the vectors it found",
+    examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
+)
+def svdvals(g, y, x):
+    """The singular values of x, largest first."""
+    return svd_left(x) @ (g.unsqueeze(dim=-1) * svd_right(x))
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
+    value=_svd(2),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}, full_matrices=False).Vh",
+    examples=(
+        ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
+        ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
+    ),
+)
+def svd_right(g, y, x):
+    """The right singular vectors of x, as rows."""
+    return _from_right(g, svd_left(x), svdvals(x), y)
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-1], s[-2]),
+    value=_svd(0, full=True),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}).U",
+    examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
+)
+def svd_left_all(g, y, x):
+    """The left singular vectors of x, and as many more as make a square; those are constants."""
+    k = min(x.shape[-2:])
+    return _from_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
+
+
+@operator(
+    shape=lambda s: (*matrix(s)[:-2], s[-1], s[-1]),
+    value=_svd(2, full=True),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "svd",
+    spelling="linalg.svd({0}).Vh",
+    examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
+)
+def svd_right_all(g, y, x):
+    """The right singular vectors of x, and as many more as make a square; those are constants."""
+    k = min(x.shape[-2:])
+    return _from_right(g[..., :k, :], svd_left_all(x)[..., :k], svdvals(x), y[..., :k, :])
+
+
+def _skew(x):
+    return x - x.mT
+
+
+def _gaps(S):
+    """The differences of squares that a change of vectors is divided by."""
+    squares = S * S
+    gaps = squares.unsqueeze(dim=-2) - squares.unsqueeze(dim=-1)
+    return where(eye(n=S.shape[-1]) > 0, 1, gaps)
+
+
+def _from_left(g, U, S, Vh):
+    """What the gradient of the left vectors sends to the matrix."""
+    inner = U @ (_skew(U.mT @ g) / _gaps(S) * S.unsqueeze(dim=-2))
+    if U.shape[-2] > Vh.shape[-1]:
+        outside = g / S.unsqueeze(dim=-2)
+        inner = inner + outside - U @ (U.mT @ outside)
+    return inner @ Vh
+
+
+def _from_right(g, U, S, Vh):
+    """What the gradient of the right vectors sends to the matrix."""
+    inner = (S.unsqueeze(dim=-1) * (_skew(Vh @ g.mT) / _gaps(S))) @ Vh
+    if U.shape[-2] < Vh.shape[-1]:
+        outside = g / S.unsqueeze(dim=-1)
+        inner = inner + outside - (outside @ Vh.mT) @ Vh
+    return U @ inner
+
+
+@shorthand("linalg.svd", "np.svd", alone=True)
+def svd_parts(A, full_matrices=True, *, driver=None):
+    """U, S and Vh such that U @ diag(S) @ Vh is A."""
+    A = as_node(A)
+    left, right = (svd_left_all, svd_right_all) if full_matrices else (svd_left, svd_right)
+    return Outputs((left(A), svdvals(A), right(A)), ("U", "S", "Vh"))
+
+
+@shorthand()
+def svd(input, some=True, compute_uv=True):
+    """U, S and V such that U @ diag(S) @ V.mT is input."""
+    if not compute_uv:
+        raise GradcliError("unsupported", "svd() without its vectors is svdvals()")
+    U, S, Vh = svd_parts(input, full_matrices=not some)
+    return Outputs((U, S, Vh.mT), ("U", "S", "V"))
+
+
+# ---- norms and ranks by singular values ----------------------------------------------------------
+
+
+def _norm(x, p):
+    if p == "nuc":
+        return svdvals(x).sum(dim=-1)
+    if p == "fro":
+        return x.vector_norm(dim=(-2, -1))
+    along, across = (-1, -2) if math.isinf(p) else (-2, -1)
+    sums = abs(x).sum(dim=along, keepdim=True)
+    return (sums.amax if p > 0 else sums.amin)(dim=across, keepdim=True).squeeze(dim=(-2, -1))
+
+
+@shorthand()
+def cond(A, p=None):
+    """How far a matrix is from being singular: its norm times that of its inverse."""
+    A = as_node(A)
+    if p in (None, 2, -2):
+        S = svdvals(A)
+        largest, smallest = S[..., 0], S[..., -1]
+        return smallest / largest if p == -2 else largest / smallest
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise GradcliError("arguments", f"cond() has no norm {p!r}", hint=NORMS)
+    return _norm(A, p) * _norm(inv(A, check=False), p)

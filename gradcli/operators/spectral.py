@@ -1,0 +1,74 @@
+"""Eigenvalues and eigenvectors of symmetric matrices, and the exponential of a matrix."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node
+from ..lazy import np, scipy_linalg
+from . import matrix_elements
+from .arithmetic import where
+from .families import operator, shorthand
+from .lapack import LINALG, each_matrix, square
+from .leaves import eye, zeros
+from .shaping import cat
+
+ROOTS = matrix_elements.Unwritten("eigenvalues are roots of a polynomial")
+
+
+def _side(UPLO):
+    if UPLO not in ("L", "U", "l", "u"):
+        raise GradcliError("arguments", f"UPLO is 'L' or 'U', not {UPLO!r}")
+    return UPLO.upper()
+
+
+@operator(
+    shape=lambda s, *, UPLO: square(s)[:-1],
+    value=lambda x, *, UPLO: np.linalg.eigvalsh(x, _side(UPLO)),
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "eigvalsh",
+    examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
+)
+def eigvalsh(g, y, x, *, UPLO="L"):
+    """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
+    V = eigh_vectors(x, UPLO=UPLO)
+    return (V * g.unsqueeze(dim=-2)) @ V.mT
+
+
+@operator(
+    shape=lambda s, *, UPLO: square(s),
+    value=lambda x, *, UPLO: np.linalg.eigh(x, _side(UPLO))[1],
+    symbolic=ROOTS,
+    dtype="float",
+    torch=LINALG + "eigh",
+    spelling="eigh({0}, UPLO={UPLO}).eigenvectors",
+    examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
+)
+def eigh_vectors(g, y, x, *, UPLO="L"):
+    """Eigenvectors of a symmetric matrix, as columns."""
+    L, inner = eigvalsh(x, UPLO=UPLO), y.mT @ g
+    inner = 0.5 * (inner - inner.mT)
+    gaps = where(eye(n=L.shape[-1]) > 0, 1, L.unsqueeze(dim=-2) - L.unsqueeze(dim=-1))
+    return y @ ((inner / gaps) @ y.mT)
+
+
+@shorthand()
+def eigh(A, UPLO="L"):
+    """Eigenvalues of a symmetric matrix, smallest first, and eigenvectors as columns."""
+    A = as_node(A)
+    parts = (eigvalsh(A, UPLO=UPLO), eigh_vectors(A, UPLO=UPLO))
+    return Outputs(parts, ("eigenvalues", "eigenvectors"))
+
+
+@operator(
+    shape=square,
+    value=lambda x: each_matrix(scipy_linalg.expm, x.shape[-2:], x) if x.size else x,
+    symbolic=matrix_elements.Unwritten("it is the limit of a series"),
+    dtype="float",
+    method=True,
+    examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),
+)
+def matrix_exp(g, y, x):
+    """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""
+    above = cat([x.mT, g], dim=-1)
+    below = cat([zeros(size=x.shape), x.mT], dim=-1)
+    n = x.shape[-1]
+    return matrix_exp(cat([above, below], dim=-2))[..., :n, n:]

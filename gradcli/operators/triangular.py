@@ -1,0 +1,164 @@
+"""Triangular systems, and the Cholesky decomposition."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..lazy import np, scipy_linalg
+from . import matrix_elements
+from .families import operator, shorthand
+from .lapack import LINALG, each_matrix, square, triangular
+from .leaves import eye
+
+
+def triangle(x, *, upper, strict=False):
+    """The part of x on one side of the diagonal; `strict`, without the diagonal."""
+    return x.triu(diagonal=int(strict)) if upper else x.tril(diagonal=-int(strict))
+
+
+def _system(a, b, *, left, **_):
+    square(a)
+    if len(b) < 2:
+        raise GradcliError("shape", f"B must be a matrix, and its shape is {shapes.text(b)}")
+    return shapes.matmul(a, b) if left else shapes.matmul(b, a)
+
+
+def _solve_triangular(a, b, *, upper, left, unitriangular):
+    form = {"upper": upper, "left": left, "unitriangular": unitriangular}
+    return each_matrix(lambda m, c: triangular(m, c, **form), b.shape[-2:], a, b)
+
+
+@operator(
+    shape=_system,
+    value=_solve_triangular,
+    symbolic=matrix_elements.triangular_solution,
+    dtype="float",
+    torch=LINALG + "solve_triangular",
+    spelling="solve_triangular({0}, {1}, upper={upper}, left={left}, "
+    "unitriangular={unitriangular})",
+    examples=(
+        ("solve_triangular(a + 3 * eye(3), b, upper=True)", "a=3x3,b=3x2"),
+        ("linalg.solve_triangular(a + 3 * eye(2), b, upper=False, left=False)", "a=2x2,b=3x2x2"),
+        ("solve_triangular(a, b, upper=False, unitriangular=True)", "a=2x3x3,b=3x2"),
+    ),
+)
+def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
+    """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
+    to_B = solve_triangular(A.mT, g, upper=not upper, left=left, unitriangular=unitriangular)
+    to_A = -(to_B @ y.mT) if left else -(y.mT @ to_B)
+    return triangle(to_A, upper=upper, strict=unitriangular), to_B
+
+
+@shorthand()
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
+    """x such that A @ x is b, with the A that was used."""
+    b, A = as_node(b), as_node(A)
+    turned, side = (A.mT, not upper) if transpose else (A, upper)
+    found = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
+    return Outputs((found, A * 1.0), ("solution", "cloned_coefficient"))
+
+
+# ---- Cholesky ------------------------------------------------------------------------------------
+
+
+def _cholesky(x, *, upper):
+    try:
+        return (
+            np.swapaxes(np.linalg.cholesky(np.swapaxes(x, -1, -2)), -1, -2)
+            if upper
+            else (np.linalg.cholesky(x))
+        )
+    except np.linalg.LinAlgError:
+        raise GradcliError(
+            "arguments",
+            "the matrix is not positive definite, and has no Cholesky decomposition",
+            hint="x @ x.mT + eye(n) always is",
+        ) from None
+
+
+@operator(
+    shape=lambda s, *, upper: square(s),
+    value=_cholesky,
+    symbolic=matrix_elements.cholesky_factor,
+    dtype="float",
+    torch=LINALG + "cholesky",
+    examples=(
+        ("cholesky(x @ x.T + eye(2))", "x=2x2"),
+        ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
+    ),
+)
+def cholesky(g, y, x, *, upper=False):
+    """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
+    lower, to_lower = (y.mT, g.mT) if upper else (y, g)
+    inner = (lower.mT @ to_lower).tril()
+    even = 0.5 * (inner + inner.tril(diagonal=-1).mT)
+    half = solve_triangular(lower.mT, even, upper=True)
+    return solve_triangular(lower, half, upper=False, left=False)
+
+
+def _failed_minor(x):
+    return scipy_linalg.lapack.dpotrf(x, lower=True)[1] if x.size else 0
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: each_matrix(_failed_minor, (), x, dtype=int),
+    symbolic=matrix_elements.Unwritten("whether a matrix is positive depends on its numbers"),
+    dtype="int",
+    torch=LINALG + "cholesky_ex",
+    spelling="cholesky_ex({0}).info",
+    examples=(("x * cholesky_ex(x @ x.T + eye(2)).info", "x=2x2"),),
+)
+def failed_minor(g, y, x):
+    """The first leading minor that is not positive, counted from 1; 0 if all are."""
+    return None
+
+
+@shorthand()
+def cholesky_ex(A, *, upper=False, check_errors=False):
+    """The Cholesky decomposition, and 0 where there is one."""
+    A = as_node(A)
+    return Outputs((cholesky(A, upper=upper), failed_minor(A.mT if upper else A)), ("L", "info"))
+
+
+@operator(
+    shape=lambda b, L, *, upper: _system(L, b, left=True),
+    value=lambda b, L, *, upper: _cholesky_solve(b, L, upper),
+    symbolic=lambda sp, b, L, *, upper: _solved_twice(
+        lambda a, x, side: matrix_elements.triangular_solution(
+            sp, a, x, upper=side, left=True, unitriangular=False
+        ),
+        b,
+        L,
+        upper,
+    ),
+    dtype="float",
+    examples=(
+        ("cholesky_solve(b, L.tril() + 3 * eye(2))", "b=2x1,L=2x2"),
+        ("cholesky_solve(b, L.triu() + 3 * eye(2), upper=True)", "b=2x2x2,L=2x2"),
+    ),
+)
+def cholesky_solve(g, y, B, L, *, upper=False):
+    """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
+    to_B = cholesky_solve(g, L, upper=upper)
+    common = to_B @ y.mT
+    common = common + common.mT
+    return to_B, -(L @ common) if upper else -(common @ L)
+
+
+def _solved_twice(solve, b, L, upper):
+    turned = np.swapaxes(L, -1, -2)
+    first, second = (turned, L) if upper else (L, turned)
+    return solve(second, solve(first, b, False), True)
+
+
+def _cholesky_solve(b, L, upper):
+    def solve(a, x, side):
+        return _solve_triangular(a, x, upper=side, left=True, unitriangular=False)
+
+    return _solved_twice(solve, b, L, upper)
+
+
+@shorthand()
+def cholesky_inverse(L, upper=False):
+    """Inverse of the matrix that L is the Cholesky factor of."""
+    L = as_node(L)
+    return cholesky_solve(eye(n=L.shape[-1]), L, upper=upper)

@@ -1,0 +1,133 @@
+"""Products and linear algebra where they are odd: no rows, one row, inf, nan, singular matrices."""
+
+INF, NAN = float("inf"), float("nan")
+
+SQUARE = [[2.0, 1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]]
+POSITIVE = [[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 5.0]]
+TALL = [[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]]
+WIDE = [[1.0, 0.5, 3.0], [2.0, -1.0, 0.25]]
+SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
+ZEROS = [[0.0, 0.0], [0.0, 0.0]]
+HOLES = [[1.0, NAN], [INF, -0.0]]
+BATCH = [[[2.0, 1.0], [0.5, 3.0]], [[0.0, 1.0], [-1.0, 0.0]]]
+MIXED = [[[2.0, 1.0], [0.5, 3.0]], SINGULAR]
+UPPER = [[2.0, 1.0, 0.5], [7.0, -3.0, 1.0], [9.0, 8.0, 4.0]]
+HOLLOW = [[2.0, 1.0], [5.0, 0.0]]  # 0 on the diagonal
+ROW, COLUMN = [1.0, -2.0, 0.5], [[1.0], [-2.0], [0.5]]
+THREE = [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0], [-1.0, 0.0, 2.0]]
+
+PRODUCTS = [
+    ("addmm(x, a, b)", {"x": 1.0, "a": WIDE, "b": TALL}, None),
+    ("addmm(x, a, b, beta=0)", {"x": HOLES, "a": WIDE, "b": TALL}, None),
+    ("addmm(x, a, b, alpha=0)", {"x": ZEROS, "a": HOLES, "b": ZEROS}, None),
+    ("addmm(x, a, b, beta=-1, alpha=2.5)", {"x": [1.0, NAN], "a": WIDE, "b": TALL}, None),
+    ("addmv(x, a, b)", {"x": 0.5, "a": WIDE, "b": ROW}, [1.0, -2.0]),
+    ("addmv(x, a, b, beta=0)", {"x": [NAN, 1.0], "a": WIDE, "b": ROW}, [1.0, -2.0]),
+    ("addr(x, a, b)", {"x": [[1.0], [2.0]], "a": [1.0, -2.0], "b": ROW}, None),
+    ("addr(x, a, b, beta=0, alpha=2)", {"x": INF, "a": [1.0, -2.0], "b": ROW}, None),
+    ("baddbmm(x, a, b)", {"x": [1.0, 2.0], "a": BATCH, "b": BATCH}, None),
+    ("addbmm(x, a, b, beta=0)", {"x": HOLES, "a": BATCH, "b": BATCH}, None),
+    ("addbmm(x, a, b, alpha=-1)", {"x": ZEROS, "a": BATCH, "b": MIXED}, None),
+    ("linalg.multi_dot([a, b, c])", {"a": ROW, "b": TALL, "c": [1.0, INF]}, None),
+    ("linalg.multi_dot([a, b])", {"a": WIDE, "b": ROW}, [1.0, 2.0]),
+    ("chain_matmul(a, b, a)", {"a": WIDE, "b": TALL}, None),
+    *((f"matrix_power(x, {n})", {"x": SQUARE}, None) for n in (1, 2, 3, 6, -1, -3)),
+    ("x.matrix_power(2)", {"x": HOLES}, None),
+    ("matrix_power(x, 3)", {"x": BATCH}, None),
+    ("tensordot(a, b, dims=0)", {"a": ROW, "b": [1.0, 2.0]}, None),
+    ("tensordot(a, b, dims=1)", {"a": WIDE, "b": TALL}, None),
+    ("tensordot(a, b)", {"a": WIDE, "b": WIDE}, None),
+    ("tensordot(a, b, dims=([0], [1]))", {"a": COLUMN, "b": WIDE}, None),
+    ("tensordot(a, b, dims=([1], [1]))", {"a": COLUMN, "b": WIDE}, None),
+    ("inner(a, b)", {"a": ROW, "b": ROW}, None),
+    ("inner(a, b)", {"a": 2.0, "b": WIDE}, None),
+    ("inner(a, b)", {"a": WIDE, "b": THREE}, None),
+    ("linalg.vecdot(a, b)", {"a": WIDE, "b": ROW}, [1.0, -1.0]),
+    ("linalg.vecdot(a, b, dim=0)", {"a": HOLES, "b": ZEROS}, [1.0, -1.0]),
+    ("vdot(a, b)", {"a": [INF, 0.0], "b": [0.0, NAN]}, None),
+    ("torch.ger(a, b)", {"a": ROW, "b": [INF, 0.0]}, None),
+    ("cross(a, b)", {"a": THREE, "b": SQUARE}, None),
+    ("linalg.cross(a, b)", {"a": THREE, "b": SQUARE}, None),
+    ("linalg.cross(a, b)", {"a": [ROW], "b": THREE}, None),
+    ("linalg.cross(a, b)", {"a": [INF, 1.0, 0.0], "b": [0.0, NAN, 1.0]}, ROW),
+    ("linalg.cross(a, a)", {"a": ROW}, ROW),
+    ("linalg.vander(x, N=4)", {"x": [[0.0, 1.0], [-2.0, 0.5]]}, None),
+    ("F.bilinear(a, b, w, c)", {"a": ROW, "b": [1.0, 2.0], "w": [TALL], "c": [0.5]}, [1.0]),
+    ("kron(a, b)", {"a": HOLES, "b": [1.0, 0.0]}, None),
+    ("einsum('i...->...', x)", {"x": THREE}, None),
+    ("einsum('...ij,...j->i', a, b)", {"a": BATCH, "b": [[1.0, 2.0], [3.0, -1.0]]}, None),
+    ("einsum('iji->j', x)", {"x": [[[1.0, 2.0], [3.0, 4.0]]] * 2}, None),
+    ("einsum('ij,ij', a, a)", {"a": WIDE}, None),
+]
+SYSTEMS = [
+    ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
+    ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
+    ("linalg.inv_ex(x).inverse", {"x": BATCH}, None),
+    ("linalg.tensorsolve(a, b)", {"a": [[1.0, 2.0], [0.5, -1.0]], "b": [1.0, 2.0]}, None),
+    ("linalg.tensorinv(x, ind=1)", {"x": SQUARE}, None),
+    ("det(x)", {"x": BATCH}, [1.0, -2.0]),
+    ("det(x)", {"x": MIXED}, [1.0, -2.0]),
+    ("det(x)", {"x": ZEROS}, None),
+    ("logdet(x)", {"x": BATCH}, [1.0, -2.0]),
+    ("logdet(x)", {"x": [[0.0, 1.0], [1.0, 0.0]]}, None),
+    ("logdet(x)", {"x": SINGULAR}, None),
+    ("logdet(x)", {"x": ZEROS}, None),
+    ("logdet(x)", {"x": MIXED}, [1.0, 2.0]),
+    ("linalg.slogdet(x)[1]", {"x": BATCH}, [1.0, -2.0]),
+    ("slogdet(x).logabsdet", {"x": SINGULAR}, None),
+    ("slogdet(x).logabsdet", {"x": [[0.0]]}, None),
+    ("x * slogdet(x)[0]", {"x": SINGULAR}, None),
+    *(
+        (f"linalg.solve_triangular(a, b, upper={up}, unitriangular={unit})", given, None)
+        for up in (True, False)
+        for unit in (True, False)
+        for given in ({"a": UPPER, "b": THREE}, {"a": BATCH, "b": [[1.0], [2.0]]})
+    ),
+    ("linalg.solve_triangular(a, b, upper=True)", {"a": HOLLOW, "b": [[1.0], [2.0]]}, None),
+    ("linalg.solve_triangular(a, b, upper=True, left=False)", {"a": UPPER, "b": [ROW]}, None),
+    ("triangular_solve(b, a).solution", {"a": UPPER, "b": COLUMN}, None),
+    ("triangular_solve(b, a, False, True)[0]", {"a": UPPER, "b": COLUMN}, None),
+    ("linalg.cholesky(x)", {"x": POSITIVE}, None),
+    ("linalg.cholesky(x)", {"x": [[4.0, 99.0], [1.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
+    ("cholesky(x, upper=True)", {"x": [[4.0, 1.0], [99.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
+    ("linalg.cholesky_ex(x)[0]", {"x": [[4.0]]}, None),
+    ("cholesky_solve(b, L)", {"b": COLUMN, "L": UPPER}, None),
+    ("cholesky_solve(b, L, upper=True)", {"b": COLUMN, "L": UPPER}, None),
+    ("cholesky_inverse(L)", {"L": UPPER}, None),
+    ("cholesky_inverse(L, upper=True)", {"L": UPPER}, None),
+]
+DECOMPOSITIONS = [
+    *((f"linalg.qr(x)[{k}]", {"x": x}, None) for k in (0, 1) for x in (TALL, WIDE, SQUARE)),
+    ("linalg.qr(x).R", {"x": SINGULAR}, None),
+    ("linalg.qr(x, 'complete')[0]", {"x": WIDE}, None),
+    ("torch.qr(x)[1]", {"x": BATCH}, None),
+    *((f"linalg.lu(x)[{k}]", {"x": x}, None) for k in (1, 2) for x in (TALL, WIDE, SQUARE)),
+    ("linalg.lu(x).U", {"x": SINGULAR}, None),
+    ("linalg.lu(x).P @ x", {"x": TALL}, None),
+    ("linalg.lu_factor(x)[0]", {"x": [[1.0, 2.0], [-1.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
+    ("linalg.svdvals(x)", {"x": WIDE}, [1.0, -2.0]),
+    ("linalg.svdvals(x)", {"x": ZEROS}, [1.0, -2.0]),
+    ("abs(linalg.svd(x, full_matrices=False)[0])", {"x": TALL}, None),
+    ("abs(linalg.svd(x, full_matrices=False).Vh)", {"x": WIDE}, None),
+    ("abs(torch.svd(x).V)", {"x": TALL}, None),
+    ("linalg.eigvalsh(x)", {"x": [[2.0, 99.0], [1.0, 3.0]]}, [1.0, -2.0]),
+    ("linalg.eigvalsh(x, UPLO='U')", {"x": [[2.0, 1.0], [99.0, 3.0]]}, [1.0, -2.0]),
+    ("abs(linalg.eigh(x).eigenvectors)", {"x": POSITIVE}, None),
+    ("linalg.cond(x)", {"x": SQUARE}, None),
+    *((f"linalg.cond(x, {p})", {"x": SQUARE}, None) for p in ("2", "-2", "'nuc'")),
+    *(("linalg.pinv(x)", {"x": x}, None) for x in (TALL, WIDE, SINGULAR, ZEROS)),
+    ("linalg.pinv(x, rtol=0.9)", {"x": TALL}, None),
+    ("linalg.pinv(x, atol=2.5)", {"x": TALL}, None),
+    ("linalg.pinv(x, hermitian=True)", {"x": POSITIVE}, None),
+    ("pinverse(x)", {"x": SQUARE}, None),
+    ("linalg.lstsq(a, b).solution", {"a": TALL, "b": ROW}, [1.0, 2.0]),
+    ("linalg.lstsq(a, b, driver='gels')[1]", {"a": TALL, "b": COLUMN}, [2.0]),
+    ("linalg.lstsq(a, b)[0]", {"a": WIDE, "b": [[1.0], [2.0]]}, None),
+    ("linalg.matrix_exp(x)", {"x": [[0.0, 1.0], [0.0, 0.0]]}, None),
+    ("matrix_exp(x)", {"x": ZEROS}, None),
+    ("matrix_exp(x)", {"x": [[[3.0, -40.0], [1.0, 2.0]], [[-20.0, 1.0], [0.0, -30.0]]]}, None),
+    ("linalg.householder_product(a, t)", {"a": TALL, "t": [0.5, 0.0]}, None),
+    ("ormqr(a, t, b, transpose=True)", {"a": TALL, "t": [0.5, 1.5], "b": COLUMN}, None),
+    ("ormqr(a, t, b, left=False)", {"a": TALL, "t": [0.5, 1.5], "b": WIDE}, None),
+]
+CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS]
