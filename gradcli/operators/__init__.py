@@ -7,10 +7,15 @@ from . import (
     losses,
     matrix,
     networks,
+    norms,
     numpy_names,
+    order,
     pointwise,
     reductions,
+    running,
     shaping,
+    singular,
+    statistics,
 )
 from .families import SHORTHANDS
 

@@ -6,8 +6,10 @@ from ..errors import GradcliError
 from ..graphs import Node, as_node
 from .families import shorthand
 from .matrix import matmul
-from .reductions import amax, amin, cumsum, std, var
+from .reductions import amax, amin
+from .running import cumsum
 from .shaping import chunk, permute, reshape, split, t, unsqueeze
+from .statistics import std, var
 
 
 @shorthand("np.max", "np.amax", alone=True)
