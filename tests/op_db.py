@@ -111,8 +111,13 @@ def samples(name: str) -> Iterator[Sample]:
         except _NotTyped:
             continue
         wrt = tuple(n for n, t in spelling.tensors.items() if t.requires_grad)
-        values = {n: t.detach().numpy().copy() for n, t in spelling.tensors.items()}
+        values = {n: _array(t.detach()) for n, t in spelling.tensors.items()}
         yield Sample(text, values, wrt, name)
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    """A copy; in double precision, though some samples mix in single."""
+    return (tensor.double() if tensor.is_floating_point() else tensor).numpy().copy()
 
 
 class _NotTyped(Exception):

@@ -25,7 +25,6 @@ NUMPY = {
     "keepdims": "keepdim",
     "ddof": "correction",
     "unbiased": "correction",
-    "ord": "p",
 }
 
 
@@ -50,6 +49,7 @@ class Operator:
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
     order       the order of its parameters in a call, where tensors and attributes mix
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
+    settle      (**attrs) -> the attributes, where they may be given in several ways, in one
     fixed       the inputs by which PyTorch has no derivative, though there is one
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
@@ -87,6 +87,7 @@ class Operator:
         "rule",
         "samples",
         "sentence",
+        "settle",
         "shape",
         "spelling",
         "symbolic",
@@ -113,6 +114,7 @@ class Operator:
         aliases=(),
         order=None,
         collect=None,
+        settle=None,
         labels=(),
         fixed=(),
         kink=None,
@@ -136,6 +138,7 @@ class Operator:
         self.method = method
         self.aliases = aliases
         self.collect = collect
+        self.settle = settle
         self.labels = labels
         self.fixed = fixed
         self.kink = kink
@@ -193,7 +196,7 @@ class Operator:
                     f"{name} of {self.name}() must be written as a number, not a tensor",
                     hint=self.usage(),
                 )
-        return self._tensors(given), attrs
+        return self._tensors(given), self.settle(**attrs) if self.settle else attrs
 
     def _place(self, args: Sequence) -> dict[str, Any]:
         """Positional arguments, by the name of their parameter."""

@@ -16,7 +16,9 @@ from . import (
     losses,
     matrix,
     networks,
+    norms,
     numpy_names,
+    order,
     ordering,
     overwriting,
     pairs,
@@ -25,6 +27,7 @@ from . import (
     reductions,
     reflections,
     rounding,
+    running,
     scattering,
     selecting,
     shaping,
@@ -33,6 +36,7 @@ from . import (
     special,
     spectral,
     splitting,
+    statistics,
     triangular,
 )
 from .families import SHORTHANDS

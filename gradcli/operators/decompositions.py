@@ -9,9 +9,9 @@ from ..lazy import np
 from . import matrix_elements
 from .families import operator, shorthand
 from .inverses import zero_pivot
+from .joining import cat
 from .lapack import LINALG, each_matrix, matrix, packed_lu
 from .leaves import eye, zeros
-from .shaping import cat
 from .triangular import solve_triangular, triangle
 
 PIVOTS = matrix_elements.Unwritten("which rows are exchanged depends on their numbers")

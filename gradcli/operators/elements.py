@@ -279,12 +279,12 @@ def variance(sp, *xs, correction):
     return spread / sp.sympify(freedom) if freedom > 0 else spread * sp.oo
 
 
-def norm(sp, *xs, p):
-    """(sum of |x|**p) ** (1/p) and its limits."""
+def norm(sp, *xs, ord):
+    """(sum of |x|**ord) ** (1/ord) and its limits."""
     sizes = [sp.Abs(x) for x in xs]
-    if p in (sp.oo, -sp.oo):
-        return extreme(sp, "Max" if p > 0 else "Min", *sizes)
-    if p == 0:
+    if ord in (sp.oo, -sp.oo):
+        return extreme(sp, "Max" if ord > 0 else "Min", *sizes)
+    if ord == 0:
         return sp.Add(*(number(sp, compare(sp, "Ne", x, sp.S.Zero)) for x in xs))
-    p = sp.sympify(p)
+    p = sp.sympify(ord)
     return power(sp, sp.Add(*(power(sp, x, p) for x in sizes)), 1 / p)

@@ -12,7 +12,8 @@ from .arithmetic import where
 from .families import operator, shorthand
 from .lapack import LINALG, each_matrix, linalg, matrix, packed_lu, square
 from .matrix import outer_product
-from .shaping import permute, reshape
+from .ordering import permute
+from .shaping import reshape
 
 
 def _inverse(x, *, check):

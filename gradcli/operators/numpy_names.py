@@ -8,11 +8,13 @@ from ..graphs.shapes import axis
 from .families import shorthand
 from .matrix import matmul
 from .ordering import permute, t
-from .reductions import amax, amin, cumsum, std, var
+from .reductions import amax, amin
 from .rounding import round_
+from .running import cumsum
 from .selecting import index_select, repeat_interleave, take
 from .shaping import flatten, reshape, unflatten, unsqueeze
 from .splitting import chunk, split
+from .statistics import std, var
 
 
 @shorthand("np.max", "np.amax", alone=True)

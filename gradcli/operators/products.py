@@ -8,10 +8,11 @@ from .arithmetic import where
 from .contractions import einsum
 from .families import composite, shorthand
 from .inverses import inv
+from .joining import stack
 from .lapack import square
 from .leaves import arange, eye
 from .matrix import bmm, matmul, mm, mv, outer
-from .shaping import expand, stack
+from .shaping import expand
 
 # ---- a product added to something ----------------------------------------------------------------
 

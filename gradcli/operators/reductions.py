@@ -1,20 +1,17 @@
 """Reductions along dimensions, and running sums."""
 
-import math
-
-from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, maximum, minimum, same, sign, where
-from .families import composite, operator, reduced, reduction, same_with_axis, shorthand
+from .arithmetic import maximum, minimum, same, where
+from .families import composite, operator, reduced, reduction, shorthand
 from .leaves import eye, size
 from .pointwise import exp
 
 TIE = "ties share the gradient equally"
 
 
-def _mean(x, axis, keepdims):
+def average(x, axis, keepdims):
     """Without NumPy's warning for a mean of nothing."""
     count = np.float64(shapes.numel([np.shape(x)[d] for d in axis]))
     return np.sum(x, axis=axis, keepdims=keepdims) / count
@@ -31,7 +28,7 @@ def sum(g, y, x, dim):
     return g
 
 
-@reduction(_mean, dtype="float", symbolic=elements.mean, index="mean")
+@reduction(average, dtype="float", symbolic=elements.mean, index="mean")
 def mean(g, y, x, dim):
     """Average along dim."""
     return g / size(x, dim=dim)
@@ -83,56 +80,12 @@ def prod_others(x, *, dim):
     return left_out.permute(dims=tuple(order.index(d) for d in range(x.ndim)))
 
 
-def _variance(x, axis, keepdims, *, correction):
-    freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(np.square(x - _mean(x, axis, True)), axis=axis, keepdims=keepdims)
-    return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
-
-
-def _slope_of_variance(x, dim, correction):
-    count, mean = size(x, dim=dim), x.mean(dim=dim, keepdim=True)
-    if shapes.numel([x.shape[d] for d in dim]) <= correction:
-        return where(x.eq(mean), math.nan, math.inf)  # as PyTorch
-    return 2 / (count - correction if correction else count) * (x - mean)
-
-
-@reduction(
-    _variance,
-    symbolic=elements.variance,
-    dtype="float",
-    order="x dim correction keepdim",
-    examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
-    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
-)
-def var(g, y, x, dim, *, correction=1):
-    """Mean squared distance from the mean; divided by n - correction."""
-    return g * _slope_of_variance(x, dim, correction)
-
-
-@reduction(
-    lambda x, axis, keepdims, *, correction: np.sqrt(
-        _variance(x, axis, keepdims, correction=correction)
-    ),
-    symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
-    dtype="float",
-    order="x dim correction keepdim",
-    kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
-    caveat="all are equal, where PyTorch takes 0",
-    examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
-    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
-)
-def std(g, y, x, dim, *, correction=1):
-    """Square root of the variance."""
-    to_variance = where(y.eq(0), 0, g / (y * 2))
-    return to_variance * _slope_of_variance(x, dim, correction)
-
-
 def _shared(g, y, x, dim):
     hit = x.eq(y)
     return g * hit / hit.sum(dim=dim, keepdim=True)
 
 
-def _tied(y, x, *, dim, keepdim):
+def tied(y, x, *, dim, keepdim):
     """Whether more than one element along dim is the extreme one."""
     over = shapes.axes(dim, x.ndim)
     kept = tuple(1 if d in over else n for d, n in enumerate(x.shape))
@@ -142,7 +95,7 @@ def _tied(y, x, *, dim, keepdim):
 @reduction(
     lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
     symbolic=lambda sp, *xs: elements.extreme(sp, "Max", *xs),
-    kink=_tied,
+    kink=tied,
     caveat=TIE,
 )
 def amax(g, y, x, dim):
@@ -153,7 +106,7 @@ def amax(g, y, x, dim):
 @reduction(
     lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
     symbolic=lambda sp, *xs: elements.extreme(sp, "Min", *xs),
-    kink=_tied,
+    kink=tied,
     caveat=TIE,
 )
 def amin(g, y, x, dim):
@@ -205,7 +158,7 @@ def _values(name, place, symbol):
     return composite(
         value=lambda x, *, dim, keepdim: getattr(np, name)(x, axis=dim, keepdims=keepdim),
         shape=reduced,
-        kink=_tied,
+        kink=tied,
         symbolic=elements.extreme_along(symbol),
         caveat="of equal elements the first takes the whole gradient",
         spelling=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}}).values",
@@ -229,7 +182,8 @@ def _extreme(whole, between, values, place, input, second, keepdim):
     )
 
 
-def _hit(g, y, x):
+def share_all(g, y, x):
+    """A rule: elements equal to the output share the gradient; so do nan, if it is nan."""
     hit = same(x, y)
     return where(hit, g / hit.sum(), 0)
 
@@ -241,8 +195,8 @@ def _of_all(name, along, sentence):
     meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
     examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
     return composite(
-        rule=_hit, spelling=f"{name}({{0}})", torch=f"torch.{name}", caveat=TIE, examples=examples,
-        kink=lambda y, x: x.eq(y).sum() > 1,
+        rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
+        kink=lambda y, x: x.eq(y).sum() > 1, caveat=TIE,
     )(meaning)  # fmt: skip
 
 
@@ -278,6 +232,38 @@ def min(input, dim=None, keepdim=False, *, other=None):
     )
 
 
+@composite(
+    method=True,
+    examples=(("x * count_nonzero(x)", "x=2x3"), ("x * x.count_nonzero(dim=0)", "x=2x3")),
+)
+def count_nonzero(x, *, dim=None):
+    """How many elements along dim are not 0; no gradient."""
+    return x.ne(0).sum(dim=dim)
+
+
+def _truth(name, joined, sentence):
+    def rule(g, y, x, dim):
+        return None
+
+    rule.__name__, rule.__doc__ = name, sentence
+    return reduction(
+        symbolic=lambda sp, *xs: joined(sp, *xs),
+        dtype="bool",
+        examples=((f"x * (x > 0).{name}()", "x=2x3"), (f"x * {name}(x > 0, dim=0)", "x=2x3")),
+    )(rule)
+
+
+all = _truth("all", elements.both, "Whether all elements along dim hold; no gradient.")
+any = _truth("any", elements.either, "Whether one of the elements along dim holds; no gradient.")
+
+
+@shorthand()
+def aminmax(input, *, dim=None, keepdim=False):
+    """The smallest and the largest element along dim."""
+    both = (one(as_node(input), dim=dim, keepdim=keepdim) for one in (amin, amax))
+    return Outputs(both, ("min", "max"))
+
+
 def _logsumexp(x, axis, keepdims):
     top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
@@ -294,90 +280,3 @@ def _logsumexp(x, axis, keepdims):
 def logsumexp(g, y, x, dim):
     """log of the sum of exp(x) along dim, computed without overflow."""
     return g * exp(x - y)
-
-
-def _norm(x, axis, keepdims, *, p):
-    if math.isinf(p):
-        return (
-            np.max(np.abs(x), axis=axis, keepdims=keepdims)
-            if p > 0
-            else np.min(np.abs(x), axis=axis, keepdims=keepdims)
-        )
-    if p == 0:
-        return np.sum(np.not_equal(x, 0).astype(float), axis=axis, keepdims=keepdims)
-    if p == 2:
-        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
-    return np.power(np.sum(np.power(np.abs(x), p), axis=axis, keepdims=keepdims), 1 / p)
-
-
-def _norm_meaning(x, *, dim, keepdim, p):
-    if p == math.inf:
-        return abs(x).amax(dim=dim, keepdim=keepdim)
-    if p == -math.inf:
-        return abs(x).amin(dim=dim, keepdim=keepdim)
-    if p == 2:
-        return (x * x).sum(dim=dim, keepdim=keepdim).sqrt()
-    return (abs(x) ** p).sum(dim=dim, keepdim=keepdim) ** (1 / p)
-
-
-@reduction(
-    _norm,
-    symbolic=elements.norm,
-    dtype="float",
-    expand=_norm_meaning,
-    aliases=("vector_norm",),
-    kink=lambda y, x, *, dim, keepdim, p: y.eq(0),
-    caveat="the zero vector has no derivative, and PyTorch takes 0",
-    torch="torch.linalg.vector_norm",
-    order="x p dim keepdim",
-    spelling="{0}.norm({p}, dim={dim}, keepdim={keepdim})",
-    examples=(
-        ("x.norm()", "x=2x3"),
-        ("norm(x, 1, dim=1)", "x=2x3"),
-        ("norm(x, inf)", "x=2x3"),
-        ("norm(x, 3, dim=0)", "x=2x3"),
-    ),
-)
-def vector_norm(g, y, x, dim, *, p=2):
-    """(sum of |x|**p) ** (1/p); the Euclidean length for p = 2."""
-    if p == 0:
-        return None
-    if p == 1:
-        return g * sign(x)
-    if p == 2:
-        return g * where(y.eq(0), 0, x / y)
-    if math.isinf(p):
-        hit = same(abs(x), y)
-        return sign(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
-    if p < 1:
-        return sign(x) * where(x.eq(0), 0, abs(x) ** (p - 1)) * g * y ** (1 - p)
-    scale = where(y.eq(0), 0, g / y ** (p - 1))
-    return (sign(x) * abs(x) ** (p - 1) if p < 2 else x * abs(x) ** (p - 2)) * scale
-
-
-@shorthand()
-def norm(input, p=2, dim=None, keepdim=False, *, ord=None):
-    """The length of a vector; of a matrix's elements, as torch.norm."""
-    order = p if ord is None else ord
-    if order in ("fro", None):
-        order = 2
-    if not isinstance(order, int | float):
-        raise GradcliError(
-            "arguments",
-            f"the norm {order!r} is not one of a vector",
-            hint="p is a number, inf or 'fro'",
-        )
-    return vector_norm(input, dim=dim, keepdim=keepdim, p=order)
-
-
-@operator(
-    shape=same_with_axis,
-    dtype="number",
-    value=lambda x, *, dim: np.cumsum(x, axis=dim) if np.ndim(x) else x,
-    method=True,
-    examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
-    index=lambda lower, i, x, *, dim: lower.running(i, x, dim),
-)
-def cumsum(g, y, x, *, dim):
-    """Running sum along dim."""
-    return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if x.ndim else g

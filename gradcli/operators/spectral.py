@@ -6,9 +6,9 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .arithmetic import where
 from .families import operator, shorthand
+from .joining import cat
 from .lapack import LINALG, each_matrix, square
 from .leaves import eye, zeros
-from .shaping import cat
 
 ROOTS = matrix_elements.Unwritten("eigenvalues are roots of a polynomial")
 

@@ -1,0 +1,143 @@
+"""Lengths of vectors and matrices."""
+
+import math
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from . import elements
+from .arithmetic import abs, same, sign, where
+from .families import composite, reduction, shorthand
+from .singular import svdvals
+
+
+def _norm(x, axis, keepdims, *, ord):
+    if math.isinf(ord):
+        return (
+            np.max(np.abs(x), axis=axis, keepdims=keepdims)
+            if ord > 0
+            else np.min(np.abs(x), axis=axis, keepdims=keepdims)
+        )
+    if ord == 0:
+        return np.sum(np.not_equal(x, 0).astype(float), axis=axis, keepdims=keepdims)
+    if ord == 2:
+        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    return np.power(np.sum(np.power(np.abs(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
+
+
+def _norm_meaning(x, *, dim, keepdim, ord):
+    if ord == math.inf:
+        return abs(x).amax(dim=dim, keepdim=keepdim)
+    if ord == -math.inf:
+        return abs(x).amin(dim=dim, keepdim=keepdim)
+    if ord == 2:
+        return (x * x).sum(dim=dim, keepdim=keepdim).sqrt()
+    return (abs(x) ** ord).sum(dim=dim, keepdim=keepdim) ** (1 / ord)
+
+
+@reduction(
+    _norm,
+    symbolic=elements.norm,
+    dtype="float",
+    expand=_norm_meaning,
+    kink=lambda y, x, *, dim, keepdim, ord: y.eq(0),
+    caveat="no derivative at the zero vector: PyTorch takes 0",
+    torch="torch.linalg.vector_norm",
+    order="x ord dim keepdim",
+    spelling="{0}.norm({ord}, dim={dim}, keepdim={keepdim})",
+    examples=(
+        ("x.norm()", "x=2x3"),
+        ("norm(x, 1, dim=1)", "x=2x3"),
+        ("norm(x, inf)", "x=2x3"),
+        ("norm(x, 3, dim=0)", "x=2x3"),
+    ),
+)
+def vector_norm(g, y, x, dim, *, ord=2):
+    """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""
+    if ord == 0:
+        return None
+    if ord == 1:
+        return g * sign(x)
+    if ord == 2:
+        return g * where(y.eq(0), 0, x / y)
+    if math.isinf(ord):
+        hit = same(abs(x), y)
+        return sign(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
+    if ord < 1:
+        return sign(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
+    scale = where(y.eq(0), 0, g / y ** (ord - 1))
+    return (sign(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)) * scale
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+def _extreme(found, ord, dim):
+    return found.amax(dim=dim) if ord > 0 else found.amin(dim=dim)
+
+
+def _of_matrix(m, ord):
+    """The norm over the last two dimensions."""
+    if ord == "fro":
+        return vector_norm(m, dim=(-2, -1))
+    if ord == "nuc":
+        return svdvals(m).sum(dim=-1)
+    if ord in (2, -2):
+        return _extreme(svdvals(m), ord, -1)
+    if ord in (1, -1, math.inf, -math.inf):
+        return _extreme(vector_norm(m, ord=1, dim=-1 if math.isinf(ord) else -2), ord, -1)
+    raise GradcliError(
+        "arguments",
+        f"there is no norm {ord!r} of a matrix",
+        hint="'fro', 'nuc', 1, -1, 2, -2, inf and -inf are",
+    )
+
+
+@composite(
+    torch="torch.linalg.matrix_norm",
+    order="x ord dim keepdim",
+    caveat="of equal sums or singular values each takes a share of the gradient",
+    examples=(
+        ("linalg.matrix_norm(x)", "x=2x3"),
+        ("linalg.matrix_norm(x, 1)", "x=2x3"),
+        ("linalg.matrix_norm(x, -inf, dim=(0, 2), keepdim=True)", "x=2x2x2"),
+    ),
+)
+def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
+    """'fro', as of a vector; 'nuc' and 2 by singular values; 1 by columns, inf by rows."""
+    over = shapes.axes(dim, x.ndim) if isinstance(dim, tuple) else ()
+    if len(over) != 2 or x.ndim < 2:
+        have = shapes.text(x.shape)
+        said = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
+        raise GradcliError("shape", said)
+    rows, columns = (shapes.axis(d, x.ndim) for d in dim)
+    kept = tuple(d for d in range(x.ndim) if d not in over)
+    found = _of_matrix(x.permute(dims=(*kept, rows, columns)), ord)
+    for axis in over if keepdim else ():
+        found = found.unsqueeze(dim=axis)
+    return found
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+@shorthand()
+def norm(input, p="fro", dim=None, keepdim=False, *, ord=None):
+    """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
+    x, order = as_node(input), p if ord is None else ord
+    if order == "nuc":
+        both = tuple(range(x.ndim)) if dim is None else dim
+        return matrix_norm(x, ord="nuc", dim=both, keepdim=keepdim)
+    return vector_norm(x, ord=2 if order == "fro" else order, dim=dim, keepdim=keepdim)
+
+
+@shorthand("linalg.norm", "np.norm", alone=True)
+def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
+    """The norm of a vector or of a matrix, by the number of dimensions."""
+    x = as_node(A)
+    if ord is None and (dim is None or isinstance(dim, int) or len(dim) != 2):
+        return vector_norm(x, dim=dim, keepdim=keepdim)
+    over = (tuple(range(x.ndim)) or None) if dim is None else dim
+    if isinstance(over, int) or (over is not None and len(over) == 1):
+        return vector_norm(x, ord=ord, dim=over, keepdim=keepdim)
+    return matrix_norm(x, ord="fro" if ord is None else ord, dim=over, keepdim=keepdim)

@@ -1,0 +1,337 @@
+"""Elements by their order along a dimension: sort, topk, kthvalue, median, mode.
+
+Each is two operators, as PyTorch answers with two tensors: the places of the elements, which have
+no gradient, and the elements at these places. nan is larger than any number.
+"""
+
+from itertools import combinations
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..graphs.operator import REQUIRED
+from ..lazy import np
+from . import elements
+from .families import composite, operator, reduced, same_with_axis, shorthand
+from .reductions import TIE, share_all, tied
+from .selection import ascending, descending, first_of, quick_select
+
+ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
+WRITTEN = 4  # elements whose order is written out in symbols
+
+
+# ---- the family ----------------------------------------------------------------------------------
+
+
+def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_OF_EQUALS, **fields):
+    """The operators `{name}_values` and `{name}_indices`.
+
+    `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
+    so in one row; `call` is how PyTorch's function is called. `fields` are the attributes.
+    """
+
+    def indices(g, y, x, **_):
+        return None
+
+    def values(x, **attrs):
+        whole = attrs | {"keepdim": True} if "keepdim" in attrs else attrs
+        taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
+        return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
+
+    def evaluate(x, *, dim, keepdim=True, **attrs):
+        if not np.ndim(x):
+            return np.zeros((), int)
+        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    def write(sp, x, *, dim, keepdim=True, **attrs):
+        if not x.ndim:
+            return np.zeros((), int)
+        found = np.apply_along_axis(
+            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
+        )
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    for function, said in ((values, "values"), (indices, "indices")):
+        function.__name__, function.__doc__ = f"{name}_{said}", f"The {said} of {name}()."
+    common = {
+        "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
+    }  # fmt: skip
+    places = operator(
+        shape=shape,
+        value=evaluate,
+        symbolic=symbols and write,
+        dtype="int",
+        spelling=call + ".indices",
+        examples=tuple((f"x.sum() * {text}.indices", s) for text, s in examples[:1]),
+        **common,
+    )(indices)
+    of_places = composite(
+        caveat=caveat,
+        kink=tied if "keepdim" in fields else None,
+        spelling=call + ".values",
+        examples=tuple((f"{text}.values", s) for text, s in examples),
+        **common,
+    )(values)
+    return of_places, places
+
+
+def _pair(selection, input, **attrs):
+    """The values and the indices, as PyTorch gives them."""
+    return Outputs((one(as_node(input), **attrs) for one in selection), ("values", "indices"))
+
+
+def _ranks(sp, row, is_descending):
+    """The places in order, in symbols."""
+    if len(row) > WRITTEN:
+        said = f"the order of {len(row)} elements is too long to write out in symbols"
+        raise GradcliError("limit", said, hint="give the inputs values with --value")
+
+    def before(i, j):
+        relation = ("G" if is_descending else "L") + ("e" if i < j else "t")
+        return elements.compare(sp, relation, row[i], row[j])
+
+    def stands_at(rank, i):
+        others = [j for j in range(len(row)) if j != i]
+        return elements.either(
+            sp,
+            *(
+                elements.both(
+                    sp, *(before(j, i) if j in first else before(i, j) for j in others)
+                )
+                for first in combinations(others, rank)
+            ),
+        )  # fmt: skip
+
+    return [_first(sp, [stands_at(rank, i) for i in range(len(row))]) for rank in range(len(row))]
+
+
+def _first(sp, conditions):
+    """The number of the condition that holds."""
+    out = sp.Integer(len(conditions) - 1)
+    for k in reversed(range(len(conditions) - 1)):
+        out = elements.choice(sp, conditions[k], sp.Integer(k), out)
+    return out
+
+
+def _order(rows, is_descending=False):
+    """The places in order; equal elements stay in theirs."""
+    if is_descending:
+        return rows.shape[-1] - 1 - np.flip(_order(np.flip(rows, -1)), -1)
+    return np.argsort(rows, axis=-1, kind="stable")
+
+
+def _with_ties(found, rows, order, select):
+    """`found`, with what `select` finds in rows that have equal elements."""
+    ranked = np.take_along_axis(rows, order, axis=-1)
+    low, high = ranked[..., :-1], ranked[..., 1:]
+    equal = ((low == high) | ((low != low) & (high != high))).any(-1)
+    for at in map(tuple, np.argwhere(equal)):
+        found[at] = select(rows[at])
+    return found
+
+
+def _of_some(s, *, dim, keepdim, **_):
+    """The shape of one element for each row; there must be elements."""
+    if s and not s[shapes.axis(dim, len(s))]:
+        raise GradcliError("shape", f"there is no element along dimension {dim}, of size 0")
+    return reduced(s, dim=dim, keepdim=keepdim)
+
+
+# ---- sort ----------------------------------------------------------------------------------------
+
+
+sort_values, sort_indices = selected(
+    "sort",
+    lambda s, *, dim, descending: same_with_axis(s, dim=dim),
+    lambda rows, *, descending: _order(rows, descending),
+    lambda sp, row, *, descending: _ranks(sp, row, descending),
+    call="sort({0}, dim={dim}, descending={descending})",
+    examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
+    dim=-1,
+    descending=False,
+)  # fmt: skip
+
+
+@shorthand()
+def sort(input, dim=-1, descending=False, *, stable=False):
+    """The elements in order along dim, and where they stood; equal ones stay in theirs."""
+    return _pair((sort_values, sort_indices), input, dim=dim, descending=descending)
+
+
+@shorthand()
+def argsort(input, dim=-1, descending=False, *, stable=False):
+    """Where the elements stood that sort puts in order; no gradient."""
+    return sort_indices(input, dim=dim, descending=descending)
+
+
+@shorthand()
+def msort(input):
+    """The elements in order along the first dimension."""
+    return sort_values(input, dim=0, descending=False)
+
+
+# ---- topk and kthvalue ---------------------------------------------------------------------------
+
+
+def _top_shape(s, *, k, dim, **_):
+    place = shapes.axis(dim, len(s))
+    size = s[place] if s else 1
+    if not isinstance(k, int) or not 0 <= k <= size:
+        raise GradcliError("arguments", f"topk() takes up to {size} elements here, not {k!r}")
+    return (*s[:place], k, *s[place + 1 :]) if s else s
+
+
+def _top(rows, *, k, largest, sorted):
+    order = _order(rows, largest)
+    if k * 64 <= rows.shape[-1]:  # PyTorch selects in another way, which is not followed here
+        return order[..., :k]
+    toward = descending if largest else ascending
+    return _with_ties(order[..., :k].copy(), rows, order, lambda r: first_of(r, k, toward, sorted))
+
+
+topk_values, topk_indices = selected(
+    "topk",
+    _top_shape,
+    _top,
+    lambda sp, row, *, k, largest, sorted: _ranks(sp, row, largest)[:k],
+    call="topk({0}, {k}, dim={dim}, largest={largest}, sorted={sorted})",
+    examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
+    k=REQUIRED,
+    dim=-1,
+    largest=True,
+    sorted=True,
+)
+
+
+@shorthand()
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """The k largest elements along dim, or the smallest, in order, and where they stand."""
+    attrs = {"k": k, "dim": dim, "largest": largest, "sorted": sorted}
+    return _pair((topk_values, topk_indices), input, **attrs)
+
+
+def _kth_shape(s, *, k, dim, keepdim):
+    size = s[shapes.axis(dim, len(s))] if s else 1
+    if not isinstance(k, int) or not 1 <= k <= size:
+        said = f"kthvalue() needs a k from 1 to {size}, the size of dimension {dim}, not {k!r}"
+        raise GradcliError("arguments", said)
+    return reduced(s, dim=dim, keepdim=keepdim)
+
+
+def _kth(rows, *, k):
+    order = _order(rows)
+    found = order[..., k - 1 : k].copy()
+    return _with_ties(found, rows, order, lambda row: quick_select(row, k - 1))
+
+
+kthvalue_values, kthvalue_indices = selected(
+    "kthvalue",
+    _kth_shape,
+    _kth,
+    lambda sp, row, *, k: _ranks(sp, row, False)[k - 1 : k],
+    call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
+    examples=(("x.kthvalue(2)", "x=2x3"), ("kthvalue(x, 1, 0, True)", "x=2x3")),
+    k=REQUIRED,
+    dim=-1,
+    keepdim=False,
+)
+
+
+@shorthand()
+def kthvalue(input, k, dim=-1, keepdim=False):
+    """The k-th smallest element along dim, counted from 1, and where it stands."""
+    return _pair((kthvalue_values, kthvalue_indices), input, k=k, dim=dim, keepdim=keepdim)
+
+
+# ---- median and mode -----------------------------------------------------------------------------
+
+
+def _median(rows):
+    """The lower of two in the middle; the first nan, where there is one."""
+    nan = np.isnan(rows)
+    middle = _order(rows)[..., (rows.shape[-1] - 1) // 2]
+    return np.where(nan.any(-1), np.argmax(nan, axis=-1), middle)[..., None]
+
+
+def _nanmedian(rows):
+    known = np.count_nonzero(rows == rows, axis=-1, keepdims=True)
+    return np.take_along_axis(_order(rows), np.maximum(known - 1, 0) // 2, axis=-1)
+
+
+def _middle(name, numbers):
+    return selected(
+        name,
+        _of_some,
+        numbers,
+        lambda sp, row: [_ranks(sp, row, False)[(len(row) - 1) // 2]],
+        call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
+        examples=((f"x.{name}(dim=1)", "x=2x3"),),
+        dim=REQUIRED,
+        keepdim=False,
+    )
+
+
+def _middle_of_all(name, along, sentence):
+    def meaning(x):
+        row = x.reshape(shape=(-1,))
+        return along(row, dim=0) if x.numel else row.sum() * float("nan")
+
+    meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
+    return composite(
+        rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}",
+        caveat=TIE, kink=lambda y, x: x.eq(y).sum() > 1, examples=((f"{name}(x)", "x=3"),),
+    )(meaning)  # fmt: skip
+
+
+along_median, along_nanmedian = _middle("median", _median), _middle("nanmedian", _nanmedian)
+median_all = _middle_of_all(
+    "median", along_median[0], "Middle of all elements in order; the lower of two; nan if one is."
+)
+nanmedian_all = _middle_of_all(
+    "nanmedian", along_nanmedian[0], "Middle of all elements that are not nan; the lower of two."
+)
+
+
+@shorthand()
+def median(input, dim=None, keepdim=False):
+    """Middle of all elements in order, or along dim with where it stands; the lower of two."""
+    if dim is None:
+        return median_all(input)
+    return _pair(along_median, input, dim=dim, keepdim=keepdim)
+
+
+@shorthand()
+def nanmedian(input, dim=None, keepdim=False):
+    """As median, of the elements that are not nan."""
+    if dim is None:
+        return nanmedian_all(input)
+    return _pair(along_nanmedian, input, dim=dim, keepdim=keepdim)
+
+
+def _mode(rows):
+    """The last of the longest run among elements in order."""
+    order = _order(rows)
+    ranked = np.take_along_axis(rows, order, axis=-1)
+    rank = np.arange(rows.shape[-1])
+    starts = np.concatenate(
+        [np.ones_like(ranked[..., :1], bool), ranked[..., 1:] != ranked[..., :-1]], axis=-1
+    )
+    length = rank - np.maximum.accumulate(np.where(starts, rank, 0), axis=-1)
+    return np.take_along_axis(order, np.argmax(length, axis=-1)[..., None], axis=-1)
+
+
+mode_values, mode_indices = selected(
+    "mode",
+    _of_some,
+    _mode,
+    call="mode({0}, dim={dim}, keepdim={keepdim})",
+    examples=(("x.mode()", "x=2x3"), ("mode(x, 0, True)", "x=2x3")),
+    dim=-1,
+    keepdim=False,
+)
+
+
+@shorthand()
+def mode(input, dim=-1, keepdim=False):
+    """The most frequent element along dim, the smallest of several, and where the last stands."""
+    return _pair((mode_values, mode_indices), input, dim=dim, keepdim=keepdim)

@@ -1,0 +1,336 @@
+"""Something for every place along a dimension: running sums and extremes, slopes, areas."""
+
+from ..errors import GradcliError
+from ..graphs import Node, Outputs, as_node, shapes
+from ..graphs.operator import REQUIRED
+from ..lazy import np
+from . import elements
+from .arithmetic import where
+from .families import composite, operator, same_with_axis, shorthand
+from .joining import cat
+from .leaves import ones, zeros
+from .order import selected
+from .pointwise import exp, log
+
+
+def part(x: Node, dim: int, start=None, end=None, step=None) -> Node:
+    """x[start:end:step] along dim."""
+    return x[(*(slice(None),) * shapes.axis(dim, x.ndim), slice(start, end, step))]
+
+
+# ---- sums, products and extremes up to here ------------------------------------------------------
+
+
+def running(function, **fields):
+    """An operator that NumPy has a function for, along `dim` of arrays."""
+    return operator(
+        shape=same_with_axis,
+        dtype="number",
+        value=lambda x, *, dim: function(x, dim) if np.ndim(x) else x,
+        method=True,
+        **fields,
+    )
+
+
+@running(
+    lambda x, dim: np.cumsum(x, axis=dim),
+    examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
+    index=lambda lower, i, x, *, dim: lower.running(i, x, dim),
+)
+def cumsum(g, y, x, *, dim):
+    """Running sum along dim."""
+    return _from_here(g, dim)
+
+
+def _from_here(g, dim):
+    """The sum of this element and all that follow along dim."""
+    return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if g.ndim else g
+
+
+@running(
+    lambda x, dim: np.cumprod(x, axis=dim),
+    examples=(("x.cumprod(dim=1)", "x=2x3"), ("cumprod(x, 0)", "x=3")),
+)
+def cumprod(g, y, x, *, dim):
+    """Running product along dim; its derivative is exact where factors are 0."""
+    return g.cumprod_slope(x, dim=dim) if x.ndim else g
+
+
+def _cumprod_slope(g, x, *, dim):
+    """By division before the first 0, by leaving it out at its place, 0 after it: as PyTorch."""
+    zeros_met = np.cumsum(x == 0, axis=dim)
+    before, first = zeros_met == 0, (x == 0) & (zeros_met == 1)
+    here = _sum_from_here(np.where(before, g * np.cumprod(x, axis=dim), 0), dim) / x
+    if before.all():
+        return here
+    without = np.cumprod(np.where(first, 1, x), axis=dim)
+    at_first = _sum_from_here(np.where(before, 0, g * without), dim)
+    return np.where(before, here, np.where(first, at_first, 0))
+
+
+def _sum_from_here(x, dim):
+    return np.flip(np.cumsum(np.flip(x, dim), axis=dim), dim)
+
+
+def _pairs(x, dim):
+    """x with dim moved last, and its shape with that dimension twice."""
+    moved = _moved_last(x, dim)
+    return moved, (*moved.shape, moved.shape[-1])
+
+
+def _moved_last(x, dim):
+    return x.transpose(dim0=dim, dim1=-1)
+
+
+@composite(
+    shape=lambda g, s, *, dim: s,
+    value=_cumprod_slope,
+    symbolic=None,
+    torch=None,
+    examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
+)
+def cumprod_slope(g, x, *, dim):
+    """The sum over k from i on of g[k] times all x up to k but x[i]."""
+    rows, both = _pairs(x, dim)
+    off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
+    left_out = where(off > 0, rows.unsqueeze(dim=-2), 1).cumprod(dim=-1).triu()
+    return _moved_last((left_out * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+
+
+def _logcumsumexp(x, dim):
+    return np.logaddexp.accumulate(x, axis=dim, dtype=float)
+
+
+@operator(
+    shape=same_with_axis,
+    dtype="float",
+    value=lambda x, *, dim: _logcumsumexp(x, dim) if np.ndim(x) else x,
+    method=True,
+    expand=lambda x, *, dim: log(exp(x).cumsum(dim=dim)) if x.ndim else x,
+    examples=(("x.logcumsumexp(dim=1)", "x=2x3"), ("logcumsumexp(x, 0)", "x=3")),
+)
+def logcumsumexp(g, y, x, *, dim):
+    """log of the running sum of exp(x) along dim, computed without overflow."""
+    return g.logcumsumexp_slope(x, y, dim=dim) if x.ndim else g
+
+
+def _logcumsumexp_slope(g, x, y, *, dim):
+    """Positive and negative gradients apart, in logarithms, as PyTorch."""
+
+    def sums(sign):
+        logs = np.where(g * sign > 0, np.log(np.maximum(g * sign, 0)), -np.inf) - y
+        return np.exp(np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim) + x)
+
+    return sums(1) - sums(-1)
+
+
+@composite(
+    shape=lambda g, s, t, *, dim: s,
+    value=_logcumsumexp_slope,
+    torch=None,
+    examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+)
+def logcumsumexp_slope(g, x, y, *, dim):
+    """The sum over k from i on of g[k] exp(x[i] - y[k])."""
+    rows, both = _pairs(x, dim)
+    onward = ones(size=both[-2:]).triu() > 0
+    far = rows.unsqueeze(dim=-1) - _moved_last(y, dim).unsqueeze(dim=-2)
+    shares = where(onward, exp(where(onward, far, 0)), 0)
+    return _moved_last((shares * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+
+
+def _running_extreme(name, extreme, relation):
+    def numbers(rows):
+        best = getattr(np, extreme).accumulate(rows, axis=-1)
+        hit = (rows == best) | (rows != rows)
+        return np.maximum.accumulate(np.where(hit, np.arange(rows.shape[-1]), 0), axis=-1)
+
+    def symbols(sp, row):
+        return [_latest(sp, row[: k + 1]) for k in range(len(row))]
+
+    def _latest(sp, row):
+        out = sp.Integer(0)
+        for k in range(1, len(row)):
+            over = (elements.compare(sp, relation, row[k], x) for x in row[:k] + row[k + 1 :])
+            out = elements.choice(sp, elements.both(sp, *over), sp.Integer(k), out)
+        return out
+
+    return selected(
+        name,
+        same_with_axis,
+        numbers,
+        symbols,
+        call=f"{name}({{0}}, dim={{dim}})",
+        examples=((f"{name}(x, 1)", "x=2x3"),),
+        caveat="of equal elements the latest takes the gradient",
+        dim=REQUIRED,
+    )
+
+
+def _extremes(pair, input, dim):
+    return Outputs((one(as_node(input), dim=dim) for one in pair), ("values", "indices"))
+
+
+_cummax = _running_extreme("cummax", "maximum", "Ge")
+_cummin = _running_extreme("cummin", "minimum", "Le")
+
+
+@shorthand()
+def cummax(input, dim):
+    """The largest element up to here along dim, and where it stands: the latest of equal ones."""
+    return _extremes(_cummax, input, dim)
+
+
+@shorthand()
+def cummin(input, dim):
+    """The smallest element up to here along dim, and where it stands: the latest of equal ones."""
+    return _extremes(_cummin, input, dim)
+
+
+# ---- differences ---------------------------------------------------------------------------------
+
+
+@composite(
+    order="x n dim prepend append",
+    examples=(
+        ("diff(x)", "x=2x3"),
+        ("x.diff(2, dim=0)", "x=3x2"),
+        ("diff(x, prepend=a)", "x=2x3,a=2x1"),
+    ),
+)
+def diff(x, prepend=None, append=None, *, n=1, dim=-1):
+    """Differences of neighbours along dim, n times."""
+    if not x.ndim:
+        raise GradcliError("shape", "diff() needs at least one dimension")
+    if not isinstance(n, int) or n < 0:
+        raise GradcliError("arguments", f"diff() is taken 0 or more times, not {n!r}")
+    if n == 0:
+        return x * 1
+    if prepend is not None or append is not None:
+        x = cat([one for one in (prepend, x, append) if one is not None], dim=dim)
+    size = x.shape[shapes.axis(dim, x.ndim)]
+    if n >= size:
+        return part(x, dim, 0, 0)
+    for _ in range(n):
+        x = part(x, dim, 1) - part(x, dim, None, -1)
+    return x
+
+
+@shorthand()
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Slopes along each of the dimensions, by differences of neighbours; one-sided at the ends."""
+    x = as_node(input)
+    over = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+    if spacing is None:
+        spacing = 1
+    steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
+    if len(steps) != len(over):
+        said = f"gradient() needs a spacing for each of {len(over)} dimensions, not {len(steps)}"
+        raise GradcliError("arguments", said)
+    if edge_order not in (1, 2):
+        raise GradcliError("arguments", f"edge_order must be 1 or 2, not {edge_order!r}")
+    for d in over:
+        if x.shape[shapes.axis(d, x.ndim)] <= edge_order:
+            said = f"gradient() needs at least {edge_order + 1} elements along dimension {d}"
+            raise GradcliError("shape", said)
+    along = [_by_places if isinstance(s, Node) and s.ndim else _by_step for s in steps]
+    return Outputs(f(x, s, d, edge_order) for f, s, d in zip(along, steps, over, strict=True))
+
+
+def _by_step(x, step, dim, edge_order):
+    def end(*weights, start):
+        parts = [part(x, dim, start + k, start + k + 1 or None) for k in range(len(weights))]
+        return _weighted(weights, parts) / step
+
+    middle = (part(x, dim, 2) - part(x, dim, None, -2)) / step / 2
+    if edge_order == 1:
+        return cat([end(-1, 1, start=0), middle, end(-1, 1, start=-2)], dim=dim)
+    ends = end(-1.5, 2, -0.5, start=0), end(0.5, -2, 1.5, start=-3)
+    return cat([ends[0], middle, ends[1]], dim=dim)
+
+
+def _weighted(weights, parts):
+    total = weights[0] * parts[0]
+    for weight, one in zip(weights[1:], parts[1:], strict=True):
+        total = total + weight * one
+    return total
+
+
+def _by_places(x, places, dim, edge_order):
+    """The slopes of parabolas through three neighbours, wherever these are."""
+    steps = _along(places[1:] - places[:-1], dim, x.ndim)
+    a, b = part(steps, dim, None, -1), part(steps, dim, 1)
+    weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
+    middle = _weighted(
+        weights, [part(x, dim, None, -2), part(x, dim, 1, -1), part(x, dim, 2)]
+    )  # fmt: skip
+    if edge_order == 1:
+        slope = (part(x, dim, 1) - part(x, dim, None, -1)) / steps
+        return cat([part(slope, dim, 0, 1), middle, part(slope, dim, -1)], dim=dim)
+    a0, b0, a1, b1 = part(a, dim, 0, 1), part(b, dim, 0, 1), part(a, dim, -1), part(b, dim, -1)
+    first = _weighted(
+        (-(2 * a0 + b0) / (a0 * (a0 + b0)), (a0 + b0) / (a0 * b0), -a0 / (b0 * (a0 + b0))),
+        [part(x, dim, k, k + 1) for k in range(3)],
+    )
+    last = _weighted(
+        (b1 / (a1 * (a1 + b1)), -(a1 + b1) / (a1 * b1), (a1 + 2 * b1) / (b1 * (a1 + b1))),
+        [part(x, dim, -3, -2), part(x, dim, -2, -1), part(x, dim, -1)],
+    )
+    return cat([first, middle, last], dim=dim)
+
+
+# ---- areas ---------------------------------------------------------------------------------------
+
+
+def _along(x, dim, ndim):
+    """A vector as a tensor of `ndim` dimensions, along dim."""
+    axis = shapes.axis(dim, ndim)
+    return x.reshape(shape=tuple(-1 if d == axis else 1 for d in range(ndim)))
+
+
+def _widths(y, x, dim):
+    """The distances between places x, ready to multiply what lies between neighbours of y."""
+    if x.ndim == 1 and y.ndim > 1:
+        x = _along(x, dim, y.ndim)
+    elif x.ndim < y.ndim:
+        x = x.reshape(shape=(1,) * (y.ndim - x.ndim) + x.shape)
+    return part(x, dim, 1) - part(x, dim, None, -1)
+
+
+def _heights(y, dim):
+    """Neighbours of y added."""
+    return part(y, dim, None, -1) + part(y, dim, 1)
+
+
+AREAS = (
+    ("{name}(y)", "y=2x3"),
+    ("{name}(y, x)", "y=2x3,x=3"),
+    ("{name}(y, dx=0.5, dim=0)", "y=3x2"),
+)
+
+
+def _area(**fields):
+    def declare(meaning):
+        examples = tuple((e.format(name=meaning.__name__), s) for e, s in AREAS)
+        return composite(examples=examples, order="y x dx dim", **fields)(meaning)
+
+    return declare
+
+
+@_area(aliases=("trapz",))
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The area under y along dim, by trapezoids between places x, or dx apart."""
+    if not y.shape[shapes.axis(dim, y.ndim)]:
+        return zeros(size=shapes.reduce(y.shape, [shapes.axis(dim, y.ndim)], False))
+    if x is not None:
+        return (_heights(y, dim) * _widths(y, x, dim)).sum(dim=dim) / 2
+    ends = part(y, dim, 0, 1) + part(y, dim, -1)
+    return (y.sum(dim=dim) - ends.squeeze(dim=dim) * 0.5) * dx
+
+
+@_area()
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
+    if x is not None:
+        return (_heights(y, dim) * _widths(y, x, dim)).cumsum(dim=dim) / 2
+    return (dx / 2) * _heights(y, dim).cumsum(dim=dim)

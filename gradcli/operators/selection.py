@@ -1,0 +1,117 @@
+"""Which of equal elements PyTorch selects: its algorithms, step by step, on places in a row.
+
+kthvalue is a quick select of its own, topk the nth_element of libstdc++. Both exchange elements, so
+that of equal ones now this, now that is left where it is asked for. nan is larger than any number.
+"""
+
+from functools import cmp_to_key
+
+
+def ascending(a, b) -> bool:
+    """Whether a stands before b."""
+    return a < b or (a == a and b != b)
+
+
+def descending(a, b) -> bool:
+    """Whether a stands before b, the largest first."""
+    return ascending(b, a)
+
+
+class Row:
+    """The places of a row, exchanged until what is wanted stands where it should."""
+
+    def __init__(self, row, order):
+        self.row, self.places, self.order = row.tolist(), list(range(len(row))), order
+
+    def before(self, i, j) -> bool:
+        """Whether what is now at i belongs before what is now at j."""
+        return self.order(self.row[self.places[i]], self.row[self.places[j]])
+
+    def swap(self, i, j) -> None:
+        """Exchange two."""
+        self.places[i], self.places[j] = self.places[j], self.places[i]
+
+    def settle(self, i, j) -> None:
+        """Exchange two that are out of order."""
+        if self.before(j, i):
+            self.swap(i, j)
+
+    def sort(self, start, end) -> None:
+        """Put a part in order, equal ones as they are."""
+
+        def compare(i, j):
+            a, b = self.row[i], self.row[j]
+            return self.order(b, a) - self.order(a, b)
+
+        self.places[start:end] = sorted(self.places[start:end], key=cmp_to_key(compare))
+
+    def advance(self, i, pivot) -> int:
+        """The first place from i on that does not belong before the pivot."""
+        while self.before(i, pivot):
+            i += 1
+        return i
+
+    def retreat(self, j, pivot) -> int:
+        """The first place from j back that does not belong behind the pivot."""
+        while self.before(pivot, j):
+            j -= 1
+        return j
+
+
+def quick_select(row, k) -> int:
+    """The place of the element that is k-th, from 0, in ascending order."""
+    r, left, right = Row(row, ascending), 0, len(row) - 1
+    while right > left + 1:
+        r.swap(left + (right - left) // 2, left + 1)
+        for i, j in ((left + 1, right), (left, right), (left + 1, left)):
+            r.settle(i, j)
+        middle, behind = _around_first(r, left, right)
+        left, right = (behind if middle <= k else left), (middle - 1 if middle >= k else right)
+    if right > left:
+        r.settle(left, right)
+    return r.places[k]
+
+
+def _around_first(r, left, right) -> tuple[int, int]:
+    """The element at left moved between those before it and those behind it; where both are."""
+    i, j = r.advance(left + 2, left), r.retreat(right - 1, left)
+    while i <= j:
+        r.swap(i, j)
+        i, j = r.advance(i + 1, left), r.retreat(j - 1, left)
+    r.swap(left, j)
+    return j, i
+
+
+def first_of(row, k, order, in_order) -> list[int]:
+    """The places of the first k elements; those but the last in order, where that is asked for."""
+    r = Row(row, order)
+    if k:
+        _nth_element(r, k - 1)
+    if in_order:
+        r.sort(0, k - 1)
+    return r.places[:k]
+
+
+def _nth_element(r, k) -> None:
+    """What belongs before the k-th moved before it, and the others behind."""
+    first, last = 0, len(r.places)
+    while last - first > 3:
+        r.swap(first, _median(r, first + 1, first + (last - first) // 2, last - 1))
+        cut = _cut(r, first, last)
+        first, last = (cut, last) if cut <= k else (first, cut)
+    r.sort(first, last)
+
+
+def _median(r, a, b, c) -> int:
+    if r.before(a, b):
+        return b if r.before(b, c) else c if r.before(a, c) else a
+    return a if r.before(a, c) else c if r.before(b, c) else b
+
+
+def _cut(r, first, last) -> int:
+    """Two parts, split by the element at first; where the second begins."""
+    i, j = r.advance(first + 1, first), r.retreat(last - 1, first)
+    while i < j:
+        r.swap(i, j)
+        i, j = r.advance(i + 1, first), r.retreat(j - 1, first)
+    return i

@@ -1,0 +1,242 @@
+"""Spread, covariance and quantiles; sums and means that leave nan out."""
+
+import math
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..lazy import np
+from . import elements
+from .arithmetic import ceil, floor, round, where
+from .families import composite, elementwise, reduced, reduction, shorthand
+from .leaves import size
+from .order import sort_values
+from .reductions import average
+
+
+def _variance(x, axis, keepdims, *, correction):
+    freedom = shapes.numel([x.shape[d] for d in axis]) - correction
+    spread = np.sum(np.square(x - average(x, axis, True)), axis=axis, keepdims=keepdims)
+    return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
+
+
+def _settle(*, dim, correction, **attrs):
+    """`unbiased`, which may stand in the place of dim, as the correction that it means."""
+    if isinstance(dim, bool):
+        dim, correction = None, dim
+    return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
+
+
+def _slope_of_variance(x, dim, correction):
+    count, mean = size(x, dim=dim), x.mean(dim=dim, keepdim=True)
+    if shapes.numel([x.shape[d] for d in dim]) <= correction:
+        return where(x.eq(mean), math.nan, math.inf)  # as PyTorch
+    return 2 / (count - correction if correction else count) * (x - mean)
+
+
+@reduction(
+    _variance,
+    symbolic=elements.variance,
+    dtype="float",
+    order="x dim correction keepdim",
+    settle=_settle,
+    examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
+    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
+)
+def var(g, y, x, dim, *, correction=1):
+    """Mean squared distance from the mean; divided by n - correction."""
+    return g * _slope_of_variance(x, dim, correction)
+
+
+@reduction(
+    lambda x, axis, keepdims, *, correction: np.sqrt(
+        _variance(x, axis, keepdims, correction=correction)
+    ),
+    symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
+    dtype="float",
+    order="x dim correction keepdim",
+    settle=_settle,
+    kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
+    caveat="no derivative where all are equal: PyTorch takes 0",
+    examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
+    index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
+)
+def std(g, y, x, dim, *, correction=1):
+    """Square root of the variance."""
+    to_variance = where(y.eq(0), 0, g / (y * 2))
+    return to_variance * _slope_of_variance(x, dim, correction)
+
+
+def _with_mean(spread, input, dim, unbiased, keepdim, correction):
+    x = as_node(input)
+    found = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
+    return Outputs((found, x.mean(dim=found.attrs["dim"], keepdim=keepdim)))
+
+
+@shorthand()
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
+    """The variance and the mean."""
+    return _with_mean(var, input, dim, unbiased, keepdim, correction)
+
+
+@shorthand()
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
+    """The standard deviation and the mean."""
+    return _with_mean(std, input, dim, unbiased, keepdim, correction)
+
+
+# ---- covariance ----------------------------------------------------------------------------------
+
+
+@composite(
+    order="x correction fweights aweights",
+    labels=("fweights",),
+    examples=(
+        ("cov(x)", "x=2x3"),
+        ("x.cov(correction=0)", "x=3"),
+        ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
+        ("cov(x, aweights=w ** 2 + 1)", "x=2x3,w=3"),
+    ),
+)
+def cov(x, fweights=None, aweights=None, *, correction=1):
+    """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
+    if x.ndim > 2:
+        said = f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
+        raise GradcliError("shape", said)
+    rows = x if x.ndim == 2 else x.reshape(shape=(1, -1))
+    weights = fweights if aweights is None else aweights
+    if aweights is not None and fweights is not None:
+        weights = fweights * aweights
+    if weights is None:
+        count = rows.shape[1]
+        freedom = as_node(float(count - correction if count > correction else 0))
+        away = rows - (rows.sum(dim=1) / count).unsqueeze(dim=1)
+        return (away @ away.mT / freedom).squeeze()
+    count = weights.sum()
+    away = rows - ((rows * weights).sum(dim=1) / count).unsqueeze(dim=1)
+    freedom = count - correction
+    if aweights is not None and correction:
+        freedom = count - correction * (weights * aweights).sum() / count
+    return (away @ (away * weights).mT / where(freedom <= 0, 0.0, freedom)).squeeze()
+
+
+@composite(examples=(("corrcoef(x)", "x=2x3"), ("x.corrcoef()", "x=3x4")))
+def corrcoef(x):
+    """Covariances divided by both standard deviations: from -1 to 1."""
+    c = cov(x)
+    if not c.ndim:
+        return c / c
+    deviation = c.diag().sqrt()
+    return (c / deviation.unsqueeze(dim=1) / deviation.unsqueeze(dim=0)).clamp(min=-1, max=1)
+
+
+# ---- quantiles -----------------------------------------------------------------------------------
+
+
+def _lerp(a, b, weight):
+    near, far = a + weight * np.subtract(b, a), b - np.subtract(b, a) * np.subtract(1, weight)
+    return np.where(np.abs(weight) < 0.5, near, far)
+
+
+@elementwise(
+    _lerp,
+    symbolic=lambda sp, a, b, weight: a + weight * (b - a),
+    dtype="float",
+    examples=(("lerp(a, b, w)", "a=2x3,b=2x3,w=3"), ("lerp(a, b, 0.25)", "a=3,b=3")),
+)
+def lerp(g, y, input, end, weight):
+    """So far on the way from one to the other."""
+    return g * (1 - weight), g * weight, g * (end - input)
+
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(ranks_of, **fields):
+    """A composite: the elements at ranks, in order along dim, which `ranks_of` tells."""
+
+    def declare(named):
+        def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
+            if interpolation not in INTERPOLATIONS:
+                said = f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
+                raise GradcliError("arguments", said)
+            _check(x, q, dim)
+            rows = x.reshape(shape=(-1,)) if dim is None or not x.ndim else x
+            place = 0 if dim is None else shapes.axis(dim, rows.ndim)
+            order = (*(d for d in range(rows.ndim) if d != place), place)
+            rows = sort_values(rows.permute(dims=order), dim=-1, descending=False)
+            found = _at_ranks(rows, ranks_of(rows, q), interpolation)
+            found = found.permute(dims=(found.ndim - 1, *range(found.ndim - 1)))
+            return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
+
+        meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
+        return composite(**fields)(meaning)
+
+    return declare
+
+
+def _check(x, q, dim):
+    value = q.attrs["value"] if q.op.name == "constant" else 0
+    if q.ndim > 1 or not 0 <= value <= 1:
+        raise GradcliError("arguments", "q must be a number from 0 to 1, or a vector of them")
+    if not (x.numel if dim is None else shapes.numel(x.shape)):
+        raise GradcliError("shape", "there is no quantile of nothing")
+
+
+def _at_ranks(rows, ranks, interpolation):
+    """The elements at ranks, which may lie between two."""
+    rounded = {"lower": floor, "higher": ceil, "nearest": round}.get(interpolation)
+    ranks = rounded(ranks) if rounded else ranks
+    below = ranks.long()
+    low = rows.gather(dim=-1, index=below)
+    if rounded:
+        return low
+    high = rows.gather(dim=-1, index=ceil(ranks).long())
+    return lerp(low, high, 0.5 if interpolation == "midpoint" else ranks - below)
+
+
+def _ranks(rows, q):
+    """Where nan is among the elements, the rank of nan, which is the last."""
+    last = rows.shape[-1] - 1
+    return where(rows.ne(rows).sum(dim=-1, keepdim=True) > 0, float(last), q * last)
+
+
+def _ranks_of_known(rows, q):
+    last = rows.eq(rows).sum(dim=-1, keepdim=True) - 1
+    return where(last < 0, 0.0, q * last)
+
+
+@_quantile(
+    _ranks,
+    examples=(
+        ("quantile(x, 0.5)", "x=3"),
+        ("x.quantile(0.3, dim=1)", "x=2x3"),
+        ("quantile(x, tensor([0.1, 0.75]), 0, interpolation='lower')", "x=3x2"),
+    ),
+)
+def quantile():
+    """The element below which the part q of all lies, or what lies between two."""
+
+
+@_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),))
+def nanquantile():
+    """As quantile, of the elements that are not nan."""
+
+
+# ---- without nan ---------------------------------------------------------------------------------
+
+
+@reduction(
+    lambda x, axis, keepdims: np.sum(np.where(x == x, x, 0), axis=axis, keepdims=keepdims),
+    symbolic=lambda sp, *xs: sp.Add(*xs),
+    dtype="number",
+    index="sum",
+)
+def nansum(g, y, x, dim):
+    """Sum of the elements along dim that are not nan."""
+    return g * x.eq(x)
+
+
+@composite(method=True, examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")))
+def nanmean(x, *, dim=None, keepdim=False):
+    """Average of the elements along dim that are not nan."""
+    return nansum(x, dim=dim, keepdim=keepdim) / x.eq(x).sum(dim=dim, keepdim=keepdim)
