@@ -18,11 +18,13 @@ OWN = "only in gradcli"  # what rules are written with, and PyTorch has no funct
 ORDER = (
     "arithmetic",
     "pointwise",
+    "activations",
     "reductions",
     "matrix",
     "shaping",
     "indexing",
     "networks",
+    "normalisation",
     "losses",
 )
 

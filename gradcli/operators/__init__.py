@@ -1,12 +1,15 @@
 """The table of operators. Importing this package fills it."""
 
 from . import (
+    activations,
     arithmetic,
+    dropout,
     indexing,
     leaves,
     losses,
     matrix,
     networks,
+    normalisation,
     numpy_names,
     pointwise,
     reductions,
