@@ -17,7 +17,7 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
     seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
     total = None
     for x, grad in backward(out, seed, list(tangents)).of.items():
-        if grad is not None:
-            part = backward(grad, tangents[x], [seed]).of[seed]
-            total = part if total is None or part is None else total + part
+        part = grad and backward(grad, tangents[x], [seed]).of[seed]
+        if part is not None:
+            total = part if total is None else total + part
     return total

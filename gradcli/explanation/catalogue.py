@@ -26,6 +26,8 @@ ORDER = (
     "networks",
     "normalisation",
     "losses",
+    "classification",
+    "distances",
 )
 
 

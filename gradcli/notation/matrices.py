@@ -262,7 +262,8 @@ class _Reading:
         raise LookupError(t.text)
 
     def _prefix(self, t: Prefix) -> Any:
-        return ~self(t.operand) if t.symbol == "~" else -self(t.operand)
+        value = self(t.operand)
+        return ~value if t.symbol == "~" else np.negative(value, dtype=float)
 
     def _infix(self, t: Infix) -> Any:
         ops = {

@@ -3,6 +3,8 @@
 from . import (
     activations,
     arithmetic,
+    classification,
+    distances,
     dropout,
     indexing,
     leaves,
