@@ -28,6 +28,7 @@ ORDER = (
     "losses",
     "classification",
     "distances",
+    "sequences",
 )
 
 

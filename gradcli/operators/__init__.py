@@ -15,6 +15,7 @@ from . import (
     numpy_names,
     pointwise,
     reductions,
+    sequences,
     shaping,
 )
 from .families import SHORTHANDS
