@@ -44,8 +44,14 @@ def hardswish(g, y, x):
     return where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))
 
 
+def _hardtanh(x, *, min_val, max_val):
+    if min_val > max_val:
+        raise GradcliError("arguments", f"min_val {min_val} is above max_val {max_val}")
+    return np.minimum(np.maximum(x, min_val), max_val)
+
+
 @elementwise(
-    lambda x, *, min_val, max_val: np.minimum(np.maximum(x, min_val), max_val),
+    _hardtanh,
     symbolic=lambda sp, x, *, min_val, max_val: elements.clipped(sp, x, min_val, max_val),
     torch=F + "hardtanh",
     kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
@@ -119,13 +125,14 @@ def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
     if weight.numel == 1:
         return ramp(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
-    return ramp(input, along_channels(weight, input, "prelu() needs one weight, or"))
+    return ramp(input, along_channels(weight, input, "prelu() needs one weight or"))
 
 
 def along_channels(weight, input, needed):
-    """A number for each channel of input, to be multiplied with it."""
+    """A number for each channel of input, in a shape to be multiplied with it."""
     channels = input.shape[1:2]
-    message = f"{needed} a number for each of the {channels} channels, not {weight.shape}"
+    have, want = shapes.text(weight.shape), shapes.text(channels)
+    message = f"{needed} one for each channel, in shape {want}, not {have}"
     shapes.require_equal(weight.shape, channels, message)
     return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
 

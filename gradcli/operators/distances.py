@@ -8,7 +8,7 @@ from ..lazy import np
 from .arithmetic import abs, minimum, sign, where
 from .families import composite, reduction, shorthand
 from .leaves import Array
-from .losses import held_above, reduced
+from .losses import TINY, held_above, reduced
 from .pointwise import F
 from .reductions import vector_norm
 
@@ -32,6 +32,8 @@ def _length(x, p):
     """The length of each vector in the last dimension, as cdist and pdist have it."""
     if not p >= 0:
         raise GradcliError("arguments", f"a distance needs p of at least 0, not {p}")
+    if p == 0:
+        return sign(abs(x)).sum(dim=-1)
     if p == float("inf"):
         return largest_size(x, dim=-1)
     return vector_norm(x, dim=-1, p=p)
@@ -133,7 +135,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
             "shape", "cosine_embedding_loss() needs two vectors, or two matrices and a vector"
         )
     dim = target.ndim
-    squares = ((x * x).sum(dim=dim) + 1e-12 for x in (input1, input2))
+    squares = ((x * x).sum(dim=dim) + TINY for x in (input1, input2))
     first, second = squares
     cosine = (input1 * input2).sum(dim=dim) / (first * second).sqrt()
     near = where(target.eq(1), 1 - cosine, 0)

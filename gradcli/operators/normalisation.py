@@ -95,7 +95,7 @@ def _last(name, input, normalized_shape, *given):
 def _by_channel(name, input, *given):
     """What is given for each channel, in a shape to be multiplied with input."""
     return [
-        None if x is None else along_channels(x, input, f"the tensors of {name}() have")
+        None if x is None else along_channels(x, input, f"what {name}() scales with has")
         for x in given
     ]
 
