@@ -131,7 +131,7 @@ from gradcli.render.terminal import render_terminal
 
 x = np.linspace(-2, 2, 8)
 added = {
-    "softsign": ("softsign(x)", np.linspace(1, 2, 8)),
+    "squareplus": ("squareplus(x)", np.linspace(1, 2, 8)),
     "pseudo_huber": ("pseudo_huber(x, 0.3 * x, delta=0.5)", np.array(2.0)),
 }
 for name, (call, seed) in added.items():

@@ -26,6 +26,7 @@ ORDER = (
     "pointwise",
     "special",
     "gamma",
+    "activations",
     "reductions",
     "order",
     "running",
@@ -53,7 +54,11 @@ ORDER = (
     "overwriting",
     "embeddings",
     "networks",
+    "normalisation",
     "losses",
+    "classification",
+    "distances",
+    "sequences",
 )
 
 

@@ -5,7 +5,7 @@ import re
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"
 SPARSE = "makes a sparse tensor, and tensors are dense here"
-IN_PLACE = "changes its input in place, and values never change here: leave out the underscore"
+IN_PLACE = "changes its input in place, and values never change here"
 
 REFUSALS = {
     r"(i?r?h?fft[2n]?|ihfft[2n]?|fftshift|ifftshift|stft|istft)": COMPLEX,
@@ -13,7 +13,7 @@ REFUSALS = {
     r"(bernoulli|normal|multinomial|poisson|randint|randperm|rand_like|randn_like)": RANDOM,
     r"(svd_lowrank|pca_lowrank|gumbel_softmax|fractional_max_pool[23]d\w*)": RANDOM,
     r"(to_sparse\w*|sparse\w*|to_dense)": SPARSE,
-    r"[a-z]\w*[a-z0-9]_": IN_PLACE,
+    r"[a-z]\w*[a-z0-9]_": f"{IN_PLACE}: leave out the underscore",
 }
 
 

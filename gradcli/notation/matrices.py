@@ -262,8 +262,8 @@ class _Reading:
         raise LookupError(t.text)
 
     def _prefix(self, t: Prefix) -> Any:
-        operand = self(t.operand)
-        return ~operand if t.symbol == "~" else -1 * operand  # which may be a mask
+        value = self(t.operand)
+        return ~value if t.symbol == "~" else np.negative(value, dtype=float)
 
     def _infix(self, t: Infix) -> Any:
         ops = {

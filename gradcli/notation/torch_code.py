@@ -136,6 +136,14 @@ def bce_terms(w: TorchWriter, node: Node) -> Tree:
 
 
 @in_other_words
+def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
+    targets = tree.text(w.operand(node, 1))
+    how = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
+    loss = f"F.ctc_loss(p, {targets}, {how}, reduction='sum')"
+    return Call(f"torch.func.grad(lambda p: {loss})", (w.operand(node, 0),))
+
+
+@in_other_words
 def zero_pad(w: TorchWriter, node: Node) -> Tree:
     amount = tuple(n for pair in reversed(node.attrs["amount"]) for n in pair)
     return Call("F.pad", (w.operand(node, 0), w.plain(amount)))

@@ -1,10 +1,14 @@
 """The table of operators. Importing this package fills it."""
 
 from . import (
+    activations,
     arithmetic,
+    classification,
     contractions,
     decompositions,
     diagonals,
+    distances,
+    dropout,
     embeddings,
     floats,
     gamma,
@@ -16,6 +20,7 @@ from . import (
     losses,
     matrix,
     networks,
+    normalisation,
     norms,
     numpy_names,
     order,
@@ -30,6 +35,7 @@ from . import (
     running,
     scattering,
     selecting,
+    sequences,
     shaping,
     singular,
     slices,

@@ -305,11 +305,6 @@ def _clip(x, low, high):
     return x if high is None else np.minimum(x, high)
 
 
-def _symbolic_clip(sp, x, low, high):
-    x = x if low is None else elements.extreme(sp, "Max", x, low)
-    return x if high is None else elements.extreme(sp, "Min", x, high)
-
-
 def _bound_hit(y, x, low, high):
     hits = [x.eq(bound) for bound in (low, high) if bound is not None]
     return hits[0] if len(hits) == 1 else hits[0] | hits[1]
@@ -317,7 +312,7 @@ def _bound_hit(y, x, low, high):
 
 @elementwise(
     _clip,
-    symbolic=_symbolic_clip,
+    symbolic=elements.clipped,
     aliases=("clip",),
     method=True,
     kink=_bound_hit,

@@ -154,6 +154,12 @@ def extreme(sp, kind, *elements):
     return make(*symbols, *best, evaluate=False) if len(symbols) + len(best) > 1 else symbols[0]
 
 
+def clipped(sp, x, low=None, high=None):
+    """x, moved to the nearest bound where it lies outside."""
+    x = x if low is None else extreme(sp, "Max", x, sp.sympify(low))
+    return x if high is None else extreme(sp, "Min", x, sp.sympify(high))
+
+
 def above_zero(sp, x, a, b):
     """a where x is above 0, otherwise b."""
     return choice(sp, compare(sp, "Gt", x, sp.S.Zero), a, b)

@@ -1,9 +1,12 @@
-"""Losses: how far a prediction is from what it should be."""
+"""Losses of single elements: how far each prediction is from what it should be."""
+
+import math
 
 from ..errors import GradcliError
 from ..graphs import Node, shapes
 from ..lazy import np
-from .arithmetic import abs, where
+from . import elements
+from .arithmetic import abs, sign, where
 from .families import composite, elementwise
 from .pointwise import F, exp, log1p
 
@@ -33,102 +36,85 @@ def l1_loss(input, target, *, reduction="mean"):
     return reduced(abs(input - target), reduction)
 
 
-def _class_axis(input):
-    return 0 if input.ndim == 1 else 1
+# ---- a square near 0, a line far from it ---------------------------------------------------------
 
 
-def _check_classes(input, target):
-    axis = _class_axis(input)
-    wanted = input.shape[:axis] + input.shape[axis + 1 :]
-    have, want = shapes.text(target.shape), shapes.text(wanted)
-    message = f"class labels for shape {shapes.text(input.shape)} have shape {want}, not {have}"
-    shapes.require_equal(target.shape, wanted, message)
+def _near(sp, x, bound, near, far):
+    """near where |x| is at most bound, otherwise far."""
+    return elements.choice(sp, elements.compare(sp, "Le", sp.Abs(x), sp.sympify(bound)), near, far)
+
+
+@elementwise(
+    lambda x, *, beta: np.where(np.abs(x) < beta, 0.5 * x * x / beta, np.abs(x) - 0.5 * beta),
+    symbolic=lambda sp, x, *, beta: _near(
+        sp, x, beta, x * x / (2 * sp.sympify(beta)), sp.Abs(x) - sp.sympify(beta) / 2
+    ),
+    expand=lambda x, *, beta: where(abs(x) < beta, 0.5 * x * x / beta, abs(x) - 0.5 * beta),
+    dtype="float",
+    torch=None,
+    examples=(("smooth_abs(x, beta=1.0)", "x=2x3"),),
+)
+def smooth_abs(g, y, x, *, beta):
+    """|x|, with a parabola in place of its corner."""
+    return g * where(abs(x) >= beta, sign(x), x / beta)
 
 
 @composite(
-    torch=F + "nll_loss",
-    order="input target weight ignore_index reduction",
-    labels=("target",),
+    torch=F + "smooth_l1_loss",
+    order="input target reduction beta",
     examples=(
-        ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
-        ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
-        ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
+        ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
+        ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
     ),
-    fixed=("weight",),
 )
-def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
-    """Minus the entry of input that each label in target picks, weighted, reduced."""
-    _check_classes(input, target)
-    axis = _class_axis(input)
-    counted = target.ne(ignore_index)
-    label = where(counted, target, 0)
-    losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
-    if weight is not None:
-        losses = losses * _weight_of(label, weight)
-    losses = where(counted, losses, 0.0)
-    if reduction == "mean":
-        return losses.sum() / _total_weight(target, weight, ignore_index)
-    return reduced(losses, reduction)
+def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
+    """|input - target|, with a parabola up to beta in place of the corner, reduced."""
+    if beta < 0:
+        raise GradcliError("arguments", f"beta of smooth_l1_loss() cannot be below 0, as {beta} is")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return reduced(smooth_abs(input - target, beta=beta), reduction)
 
 
-def _weight_of(label, weight):
-    return weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=label.shape)
+@elementwise(
+    lambda x, *, delta: np.where(
+        np.abs(x) <= delta, 0.5 * x * x, delta * (np.abs(x) - 0.5 * delta)
+    ),
+    symbolic=lambda sp, x, *, delta: _near(
+        sp, x, delta, x * x / 2, delta * (sp.Abs(x) - sp.sympify(delta) / 2)
+    ),
+    expand=lambda x, *, delta: where(abs(x) <= delta, 0.5 * x * x, delta * (abs(x) - 0.5 * delta)),
+    dtype="float",
+    torch=None,
+    examples=(("bounded_square(x, delta=1.0)", "x=2x3"),),
+)
+def bounded_square(g, y, x, *, delta):
+    """x * x / 2, with lines in place of the slopes steeper than delta."""
+    return g * where(abs(x) >= delta, delta * sign(x), x)
 
 
-def _total_weight(target, weight, ignore_index):
-    """The weights of all labels that count: what a mean is divided by."""
-    counted = target.ne(ignore_index)
+@composite(
+    torch=F + "huber_loss",
+    order="input target reduction delta weight",
+    examples=(
+        ("huber_loss(a, b)", "a=2x3,b=2x3"),
+        ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
+    ),
+)
+def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
+    """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
+    if delta <= 0:
+        raise GradcliError("arguments", f"delta of huber_loss() must be above 0, not {delta}")
+    losses = bounded_square(input - target, delta=delta)
     if weight is None:
-        return counted.sum()
-    return where(counted, _weight_of(where(counted, target, 0), weight), 0.0).sum()
+        return reduced(losses, reduction)
+    have, want = shapes.text(weight.shape), shapes.text(input.shape)
+    message = f"the weight of huber_loss() has the shape of its input, {want}, not {have}"
+    shapes.require_equal(weight.shape, input.shape, message)
+    return reduced(losses * weight, reduction)
 
 
-def _along_classes(weight, ndim, axis):
-    """The weights of the classes, to be multiplied with an input of so many dimensions."""
-    return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
-
-
-@composite(
-    torch=F + "cross_entropy",
-    order="input target weight ignore_index reduction label_smoothing",
-    examples=(
-        ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
-        ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
-        ("cross_entropy(x, tensor(1))", "x=3"),
-        ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
-    ),
-    fixed=("weight",),
-)
-def cross_entropy(
-    input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
-):
-    """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
-    axis = _class_axis(input)
-    logp = input.log_softmax(dim=axis)
-    if target.shape == input.shape:
-        return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
-    picked = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
-    if not label_smoothing:
-        return picked
-    each = logp if weight is None else logp * _along_classes(weight, logp.ndim, axis)
-    even = where(target.ne(ignore_index), -each.sum(dim=axis), 0.0)
-    if reduction == "mean":
-        even = even.sum() / _total_weight(target, weight, ignore_index)
-    elif reduction == "sum":
-        even = even.sum()
-    return (1 - label_smoothing) * picked + even * (label_smoothing / logp.shape[axis])
-
-
-def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
-    if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / logp.shape[axis]
-    terms = logp * target
-    if weight is not None:
-        terms = terms * _along_classes(weight, logp.ndim, axis)
-    losses = -terms.sum(dim=axis)
-    if reduction == "mean":
-        return losses.sum() / (losses.numel if losses.ndim else 1)
-    return reduced(losses, reduction)
+# ---- probabilities -------------------------------------------------------------------------------
 
 
 TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
@@ -200,3 +186,141 @@ def binary_cross_entropy_with_logits(
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""
     return g * (-x).sigmoid()
+
+
+# ---- distributions -------------------------------------------------------------------------------
+
+
+def _entropy(p):
+    """p * log(p), which is 0 at 0."""
+    return where(p.eq(0), 0.0, p * p.log())
+
+
+@composite(
+    torch=F + "kl_div",
+    domain=(0.1, 0.9),
+    examples=(
+        ("kl_div(a, b, reduction='sum')", "a=2x3,b=2x3"),
+        ("kl_div(a, b, reduction='batchmean', log_target=True)", "a=2x3,b=2x3"),
+    ),
+)
+def kl_div(input, target, *, reduction="mean", log_target=False):
+    """target * (log(target) - input), reduced; input holds logarithms of probabilities."""
+    if log_target:
+        losses = exp(target) * (target - input)
+    else:
+        losses = _entropy(target) - target * input
+    if reduction == "batchmean":
+        return losses.sum() / (input.shape[0] if input.ndim else 1)
+    return reduced(losses, reduction)
+
+
+@composite(
+    torch=F + "poisson_nll_loss",
+    order="input target log_input full eps reduction",
+    domain=(1.1, 2.0),
+    examples=(
+        ("poisson_nll_loss(a, b)", "a=2x3,b=2x3"),
+        ("poisson_nll_loss(a, b, log_input=False, full=True)", "a=3,b=3"),
+    ),
+)
+def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
+    """How unlikely counts are where input, or its exponential, is their average; reduced."""
+    if log_input:
+        losses = exp(input) - target * input
+    else:
+        losses = input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        losses = losses + where(target <= 1, 0.0, stirling)
+    return reduced(losses, reduction)
+
+
+@elementwise(
+    lambda x, *, min: np.maximum(x, min),
+    symbolic=lambda sp, x, *, min: elements.clipped(sp, x, min),
+    expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
+    caveat="the gradient flows as if nothing were held",
+    kink=lambda y, x, *, min: x < min,
+    torch=None,
+    domain=(0.2, 2.0),
+    examples=(("held_above(x, min=0.1)", "x=2x3"),),
+)
+def held_above(g, y, x, *, min):
+    """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back."""
+    return g
+
+
+@composite(
+    torch=F + "gaussian_nll_loss",
+    order="input target var full eps reduction",
+    domain=(0.2, 2.0),
+    examples=(
+        ("gaussian_nll_loss(a, b, v)", "a=2x3,b=2x3,v=2x3"),
+        ("gaussian_nll_loss(a, b, v, full=True, reduction='sum')", "a=2x3,b=2x3,v=2"),
+    ),
+    caveat="PyTorch refuses a variance below 0",
+)
+def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
+    """How unlikely target is under normal distributions of mean input and variance var, reduced."""
+    var = held_above(_variance_of(input, var), min=eps)
+    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
+
+
+def _variance_of(input, var):
+    """The variance, in a shape that goes with input: one for each element, or for a row of them."""
+    if var.op.name == "constant" or var.shape == input.shape:
+        return var
+    if var.shape == input.shape[:-1]:
+        return var.unsqueeze(dim=-1)
+    different = [n for n, k in zip(var.shape, input.shape, strict=False) if n != k]
+    if var.ndim != input.ndim or different != [1]:
+        have, want = shapes.text(var.shape), shapes.text(input.shape)
+        raise GradcliError("shape", f"a variance of shape {have} does not go with input {want}")
+    return var
+
+
+# ---- margins -------------------------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "hinge_embedding_loss",
+    order="input target margin reduction",
+    examples=(
+        ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
+        ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
+    ),
+)
+def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
+    """input where target is 1, margin - input or at least 0 where it is -1, reduced."""
+    apart = where(target.ne(1), (margin - input).clamp(min=0), 0)
+    return reduced(apart + where(target.ne(-1), input, 0), reduction)
+
+
+@composite(
+    torch=F + "soft_margin_loss",
+    examples=(
+        ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
+        ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
+    ),
+    fixed=("target",),
+)
+def soft_margin_loss(input, target, *, reduction="mean"):
+    """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
+    return reduced(log1p(exp(-target * input)), reduction)
+
+
+@composite(
+    torch=F + "margin_ranking_loss",
+    order="input1 input2 target margin reduction",
+    examples=(
+        ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),
+        ("margin_ranking_loss(a, b, sign(y), margin=0.5, reduction='none')", "a=3,b=3,y=3"),
+    ),
+)
+def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
+    """How far input1 is from being above input2, or below where target is -1, reduced."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise GradcliError("shape", "margin_ranking_loss() needs tensors of as many dimensions")
+    return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)

@@ -1,0 +1,233 @@
+"""Activations of neural networks, beside those in pointwise.py."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from . import elements
+from .arithmetic import abs, where
+from .families import composite, elementwise, shorthand
+from .pointwise import F, exp, leaky_relu, sigmoid, softplus, tanh
+from .splitting import chunk
+
+SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+# ---- lines with corners --------------------------------------------------------------------------
+
+
+@elementwise(
+    lambda x: np.minimum(np.maximum(x + 3.0, 0), 6) / 6,
+    symbolic=lambda sp, x: elements.clipped(sp, x + 3, 0, 6) / 6,
+    dtype="float",
+    torch=F + "hardsigmoid",
+    kink=lambda y, x: abs(x).eq(3),
+    caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
+    examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
+)
+def hardsigmoid(g, y, x):
+    """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
+    return where((x > -3) & (x < 3), g * SIXTH, 0)
+
+
+@elementwise(
+    lambda x: x * np.minimum(np.maximum(x + 3.0, 0), 6) / 6,
+    symbolic=lambda sp, x: x * elements.clipped(sp, x + 3, 0, 6) / 6,
+    dtype="float",
+    torch=F + "hardswish",
+    kink=lambda y, x: abs(x).eq(3),
+    caveat="no derivative at -3 and 3: PyTorch takes 0 and 1",
+    examples=(("hardswish(x)", "x=3"), ("hardswish(4 * x)", "x=2x3")),
+)
+def hardswish(g, y, x):
+    """x * hardsigmoid(x)."""
+    return where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))
+
+
+def _hardtanh(x, *, min_val, max_val):
+    if min_val > max_val:
+        raise GradcliError("arguments", f"min_val {min_val} is above max_val {max_val}")
+    return np.minimum(np.maximum(x, min_val), max_val)
+
+
+@elementwise(
+    _hardtanh,
+    symbolic=lambda sp, x, *, min_val, max_val: elements.clipped(sp, x, min_val, max_val),
+    torch=F + "hardtanh",
+    kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
+    caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
+    examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
+)
+def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
+    """x, held between min_val and max_val."""
+    return where((x <= min_val) | (x >= max_val), 0, g)
+
+
+@shorthand()
+def relu6(input):
+    """x, held between 0 and 6."""
+    return hardtanh(input, min_val=0.0, max_val=6.0)
+
+
+@composite(
+    torch=F + "hardshrink",
+    kink=lambda y, x, *, lambd: abs(x).eq(lambd),
+    caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
+    examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
+)
+def hardshrink(input, *, lambd=0.5):
+    """x, but 0 between -lambd and lambd."""
+    return where((input >= -lambd) & (input <= lambd), 0, input)
+
+
+@elementwise(
+    lambda x, *, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
+    symbolic=lambda sp, x, *, lambd: x - elements.clipped(sp, x, -lambd, lambd),
+    torch=F + "softshrink",
+    kink=lambda y, x, *, lambd: abs(x).eq(lambd),
+    caveat="no derivative at -lambd and lambd: PyTorch takes 0",
+    examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
+)
+def softshrink(g, y, x, *, lambd=0.5):
+    """x moved towards 0 by lambd, and 0 where it is nearer than that."""
+    return where((x >= -lambd) & (x <= lambd), 0, g)
+
+
+@composite(
+    torch=F + "threshold",
+    kink=lambda y, x, *, threshold, value: x.eq(threshold),
+    caveat="no derivative at the threshold: PyTorch takes 0",
+    examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
+)
+def threshold(input, *, threshold, value):
+    """x where it is above the threshold, otherwise value."""
+    return where(input <= threshold, value, input)
+
+
+@elementwise(
+    lambda x, slope: np.where(np.greater(x, 0), x, np.multiply(x, slope)),
+    symbolic=lambda sp, x, slope: elements.above_zero(sp, x, x, x * slope),
+    kink=lambda y, x, slope: x.eq(0),
+    caveat="no derivative at 0: PyTorch takes the slope",
+    torch=None,
+    expand=lambda x, slope: where(x > 0, x, x * slope),
+)
+def ramp(g, y, x, slope):
+    """x where it is above 0, otherwise slope * x: a leaky_relu whose slope is a tensor."""
+    return where(x > 0, g, slope * g), where(x > 0, 0, x * g)
+
+
+@composite(
+    torch=F + "prelu",
+    examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
+)
+def prelu(input, weight):
+    """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
+    if weight.numel == 1:
+        return ramp(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
+    return ramp(input, along_channels(weight, input, "prelu() needs one weight or"))
+
+
+def along_channels(weight, input, needed):
+    """A number for each channel of input, in a shape to be multiplied with it."""
+    channels = input.shape[1:2]
+    have, want = shapes.text(weight.shape), shapes.text(channels)
+    message = f"{needed} one for each channel, in shape {want}, not {have}"
+    shapes.require_equal(weight.shape, channels, message)
+    return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
+
+
+@shorthand()
+def rrelu(input, lower=1 / 8, upper=1 / 3, training=False):
+    """x where it is above 0, otherwise a slope between lower and upper times x."""
+    if training and lower != upper and input.numel:
+        raise GradcliError(
+            "unsupported",
+            "rrelu() draws random numbers while training, so it has no one gradient",
+            hint="training=False takes the average slope",
+        )
+    return leaky_relu(input, negative_slope=(lower + upper) / 2)
+
+
+# ---- smooth curves -------------------------------------------------------------------------------
+
+
+def _celu(x, *, alpha):
+    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) * (1 / alpha)))
+
+
+@elementwise(
+    _celu,
+    symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x / alpha) - 1)),
+    dtype="float",
+    caveat="in the gradient PyTorch rounds alpha to single precision",
+    examples=(("celu(x)", "x=2x3"), ("celu(x, 0.5)", "x=3")),
+)
+def celu(g, y, x, *, alpha=1.0):
+    """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
+    steepness = 1 / float(np.float32(alpha))
+    return where(x <= 0, g * steepness * alpha * exp(x * steepness), g)
+
+
+@elementwise(
+    lambda x: np.where(
+        np.greater(x, 0), x * SELU_SCALE, np.expm1(np.minimum(x, 0)) * (SELU_ALPHA * SELU_SCALE)
+    ),
+    symbolic=lambda sp, x: elements.above_zero(sp, x, x, SELU_ALPHA * (sp.exp(x) - 1)) * SELU_SCALE,
+    dtype="float",
+    kink=lambda y, x: x.eq(0),
+    caveat="no derivative at 0: PyTorch takes the slope of the left side",
+)
+def selu(g, y, x):
+    """elu with constants that keep mean 0 and variance 1 from layer to layer."""
+    return where(x <= 0, g * (y + SELU_ALPHA * SELU_SCALE), g * SELU_SCALE)
+
+
+@elementwise(
+    lambda x: x * np.tanh(np.log1p(np.exp(x))),
+    symbolic=lambda sp, x: x * sp.tanh(sp.log(1 + sp.exp(x))),
+    dtype="float",
+    torch=F + "mish",
+    expand=lambda x: x * tanh(softplus(x)),
+)
+def mish(g, y, x):
+    """x * tanh(softplus(x))."""
+    t = tanh(softplus(x))
+    return g * (t + x * sigmoid(x) * (1 - t * t))
+
+
+@composite(
+    torch=F + "softsign",
+    examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
+)
+def softsign(input):
+    """x / (|x| + 1): as tanh, but slower on its way to -1 and 1."""
+    return input / (abs(input) + 1)
+
+
+@composite(
+    torch=F + "tanhshrink",
+    examples=(("tanhshrink(x)", "x=3"), ("tanhshrink(x)", "x=2x3")),
+)
+def tanhshrink(input):
+    """x - tanh(x)."""
+    return input - tanh(input)
+
+
+@composite(
+    torch=F + "glu",
+    examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
+)
+def glu(input, *, dim=-1):
+    """The first half along dim times the sigmoid of the second."""
+    size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
+    if size % 2:
+        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
+    first, second = chunk(input, 2, dim)
+    return first * sigmoid(second)
+
+
+@shorthand()
+def softmin(input, dim):
+    """softmax of -x."""
+    return (-input).softmax(dim=dim)

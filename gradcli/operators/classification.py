@@ -1,0 +1,222 @@
+"""Losses of classes: a label, a probability or a yes for each."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from .arithmetic import where
+from .families import composite, shorthand
+from .leaves import arange
+from .losses import logsigmoid, reduced
+from .networks import linear
+from .pointwise import F
+
+
+def _class_axis(input):
+    return 0 if input.ndim == 1 else 1
+
+
+def _check_classes(input, target):
+    axis = _class_axis(input)
+    wanted = input.shape[:axis] + input.shape[axis + 1 :]
+    have, want = shapes.text(target.shape), shapes.text(wanted)
+    message = f"class labels for shape {shapes.text(input.shape)} have shape {want}, not {have}"
+    shapes.require_equal(target.shape, wanted, message)
+
+
+@composite(
+    torch=F + "nll_loss",
+    order="input target weight ignore_index reduction",
+    labels=("target",),
+    examples=(
+        ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
+        ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
+        ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
+    ),
+    fixed=("weight",),
+)
+def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
+    """Minus the entry of input that each label in target picks, weighted, reduced."""
+    _check_classes(input, target)
+    axis = _class_axis(input)
+    counted = target.ne(ignore_index)
+    label = where(counted, target, 0)
+    losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
+    if weight is not None:
+        losses = losses * _weight_of(label, weight)
+    losses = where(counted, losses, 0.0)
+    if reduction == "mean":
+        return losses.sum() / _total_weight(target, weight, ignore_index)
+    return reduced(losses, reduction)
+
+
+def _weight_of(label, weight):
+    return weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=label.shape)
+
+
+def _total_weight(target, weight, ignore_index):
+    """The weights of all labels that count: what a mean is divided by."""
+    counted = target.ne(ignore_index)
+    if weight is None:
+        return counted.sum()
+    return where(counted, _weight_of(where(counted, target, 0), weight), 0.0).sum()
+
+
+def _along_classes(weight, ndim, axis):
+    """The weights of the classes, to be multiplied with an input of so many dimensions."""
+    return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
+
+
+@composite(
+    torch=F + "cross_entropy",
+    order="input target weight ignore_index reduction label_smoothing",
+    examples=(
+        ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
+        ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
+        ("cross_entropy(x, tensor(1))", "x=3"),
+        ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
+    ),
+    fixed=("weight",),
+)
+def cross_entropy(
+    input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
+):
+    """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
+    axis = _class_axis(input)
+    logp = input.log_softmax(dim=axis)
+    if target.shape == input.shape:
+        return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
+    picked = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return picked
+    each = logp if weight is None else logp * _along_classes(weight, logp.ndim, axis)
+    even = where(target.ne(ignore_index), -each.sum(dim=axis), 0.0)
+    if reduction == "mean":
+        even = even.sum() / _total_weight(target, weight, ignore_index)
+    elif reduction == "sum":
+        even = even.sum()
+    return (1 - label_smoothing) * picked + even * (label_smoothing / logp.shape[axis])
+
+
+def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / logp.shape[axis]
+    terms = logp * target
+    if weight is not None:
+        terms = terms * _along_classes(weight, logp.ndim, axis)
+    losses = -terms.sum(dim=axis)
+    if reduction == "mean":
+        return losses.sum() / (losses.numel if losses.ndim else 1)
+    return reduced(losses, reduction)
+
+
+@shorthand()
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+):
+    """cross_entropy of linear(input, linear_weight, linear_bias)."""
+    classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
+    if linear_bias is not None:
+        have = shapes.text(linear_bias.shape)
+        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {have}"
+        shapes.require_equal(linear_bias.shape, classes, message)
+        linear_bias = linear_bias.reshape(shape=(-1,))
+    flat = linear(input, linear_weight.reshape(shape=(-1, features)), bias=linear_bias)
+    return cross_entropy(
+        flat.reshape(shape=(*input.shape[:-1], *classes)),
+        target,
+        weight,
+        reduction=reduction,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )
+
+
+# ---- margins -------------------------------------------------------------------------------------
+
+
+def _rows(x):
+    """The classes of each sample as a row."""
+    if x.ndim > 2:
+        have = shapes.text(x.shape)
+        raise GradcliError("shape", f"this loss needs shape (batch, classes), not {have}")
+    return x.reshape(shape=(1,) * (2 - x.ndim) + x.shape)
+
+
+def _exceeding(margin, picked, others, counted, p=1):
+    """By how much others come within margin of picked, to the power p, where that is counted."""
+    z = margin - picked + others
+    z = where(counted & (z > 0), z, 0.0)
+    return z if p == 1 else z * z
+
+
+@composite(
+    torch=F + "multi_margin_loss",
+    order="input target p margin weight reduction",
+    labels=("target",),
+    fixed=("weight",),
+    examples=(
+        ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
+        ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
+    ),
+)
+def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
+    """How far other classes come within margin of the one in target, averaged, reduced."""
+    if p not in (1, 2):
+        raise GradcliError("arguments", f"p of multi_margin_loss() is 1 or 2, not {p}")
+    rows = _rows(input)
+    samples, classes = rows.shape
+    have = shapes.text(target.shape)
+    message = f"multi_margin_loss() needs a label for each of {samples} samples, not {have}"
+    shapes.require_equal(target.shape or (1,), (samples,), message)
+    label = target.reshape(shape=(samples, 1))
+    others = label.ne(arange(end=classes))
+    losses = _exceeding(margin, rows.gather(dim=1, index=label), rows, others, p)
+    if weight is not None:
+        losses = losses * _weight_of(label, weight)
+    return reduced((losses.sum(dim=1) / classes).reshape(shape=target.shape), reduction)
+
+
+@composite(
+    torch=F + "multilabel_margin_loss",
+    labels=("target",),
+    examples=(
+        ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
+        ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),
+    ),
+)
+def multilabel_margin_loss(input, target, *, reduction="mean"):
+    """How far other classes come within 1 of those in target, which end at -1; reduced."""
+    have, want = shapes.text(target.shape), shapes.text(input.shape)
+    message = f"multilabel_margin_loss() needs labels of shape {want}, not {have}"
+    shapes.require_equal(target.shape, input.shape, message)
+    rows, target = _rows(input), _rows(target)
+    classes = rows.shape[1]
+    listed = (target < 0).cumsum(dim=1).eq(0)
+    label = where(listed, target, 0)
+    named = (listed.unsqueeze(dim=2) & label.unsqueeze(dim=2).eq(arange(end=classes))).sum(dim=1)
+    counted = listed.unsqueeze(dim=2) & named.eq(0).unsqueeze(dim=1)
+    picked = rows.gather(dim=1, index=label).unsqueeze(dim=2)
+    losses = _exceeding(1, picked, rows.unsqueeze(dim=1), counted).sum(dim=(1, 2)) / classes
+    return reduced(losses.reshape(shape=input.shape[:-1]), reduction)
+
+
+@composite(
+    torch=F + "multilabel_soft_margin_loss",
+    order="input target weight reduction",
+    examples=(
+        ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),
+        ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),
+    ),
+)
+def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
+    """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
+    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    losses = losses if weight is None else losses * weight
+    return reduced(losses.sum(dim=-1) / losses.shape[-1], reduction)

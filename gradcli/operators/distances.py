@@ -1,0 +1,182 @@
+"""Distances between vectors, and losses that are made of them."""
+
+from functools import cache
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from .arithmetic import abs, minimum, sign, where
+from .families import composite, reduction, shorthand
+from .leaves import Array
+from .losses import TINY, held_above, reduced
+from .norms import vector_norm
+from .pointwise import F
+
+# ---- length of a difference ----------------------------------------------------------------------
+
+
+@reduction(
+    lambda x, axis, keepdims: np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0),
+    symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, p=sp.oo),
+    expand=lambda x, *, dim, keepdim: abs(x).amax(dim=dim, keepdim=keepdim),
+    torch=None,
+    examples=(("largest_size(x, dim=1)", "x=2x3"),),
+    method=False,
+)
+def largest_size(g, y, x, dim):
+    """The largest |x| along dim; where several are, each takes the whole gradient."""
+    return g * sign(x) * abs(x).eq(y)
+
+
+def _length(x, p):
+    """The length of each vector in the last dimension, as cdist and pdist have it."""
+    if not p >= 0:
+        raise GradcliError("arguments", f"a distance needs p of at least 0, not {p}")
+    if p == 0:
+        return sign(abs(x)).sum(dim=-1)
+    if p == float("inf"):
+        return largest_size(x, dim=-1)
+    return vector_norm(x, dim=-1, p=p)
+
+
+COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
+
+
+@composite(
+    order="x1 x2 p compute_mode",
+    caveat=COINCIDENT,
+    kink=lambda y, *_, **attrs: y.eq(0),
+    examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
+)
+def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The distance of each row of x1 from each row of x2."""
+    if min(x1.ndim, x2.ndim) < 2:
+        raise GradcliError("shape", "cdist() needs tensors of at least two dimensions")
+    have, want = x1.shape[-1], x2.shape[-1]
+    if have != want:
+        raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
+    return _length(x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3), p)
+
+
+@cache
+def _pairs(count):
+    """The first and the second of all pairs of places below count."""
+    return [Array(place, str(place.tolist())) for place in np.triu_indices(count, 1)]
+
+
+@composite(
+    torch=F + "pdist",
+    caveat=COINCIDENT,
+    kink=lambda y, *_, **attrs: y.eq(0),
+    examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
+)
+def pdist(input, *, p=2.0):
+    """The distance of each row from each row after it."""
+    if input.ndim != 2:
+        have = shapes.text(input.shape)
+        raise GradcliError("shape", f"pdist() needs a matrix, not shape {have}")
+    first, second = _pairs(input.shape[0])
+    return _length(input[first] - input[second], p)
+
+
+@shorthand()
+def dist(input, other, p=2):
+    """The length of input - other, all elements taken as one vector."""
+    return vector_norm(input - other, p=p)
+
+
+@composite(
+    order="x1 x2 p eps keepdim",
+    torch=F + "pairwise_distance",
+    examples=(
+        ("pairwise_distance(a, b)", "a=2x3,b=2x3"),
+        ("pairwise_distance(a, b, p=1.0, keepdim=True)", "a=2x3,b=3"),
+    ),
+)
+def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
+    """The length of x1 - x2 + eps along the last dimension."""
+    return vector_norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)
+
+
+@composite(
+    torch=F + "cosine_similarity",
+    order="x1 x2 dim eps",
+    examples=(
+        ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
+        ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
+    ),
+    caveat="the gradient flows through a length below eps as if it were not held there",
+)
+def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
+    """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
+    shape = shapes.broadcast(x1.shape, x2.shape)
+    directions = []
+    for x in (x1.expand(shape=shape), x2.expand(shape=shape)):
+        length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
+        directions.append(x / length)
+    return (directions[0] * directions[1]).sum(dim=dim)
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "cosine_embedding_loss",
+    order="input1 input2 target margin reduction",
+    examples=(
+        ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
+        ("cosine_embedding_loss(a, b, tensor([-1, 1]), margin=-1.0)", "a=2x3,b=2x3"),
+    ),
+)
+def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
+    """1 - cosine where target is 1, cosine - margin or at least 0 where it is -1, reduced."""
+    if target.ndim > 1 or not input1.ndim == input2.ndim == target.ndim + 1:
+        raise GradcliError(
+            "shape", "cosine_embedding_loss() needs two vectors, or two matrices and a vector"
+        )
+    dim = target.ndim
+    squares = ((x * x).sum(dim=dim) + TINY for x in (input1, input2))
+    first, second = squares
+    cosine = (input1 * input2).sum(dim=dim) / (first * second).sqrt()
+    near = where(target.eq(1), 1 - cosine, 0)
+    apart = where(target.eq(-1), (cosine - margin).clamp(min=0), 0)
+    return reduced(near + apart, reduction)
+
+
+@composite(
+    torch=F + "triplet_margin_loss",
+    order="anchor positive negative margin p eps swap reduction",
+    examples=(
+        ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),
+        ("triplet_margin_loss(a, b, c, p=1, swap=True)", "a=2x3,b=2x3,c=2x3"),
+    ),
+)
+def triplet_margin_loss(
+    anchor, positive, negative, *, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction="mean"
+):
+    """How far anchor is from being nearer to positive than to negative by margin, reduced."""
+    if margin <= 0:
+        raise GradcliError("arguments", f"the margin must be above 0, not {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise GradcliError("shape", "triplet_margin_loss() needs tensors of as many dimensions")
+    near = pairwise_distance(anchor, positive, p=p, eps=eps)
+    far = pairwise_distance(anchor, negative, p=p, eps=eps)
+    if swap:
+        far = minimum(far, pairwise_distance(positive, negative, p=p, eps=eps))
+    return reduced((margin + near - far).clamp(min=0), reduction)
+
+
+@shorthand()
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    """triplet_margin_loss; with no distance_function but pairwise_distance."""
+    if distance_function is not None:
+        raise GradcliError(
+            "unsupported",
+            "a distance_function is a Python function, which is not part of the language",
+            hint="write the loss out: clamp(margin + d(a, p) - d(a, n), min=0).mean()",
+        )
+    return triplet_margin_loss(
+        anchor, positive, negative, margin=margin, swap=swap, reduction=reduction
+    )

@@ -1,0 +1,50 @@
+"""Dropout, where it draws nothing: PyTorch's own draws have no one gradient."""
+
+from ..errors import GradcliError
+from ..graphs import as_node
+from .families import shorthand
+
+
+def _dropout(name, *names, training_by_default, sentence):
+    def meaning(input, p=0.5, training=training_by_default, *, train=None):
+        return _dropped(name, as_node(input), p, training if train is None else train)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    return shorthand(*names)(meaning)
+
+
+def _dropped(name, input, p, training):
+    if not 0 <= p <= 1:
+        raise GradcliError("arguments", f"p of {name}() is a probability, from 0 to 1, not {p}")
+    if not training or p == 0 or input.numel == 0:
+        return input
+    if p == 1:
+        return input * 0.0
+    raise GradcliError(
+        "unsupported",
+        f"{name}() draws random numbers while training, so it has no one gradient",
+        hint="training=False leaves its input as it is; a mask of your own is a product: x * m",
+    )
+
+
+dropout = _dropout(
+    "dropout",
+    training_by_default=True,
+    sentence="input as it is; while training PyTorch drops each element with probability p.",
+)
+feature_dropout = _dropout(
+    "feature_dropout",
+    *("dropout1d", "dropout2d", "dropout3d"),
+    training_by_default=True,
+    sentence="input as it is; while training PyTorch drops each channel with probability p.",
+)
+alpha_dropout = _dropout(
+    "alpha_dropout",
+    training_by_default=False,
+    sentence="input as it is; while training dropout that keeps mean and variance.",
+)
+feature_alpha_dropout = _dropout(
+    "feature_alpha_dropout",
+    training_by_default=False,
+    sentence="input as it is; while training dropout of channels that keeps mean and variance.",
+)

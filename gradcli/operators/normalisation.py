@@ -1,0 +1,310 @@
+"""Normalisation: inputs scaled to a known mean, variance or length."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node, shapes
+from ..lazy import np
+from .activations import along_channels
+from .arithmetic import where
+from .families import composite, operator, shorthand
+from .leaves import zeros
+from .networks import windows, zero_pad
+from .norms import vector_norm
+from .pointwise import F
+
+EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
+
+
+def _standardize(x, *, dim, eps):
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return centred / np.sqrt(np.mean(centred * centred, axis=dim, keepdims=True) + eps)
+
+
+@operator(
+    shape=lambda s, *, dim, eps: s,
+    value=_standardize,
+    dtype="float",
+    method=True,
+    expand=lambda x, *, dim, eps: (
+        (x - x.mean(dim=dim, keepdim=True))
+        / (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
+    ),
+    examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
+    torch=None,
+)
+def standardize(g, y, x, *, dim, eps):
+    """x moved and scaled to mean 0 and variance 1 along dim."""
+    scale = _inverse_deviation(x, dim, eps)
+    return scale * (g - g.mean(dim=dim, keepdim=True) - y * (g * y).mean(dim=dim, keepdim=True))
+
+
+def _inverse_deviation(x, dim, eps):
+    return (x.var(dim=dim, correction=0, keepdim=True) + eps).rsqrt()
+
+
+def _scaled(x, weight, bias):
+    """x * weight + bias, where they are given."""
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+# ---- over the last dimensions --------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "layer_norm",
+    examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
+    order="input normalized_shape weight bias eps",
+)
+def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
+    """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
+    dim = _last("layer_norm", input, normalized_shape, weight, bias)
+    return _scaled(standardize(input, dim=dim, eps=eps), weight, bias)
+
+
+@composite(
+    torch=F + "rms_norm",
+    examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
+    order="input normalized_shape weight eps",
+)
+def rms_norm(input, weight=None, *, normalized_shape, eps=None):
+    """input divided by the root of its mean square over its last dimensions, then * weight."""
+    dim = _last("rms_norm", input, normalized_shape, weight)
+    mean_square = (input * input).mean(dim=dim, keepdim=True)
+    scaled = input * (mean_square + (EPSILON if eps is None else eps)).rsqrt()
+    return _scaled(scaled, weight, None)
+
+
+def _last(name, input, normalized_shape, *given):
+    """The dimensions of input that normalized_shape names, which `given` have too."""
+    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+    needed = f"{name}() over {shapes.text(sizes)} needs"
+    tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
+    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, not {have}")
+    for tensor in given:
+        if tensor is not None:
+            have = shapes.text(tensor.shape)
+            shapes.require_equal(
+                tensor.shape, sizes, f"{needed} weight and bias like it, not {have}"
+            )
+    return tuple(range(input.ndim - len(sizes), input.ndim))
+
+
+# ---- channel by channel --------------------------------------------------------------------------
+
+
+def _by_channel(name, input, *given):
+    """What is given for each channel, in a shape to be multiplied with input."""
+    return [
+        None if x is None else along_channels(x, input, f"what {name}() scales with has")
+        for x in given
+    ]
+
+
+@shorthand()
+def batch_norm(
+    input,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-05,
+):
+    """Each channel scaled to mean 0 and variance 1, its own in training, then * weight + bias."""
+    if input.ndim == 1 and input.numel == 0:
+        return input
+    _check_channels("batch_norm", input)
+    mean, var, weight, bias = _by_channel(
+        "batch_norm", input, running_mean, running_var, weight, bias
+    )
+    if training:
+        _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
+        scaled = standardize(input, dim=_all_but(1, input), eps=eps)
+    else:
+        scaled = _from_running("batch_norm", input, mean, var, eps)
+    return _scaled(scaled, weight, bias)
+
+
+def _check_channels(name, input):
+    if input.ndim < 2:
+        have = shapes.text(input.shape)
+        raise GradcliError("shape", f"{name}() needs shape (batch, channels, ...), not {have}")
+
+
+def _check_several(name, sizes):
+    if shapes.numel(sizes) == 1:
+        raise GradcliError("shape", f"{name}() needs more than one value for each channel")
+
+
+def _all_but(dim, input):
+    return tuple(d for d in range(input.ndim) if d != dim)
+
+
+def _from_running(name, input, mean, var, eps):
+    if mean is None or var is None:
+        raise GradcliError("arguments", f"{name}() needs running_mean and running_var here")
+    return (input - mean.detach()) / (var.detach() + eps).sqrt()
+
+
+@composite(
+    torch=F + "instance_norm",
+    order="input running_mean running_var weight bias use_input_stats momentum eps",
+    examples=(
+        ("instance_norm(x)", "x=1x2x3"),
+        ("instance_norm(x, weight=w, bias=b)", "x=2x2x3,w=2,b=2"),
+    ),
+)
+def instance_norm(
+    input,
+    running_mean=None,
+    running_var=None,
+    weight=None,
+    bias=None,
+    *,
+    use_input_stats=True,
+    momentum=0.1,
+    eps=1e-05,
+):
+    """Each channel of each sample scaled to mean 0 and variance 1, then * weight + bias."""
+    _check_channels("instance_norm", input)
+    mean, var, weight, bias = _by_channel(
+        "instance_norm", input, running_mean, running_var, weight, bias
+    )
+    if use_input_stats:
+        _check_several("instance_norm", input.shape[2:])
+        scaled = standardize(input, dim=tuple(range(2, input.ndim)), eps=eps)
+    else:
+        scaled = _from_running("instance_norm", input, mean, var, eps)
+    return _scaled(scaled, weight, bias)
+
+
+def _groups(input, num_groups):
+    """input with all elements of a group of channels in the last dimension."""
+    _check_channels("group_norm", input)
+    batch, channels, *rest = input.shape
+    if num_groups < 1 or channels % num_groups:
+        raise GradcliError("shape", f"{channels} channels do not divide into {num_groups} groups")
+    return input.reshape(shape=(batch, num_groups, channels // num_groups * shapes.numel(rest)))
+
+
+@composite(
+    torch=F + "group_norm",
+    order="input num_groups weight bias eps",
+    examples=(
+        ("group_norm(x, 2)", "x=2x4"),
+        ("group_norm(x, 2, w, b)", "x=1x4x2,w=4,b=4"),
+    ),
+)
+def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
+    """Each group of channels scaled to mean 0 and variance 1, then * weight + bias."""
+    groups = _groups(input, num_groups)
+    batch, channels = input.shape[:2]
+    _check_several("group_norm", (batch * channels // num_groups, num_groups, *input.shape[2:]))
+    weight, bias = _by_channel("group_norm", input, weight, bias)
+    scaled = standardize(groups, dim=(2,), eps=eps).reshape(shape=input.shape)
+    return _scaled(scaled, weight, bias)
+
+
+@composite(
+    torch=F + "local_response_norm",
+    order="input size alpha beta k",
+    examples=(
+        ("local_response_norm(x, 2)", "x=1x3x2"),
+        ("local_response_norm(x, 3, 0.5, 1.0, 2.0)", "x=2x3x1x2"),
+    ),
+)
+def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
+    """input / (k + alpha * the mean square over `size` channels) ** beta."""
+    if input.ndim < 3:
+        have = shapes.text(input.shape)
+        raise GradcliError(
+            "shape", f"local_response_norm() needs shape (batch, channels, ...), not {have}"
+        )
+    batch, channels, *rest = input.shape
+    squares = (input * input).reshape(shape=(batch, channels, shapes.numel(rest)))
+    padded = zero_pad(squares, amount=((0, 0), (size // 2, (size - 1) // 2), (0, 0)))
+    near = windows(padded, kernel=(size, 1), stride=(1, 1), dilation=(1, 1)).mean(dim=(-2, -1))
+    return input / (near * alpha + k).reshape(shape=input.shape) ** beta
+
+
+# ---- length --------------------------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "normalize",
+    examples=(("normalize(x)", "x=2x3"), ("normalize(x, p=1.0, dim=0)", "x=3")),
+    order="input p dim eps",
+)
+def normalize(input, *, p=2.0, dim=1, eps=1e-12):
+    """input divided by its length along dim."""
+    return input / vector_norm(input, p=p, dim=dim, keepdim=True).clamp(min=eps)
+
+
+@composite(
+    examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
+    order="input p dim maxnorm",
+)
+def renorm(input, *, p, dim, maxnorm):
+    """Slices across dim that are longer than maxnorm made as short as it."""
+    if input.ndim < 2:
+        raise GradcliError("shape", "renorm() needs at least two dimensions")
+    if p <= 0 or maxnorm < 0:
+        raise GradcliError("arguments", "renorm() needs p above 0 and maxnorm of at least 0")
+    across = _all_but(shapes.axis(dim, input.ndim), input)
+    length = vector_norm(input, p=p, dim=across, keepdim=True)
+    return input * where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
+
+
+# ---- as PyTorch has them beside torch.nn.functional ----------------------------------------------
+
+
+@shorthand()
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """layer_norm, with mean and 1 / deviation, through which no gradient flows."""
+    out = layer_norm(input, normalized_shape, weight, bias, eps)
+    dim = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    return Outputs((out, *_statistics(input, dim, eps, keepdim=True)))
+
+
+@shorthand()
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """group_norm, with mean and 1 / deviation, through which no gradient flows."""
+    out = group_norm(input, group, weight, bias, eps)
+    return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
+
+
+@shorthand()
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
+    out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)
+    none = zeros(size=(0,))
+    saved = _statistics(input, _all_but(1, input), eps) if training else (none, none)
+    return Outputs((out, *saved))
+
+
+def _statistics(x, dim, eps, keepdim=False):
+    mean, scale = x.mean(dim=dim, keepdim=keepdim), _inverse_deviation(x, dim, eps)
+    scale = scale if keepdim else scale.reshape(shape=mean.shape)
+    return mean.detach(), scale.detach()
+
+
+@shorthand("torch.batch_norm", alone=True)
+def torch_batch_norm(
+    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+):
+    """batch_norm with its arguments in another order."""
+    return batch_norm(
+        as_node(input), running_mean, running_var, weight, bias, training=training, eps=eps
+    )
+
+
+@shorthand("torch.instance_norm", alone=True)
+def torch_instance_norm(
+    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+):
+    """instance_norm with its arguments in another order."""
+    return instance_norm(
+        as_node(input), running_mean, running_var, weight, bias,
+        use_input_stats=use_input_stats, eps=eps,
+    )  # fmt: skip

@@ -1,0 +1,286 @@
+"""The loss of sequences whose alignment with their labels is not known: all alignments count.
+
+An alignment names a class at every time, with blanks between labels and labels repeated. Over
+labels with a blank around each, it stays, goes on by one, or goes on by two where that skips
+nothing but a blank. Probabilities are kept as logarithms, with the derivative along a direction.
+"""
+
+from itertools import groupby, product
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from .families import operator, shorthand
+from .leaves import Array, tensor
+from .losses import reduced
+from .pointwise import F
+
+
+class _Alignments:
+    """The labels of each sample with blanks around them, and how long sample and labels are."""
+
+    def __init__(self, log_probs, targets, input_lengths, target_lengths, blank):
+        self.times, self.counts = np.array(input_lengths), np.array(target_lengths)
+        samples, longest = len(self.counts), max(target_lengths, default=0)
+        self.labels = np.full((samples, 2 * longest + 1), blank)
+        ends = np.cumsum(self.counts)
+        for n, count in enumerate(target_lengths):
+            given = targets[n] if targets.ndim == 2 else targets[ends[n] - count : ends[n]]
+            self.labels[n, 1 : 2 * count : 2] = given[:count]
+        self.blank, self.sample = blank, np.arange(samples)
+        self.time = np.arange(len(log_probs))
+        self.inside = (self.time[:, None] < self.times)[..., None]
+
+    def emitted(self, log_probs):
+        """What each time has for each label."""
+        return np.take_along_axis(log_probs, self.labels[None], axis=2)
+
+    def backward(self, x):
+        """Times and labels of each sample in reverse."""
+        time = np.maximum(self.times - 1 - self.time[:, None], 0)[..., None]
+        return x[time, self.sample[:, None], self._from_the_end()]
+
+    def _from_the_end(self):
+        return np.maximum(2 * self.counts[:, None] - np.arange(self.labels.shape[1]), 0)
+
+    def reached(self, x, turn, reverse=False):
+        """The probability of all ways from the start to each label at each time, and its turn."""
+        labels = self.labels
+        if reverse:
+            labels = np.take_along_axis(labels, self._from_the_end(), axis=1)
+        skips = np.zeros(labels.shape, bool)
+        skips[:, 2:] = (labels[:, 2:] != self.blank) & (labels[:, 2:] != labels[:, :-2])
+        out, turns = np.full(x.shape, -np.inf), np.zeros(x.shape)
+        out[:1, :, :2], turns[:1, :, :2] = x[:1, :, :2], turn[:1, :, :2]
+        for t in self.time[1:]:
+            ways = [out[t - 1], _later(out[t - 1], 1, -np.inf), _later(out[t - 1], 2, -np.inf)]
+            ways[2] = np.where(skips, ways[2], -np.inf)
+            moved = [turns[t - 1], _later(turns[t - 1], 1, 0), _later(turns[t - 1], 2, 0)]
+            out[t], turns[t] = _joined(np.stack(ways), np.stack(moved))
+            out[t] += x[t]
+            turns[t] += turn[t]
+        return out, turns
+
+    def losses(self, out, turns):
+        """Minus the probability to be at the end of the labels at the last time, and its turn."""
+        last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
+        ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, turns))
+        ways = np.where(ends < 0, -np.inf, ways)
+        never = np.where(self.counts == 0, 0.0, -np.inf)
+        total, turn = _joined(ways, moved)
+        return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, turn)
+
+    def by_class(self, x, classes):
+        """What there is for each label, added up for each class."""
+        counted = np.arange(self.labels.shape[1]) <= 2 * self.counts[:, None]
+        out = np.zeros((*x.shape[:2], classes))
+        places = (self.time[:, None, None], self.sample[:, None], self.labels)
+        np.add.at(out, places, np.where(self.inside & counted, x, 0))
+        return out
+
+
+def _later(x, by, fill):
+    """Each row moved on by some places."""
+    out = np.full(x.shape, fill, float)
+    out[:, by:] = x[:, : max(x.shape[1] - by, 0)]
+    return out
+
+
+def _joined(ways, moved):
+    """The logarithm of the sum of exp(ways), and its derivative where they move."""
+    total = np.logaddexp.reduce(ways)
+    shares = np.exp(ways - np.where(np.isneginf(total), 0, total))
+    return total, np.sum(shares * moved, axis=0)
+
+
+def _losses(log_probs, targets, *, zero_infinity, **lengths):
+    a = _Alignments(log_probs, targets, **lengths)
+    x = a.emitted(log_probs)
+    losses, _ = a.losses(*a.reached(x, np.zeros(x.shape)))
+    return np.where(np.isposinf(losses), 0, losses) if zero_infinity else losses
+
+
+def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
+    """The slopes; with a direction their derivative along it."""
+    a = _Alignments(log_probs, targets, **lengths)
+    x = a.emitted(log_probs)
+    turn = np.zeros(x.shape) if direction is None else a.emitted(direction)
+    ahead, ahead_turn = a.reached(x, turn)
+    behind, behind_turn = a.reached(a.backward(x), a.backward(turn), reverse=True)
+    losses, losses_turn = (loss[:, None] for loss in a.losses(ahead, ahead_turn))
+    shares, free = np.exp(ahead + a.backward(behind) + losses - x), np.exp(log_probs)
+    if direction is not None:
+        shares = shares * (ahead_turn + a.backward(behind_turn) + losses_turn - turn)
+        free = free * direction
+    impossible = np.isposinf(losses)
+    undefined = np.isneginf(log_probs) | (impossible & (not zero_infinity))
+    slopes = np.where(undefined, np.nan, free - a.by_class(shares, log_probs.shape[2]))
+    return np.where(a.inside & ~(impossible & zero_infinity), slopes, 0)
+
+
+# ---- in symbols ----------------------------------------------------------------------------------
+
+MOST = 1_000  # ways to name a class at every time that are looked through
+
+
+def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
+    """For each sample its alignments, each with its probability."""
+    classes = log_probs.shape[2]
+    if classes ** max(input_lengths, default=0) > MOST:
+        raise GradcliError("limit", "these are too many alignments to write out in symbols")
+    end = 0
+    for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
+        given = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
+        end, wanted = end + count, [int(label) for label in given]
+        ways = [w for w in product(range(classes), repeat=times) if _heard(w, blank) == wanted]
+        yield {w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in ways}
+
+
+def _heard(way, blank):
+    """The labels of an alignment: repetitions and blanks left out."""
+    return [label for label, _ in groupby(way) if label != blank]
+
+
+def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):
+    never = sp.S.Zero if zero_infinity else sp.oo
+    found = _written(sp, log_probs, targets, **how)
+    return np.array([-sp.log(sp.Add(*ways.values())) if ways else never for ways in found], object)
+
+
+def _symbolic_slopes(sp, log_probs, targets, direction, *, zero_infinity, **how):
+    out = np.full(log_probs.shape, sp.S.Zero, object)
+    for n, ways in enumerate(_written(sp, log_probs, targets, **how)):
+        whole = sp.Add(*ways.values())
+        for t, c in product(range(how["input_lengths"][n]), range(log_probs.shape[2])):
+            through = sp.Add(*(ways[w] for w in ways if w[t] == c))
+            undefined = sp.S.Zero if zero_infinity else sp.nan
+            out[t, n, c] = sp.exp(log_probs[t, n, c]) - through / whole if ways else undefined
+    return out
+
+
+# ---- operators -----------------------------------------------------------------------------------
+
+
+def _checked(log_probs, targets, *, blank, **_):
+    if not 0 <= blank < log_probs[2]:
+        raise GradcliError("arguments", f"blank must be a class from 0 to {log_probs[2] - 1}")
+    return log_probs[1:2]
+
+
+@operator(
+    shape=_checked,
+    value=_losses,
+    symbolic=_symbolic_losses,
+    dtype="float",
+    labels=("targets",),
+    order="log_probs targets input_lengths target_lengths blank zero_infinity",
+    spelling="ctc_loss({0}, {1}, {input_lengths}, {target_lengths}, blank={blank}, "
+    "reduction='none', zero_infinity={zero_infinity})",
+    torch=F + "ctc_loss",
+    caveat="as in PyTorch the gradient is right only behind log_softmax",
+    examples=(
+        ("ctc_loss(log_softmax(x, 2), tensor([[1, 2]]), (3,), (2,))", "x=3x1x3"),
+        ("ctc_loss(log_softmax(x, 2), tensor([1, 2]), (2, 1), (1, 1), reduction='sum')", "x=2x2x3"),
+    ),
+)
+def ctc_losses(
+    g, y, log_probs, targets, *, input_lengths, target_lengths, blank=0, zero_infinity=False
+):
+    """Minus the logarithm of the probability of labels, however they align with the times."""
+    slopes = ctc_slopes(
+        log_probs, targets, input_lengths=input_lengths, target_lengths=target_lengths,
+        blank=blank, zero_infinity=zero_infinity,
+    )  # fmt: skip
+    return g.unsqueeze(dim=-1) * slopes, None
+
+
+@operator(
+    shape=lambda s, *_, **attrs: s,
+    value=_slopes,
+    symbolic=_symbolic_slopes,
+    dtype="float",
+    labels=("targets",),
+    order="log_probs targets input_lengths target_lengths blank zero_infinity direction",
+    torch=None,
+    examples=(
+        (
+            "w * ctc_slopes(log_softmax(x, 2).detach(), tensor([[1]]), (2,), (1,), 0, False)",
+            "x=2x1x3,w=2x1x3",
+        ),
+    ),
+)
+def ctc_slopes(
+    g,
+    y,
+    log_probs,
+    targets,
+    direction=None,
+    *,
+    input_lengths,
+    target_lengths,
+    blank,
+    zero_infinity,
+):
+    """The gradient of ctc_loss, exp(log_probs) less the share of each class in all alignments; or
+    its derivative along a direction.
+    """
+    if direction is not None:
+        raise GradcliError("not-differentiable", "ctc_loss() has no third derivative", span=y.span)
+    turned = ctc_slopes(
+        log_probs, targets, direction=g, input_lengths=input_lengths,
+        target_lengths=target_lengths, blank=blank, zero_infinity=zero_infinity,
+    )  # fmt: skip
+    return turned, None, None
+
+
+@shorthand(numbers=("input_lengths", "target_lengths"))
+def ctc_loss(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    blank=0,
+    reduction="mean",
+    zero_infinity=False,
+):
+    """How unlikely labels are, however they align with the times of log_probs, reduced."""
+    log_probs, targets = as_node(log_probs), as_node(targets)
+    if log_probs.ndim not in (2, 3) or targets.ndim not in (1, 2):
+        raise GradcliError(
+            "shape", "ctc_loss() needs log_probs of shape (time, batch, classes) and labels"
+        )
+    batch = log_probs if log_probs.ndim == 3 else log_probs.unsqueeze(dim=1)
+    times, samples, _ = batch.shape
+    inputs = _whole("input_lengths", input_lengths, samples, times)
+    longest = targets.shape[1] if targets.ndim == 2 else targets.shape[0]
+    counts = _whole("target_lengths", target_lengths, samples, longest)
+    _check_targets(targets, samples, counts)
+    losses = ctc_losses(
+        batch, targets, input_lengths=inputs, target_lengths=counts, blank=blank,
+        zero_infinity=zero_infinity,
+    )  # fmt: skip
+    losses = losses if log_probs.ndim == 3 else losses.squeeze(dim=0)
+    if reduction == "mean":
+        sizes = [max(count, 1) for count in counts]
+        losses = losses / tensor(data=Array(np.array(sizes), f"tensor({sizes})"))
+    return reduced(losses, reduction)
+
+
+def _whole(name, given, samples, most):
+    """The length of each sample."""
+    if isinstance(given, Array):
+        given = tuple(given.value.reshape(-1).tolist())
+    lengths = given if isinstance(given, tuple) else (given,)
+    if len(lengths) != samples:
+        raise GradcliError("shape", f"{name} has a length for each of {samples} samples")
+    if not all(isinstance(n, int) and 0 <= n <= most for n in lengths):
+        raise GradcliError("arguments", f"{name} must be whole numbers from 0 to {most}")
+    return lengths
+
+
+def _check_targets(targets, samples, counts):
+    needed: tuple[int, ...] = (sum(counts),)
+    if targets.ndim == 2:
+        needed = (samples, targets.shape[1])
+    message = f"ctc_loss() needs targets of shape {needed}, not {shapes.text(targets.shape)}"
+    shapes.require_equal(targets.shape, needed, message)

@@ -1,0 +1,194 @@
+"""Activations, normalisation, losses and distances at corners, ties, ±0, inf and nan."""
+
+from math import inf, nan
+
+AROUND = [-inf, -4.0, -3.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 3.0, 4.0, 6.0, inf, nan]
+SEED = [1.0, 2.0, -1.0, 0.5, 3.0, 1.0, 2.0, -0.5, 1.0, 2.0, 1.0, -1.0, 2.0, 1.0]
+FINITE = AROUND[1:12]
+MATRIX = [[1.0, 2.0, 4.0], [0.5, -1.0, 3.0]]
+ROWS = [[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [-3.0, 4.0]]
+CLASSES = [[0.5, 1.5, -0.5], [2.0, 1.0, 1.0]]
+IMAGE = [[[1.0, 2.0], [3.0, 3.0]], [[0.0, 0.0], [-1.0, 5.0]]]
+PATHS = [[[-1.0, -2.0, -0.5], [-1.0, -1.5, -0.7]]] * 3
+
+ACTIVATIONS = [
+    *(
+        (f"F.{call}", {"x": AROUND}, SEED)
+        for call in (
+            "hardsigmoid(x)",
+            "hardswish(x)",
+            "hardtanh(x)",
+            "hardtanh(x, -0.5, 0.5)",
+            "hardtanh(x, min_val=0.5, max_val=0.5)",
+            "relu6(x)",
+            "celu(x)",
+            "celu(x, 0.3)",
+            "celu(x, alpha=-1.0)",
+            "selu(x)",
+            "mish(x)",
+            "softsign(x)",
+            "tanhshrink(x)",
+            "hardshrink(x)",
+            "hardshrink(x, 0.0)",
+            "hardshrink(x, -0.5)",
+            "softshrink(x)",
+            "softshrink(x, 0.0)",
+            "softshrink(x, 3.0)",
+            "threshold(x, 0.5, 9.0)",
+            "threshold(x, inf, 1.0)",
+            "logsigmoid(x)",
+            "rrelu(x)",
+            "rrelu(x, 0.5, 0.5)",
+            "softmin(x, dim=0)",
+            "dropout(x, p=1.0)",
+            "dropout(x, 0.0)",
+            "dropout(x, 0.5, False)",
+        )
+    ),
+    ("torch.selu(x) + torch.celu(x) + torch.rrelu(x)", {"x": FINITE}, None),
+    ("F.prelu(x, w)", {"x": AROUND, "w": [0.25]}, SEED),
+    (
+        "torch.prelu(x, w)",
+        {"x": [[-1.0, 0.0, -0.0], [2.0, -3.0, nan]], "w": [0.5, -1.0, 2.0]},
+        None,
+    ),
+    ("F.prelu(x, w)", {"x": [[-1.0, -inf], [2.0, 3.0]], "w": [inf, 0.0]}, None),
+    ("F.prelu(x, w)", {"x": -2.0, "w": [0.5]}, None),
+    ("F.glu(x)", {"x": [[1.0, inf, 0.0, -800.0], [nan, 2.0, 800.0, -0.0]]}, None),
+    ("F.glu(x, 0)", {"x": MATRIX}, None),
+    ("F.alpha_dropout(x, 1.0, True)", {"x": [1.0, -2.0]}, None),
+    ("torch.dropout(x, 0.5, False)", {"x": [1.0, inf]}, None),
+]
+
+NORMALISATION = [
+    ("F.normalize(x)", {"x": ROWS}, None),
+    ("F.normalize(x, p=1.0, dim=0)", {"x": MATRIX}, None),
+    ("F.normalize(x, p=inf)", {"x": [[1.0, -1.0], [0.0, 0.0]]}, None),
+    ("F.normalize(x, p=0.5)", {"x": [[1.0, 0.0], [0.0, 0.0]]}, None),
+    ("F.normalize(x, eps=5.0)", {"x": [[3.0, 4.0], [3.0, 3.0]]}, None),
+    ("F.normalize(x)", {"x": [[inf, 1.0], [nan, 1.0]]}, None),
+    ("renorm(x, 2, 0, 5.0)", {"x": ROWS}, None),
+    ("renorm(x, 2, 0, 1.0)", {"x": ROWS}, None),
+    ("renorm(x, inf, 1, 2.0)", {"x": [[2.0, -3.0], [1.0, 3.0]]}, None),
+    ("x.renorm(1, -1, 0)", {"x": MATRIX}, None),
+    ("F.layer_norm(x, (2,))", {"x": [[1.0, 1.0], [0.0, inf]]}, [[1.0, 2.0], [1.0, 1.0]]),
+    ("torch.layer_norm(x, [3])", {"x": MATRIX}, [[1.0, 2.0, 0.0], [1.0, 0.0, 0.0]]),
+    ("torch.rms_norm(x, (2,))", {"x": ROWS}, None),
+    ("F.rms_norm(x, (2,), w, 0.5)", {"x": ROWS, "w": [inf, -1.0]}, None),
+    (
+        "F.batch_norm(x, None, None, w, b, True)",
+        {"x": ROWS, "w": [0.0, 2.0], "b": [1.0, 2.0]},
+        None,
+    ),
+    ("F.batch_norm(x, tensor([0.0, 1.0]), tensor([0.0, 4.0]))", {"x": ROWS}, None),
+    (
+        "torch.batch_norm(x, w, None, tensor([0.5, 1.0]), ones(2), False, 0.1, 0.0, False)",
+        {"x": ROWS, "w": [3.0, -1.0]},
+        None,
+    ),
+    ("F.instance_norm(x)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
+    ("F.group_norm(x, 2)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
+    ("torch.group_norm(x, 1, w)", {"x": IMAGE, "w": [2.0, 0.0]}, IMAGE),
+    ("F.local_response_norm(x, 2, alpha=1.0, beta=0.5, k=0.0)", {"x": IMAGE}, None),
+    ("F.local_response_norm(x, 5)", {"x": IMAGE}, None),
+    ("native_layer_norm(x, (3,), None, None, 0.1)[0]", {"x": MATRIX}, MATRIX),
+]
+
+PAIR = {"a": [0.0, 1.0, -1.0, 3.0, inf, nan, 2.0], "b": [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, inf]}
+LOSSES = [
+    *(
+        (f"F.{call}", PAIR, None)
+        for call in (
+            "smooth_l1_loss(a, b)",
+            "smooth_l1_loss(a, b, reduction='sum')",
+            "smooth_l1_loss(a, b, reduction='sum', beta=2.0)",
+            "smooth_l1_loss(a, b, beta=0, reduction='sum')",
+            "huber_loss(a, b, reduction='sum')",
+            "huber_loss(a, b, reduction='sum', delta=2.0)",
+            "huber_loss(a, b, delta=inf)",
+            "hinge_embedding_loss(a, b, reduction='sum')",
+            "kl_div(a, b, reduction='sum')",
+            "kl_div(a, b, reduction='sum', log_target=True)",
+            "poisson_nll_loss(a, b, reduction='sum')",
+            "poisson_nll_loss(a, b, log_input=False, full=True, reduction='sum')",
+        )
+    ),
+    (
+        "F.hinge_embedding_loss(a, b, reduction='sum')",
+        {"a": [1.0, 1.0, 2.0], "b": [-1.0, 1, 3]},
+        None,
+    ),
+    (
+        "F.gaussian_nll_loss(a, b, v)",
+        {"a": [1.0, 2.0, 3.0], "b": [1.0, 0.0, 3.0], "v": [0.0, 1e-6, inf]},
+        None,
+    ),
+    ("F.gaussian_nll_loss(a, b, 0.5, full=True)", {"a": [1.0, 2.0], "b": [1.0, 0.0]}, None),
+    (
+        "F.soft_margin_loss(a, tensor([1, -1, 1, 1, -1]), reduction='sum')",
+        {"a": [800.0, 800.0, -800.0, 0.0, nan]},
+        None,
+    ),
+    (
+        "F.margin_ranking_loss(a, b, tensor([1, -1, 1]), reduction='sum')",
+        {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 2.0]},
+        None,
+    ),
+    ("F.multi_margin_loss(x, tensor([1, 0]))", {"x": CLASSES}, None),
+    ("F.multi_margin_loss(x, tensor([1, 0]), p=2, reduction='none')", {"x": CLASSES}, [1.0, 2.0]),
+    (
+        "F.multi_margin_loss(x, tensor([0, 2]), p=2)",
+        {"x": [[inf, 1.0, nan], [1.0, -inf, 1.0]]},
+        None,
+    ),
+    ("F.multilabel_margin_loss(x, tensor([[1, 1, -1], [-1, 0, 0]]))", {"x": CLASSES}, None),
+    ("F.multilabel_margin_loss(x, tensor([2, 0, -1]))", {"x": [1.0, 1.0, 2.0]}, None),
+    ("F.multilabel_soft_margin_loss(x, t)", {"x": [[800.0, -800.0]], "t": [[0.0, 0.5]]}, None),
+    ("F.ctc_loss(x, tensor([[1, 1], [2, 0]]), (3, 2), (2, 1))", {"x": PATHS}, None),
+    (
+        "F.ctc_loss(x, tensor([[1, 1], [2, 0]]), (2, 3), (2, 1), reduction='sum')",
+        {"x": PATHS},
+        None,
+    ),
+    ("F.ctc_loss(x, tensor([1, 1, 2]), (2, 3), (2, 1), zero_infinity=True)", {"x": PATHS}, None),
+    (
+        "F.ctc_loss(x, tensor([[1, 1], [2, 0]]), (0, 3), (0, 0), reduction='none')",
+        {"x": PATHS},
+        [1.0, 2.0],
+    ),
+    (
+        "F.ctc_loss(x, tensor([1, 0]), (3,), (2,), blank=2)",
+        {"x": [[-1.0, -2.0, -0.5], [-1.0, -1.5, -0.7], [-0.5, -1.0, -800.0]]},
+        None,
+    ),
+    (
+        "F.ctc_loss(x, tensor([[1]]), (2,), (1,))",
+        {"x": [[[-1.0, -inf, -0.5]], [[-1.0, -1.5, -inf]]]},
+        None,
+    ),
+]
+
+DISTANCES = [
+    *(
+        (f"cdist(x, y, {p})", {"x": ROWS, "y": ROWS[:3]}, None)
+        for p in (0, 0.5, 1.0, 1.5, 2.0, 3.0, inf)
+    ),
+    *((f"pdist(x, {p})", {"x": ROWS}, None) for p in (0, 0.5, 1.0, 1.5, 2.0, 3.0, inf)),
+    ("cdist(x, y, inf)", {"x": [[1.0, 1.0]], "y": [[0.0, 0.0], [2.0, 0.0]]}, None),
+    ("pdist(x)", {"x": [[inf, 1.0], [1.0, 1.0], [nan, 0.0]]}, None),
+    ("dist(x, y)", {"x": [1.0, 2.0], "y": [1.0, 2.0]}, None),
+    ("dist(x, y, inf)", {"x": [1.0, 2.0], "y": [0.0, 1.0]}, None),
+    ("pairwise_distance(x, y, eps=0.0)", {"x": ROWS, "y": [0.0, 0.0]}, None),
+    ("pairwise_distance(x, x)", {"x": ROWS}, None),
+    ("F.pairwise_distance(x, y, p=inf, keepdim=True)", {"x": ROWS, "y": [1.0, 1.0]}, None),
+    ("cosine_similarity(x, y)", {"x": ROWS, "y": [[1.0, 0.0]] * 4}, None),
+    ("F.cosine_similarity(x, y, dim=0, eps=10.0)", {"x": [3.0, 4.0], "y": [0.0, 1.0]}, None),
+    ("F.cosine_similarity(x, y, -1)", {"x": [inf, 1.0], "y": [nan, 1.0]}, None),
+    ("F.cosine_embedding_loss(x, y, tensor([1, -1, 1, 0]))", {"x": ROWS, "y": ROWS[::-1]}, None),
+    ("F.cosine_embedding_loss(x, y, tensor(-1), 1.0)", {"x": [2.0, 0.0], "y": [1.0, 0.0]}, None),
+    ("F.triplet_margin_loss(x, y, z)", {"x": ROWS, "y": ROWS, "z": ROWS[::-1]}, None),
+    ("F.triplet_margin_loss(x, y, z, swap=True, eps=0.0)", {"x": ROWS, "y": ROWS, "z": ROWS}, None),
+    ("F.triplet_margin_with_distance_loss(x, y, z)", {"x": ROWS, "y": ROWS[::-1], "z": ROWS}, None),
+]
+
+CASES = [*ACTIVATIONS, *NORMALISATION, *LOSSES, *DISTANCES]
