@@ -2,6 +2,7 @@
 
 from . import (
     arithmetic,
+    convolution,
     indexing,
     leaves,
     losses,
@@ -11,6 +12,7 @@ from . import (
     pointwise,
     reductions,
     shaping,
+    windows,
 )
 from .families import SHORTHANDS
 

@@ -9,6 +9,7 @@ from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import where
+from .contraction import contracted
 from .families import composite, operator
 from .leaves import eye, ones
 
@@ -198,9 +199,7 @@ def _without_repeats(term):
 
 @operator(
     shape=_einsum_shape,
-    value=lambda *xs, equation: np.einsum(
-        equation, *xs, optimize=len(xs) > 2 and np.asarray(xs[0]).dtype != object
-    ),
+    value=contracted,
     order="equation operands",
     index="einsum",
     examples=(
