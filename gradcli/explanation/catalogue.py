@@ -23,6 +23,11 @@ ORDER = (
     "shaping",
     "indexing",
     "networks",
+    "convolution",
+    "pooling",
+    "padding",
+    "resampling",
+    "attention",
     "losses",
 )
 

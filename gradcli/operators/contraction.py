@@ -45,7 +45,7 @@ def _product(x, y, a, b, out):
 
 def _innermost(x, letters):
     """The letter of the dimension whose elements are next to each other."""
-    return min(letters, key=lambda k: (abs(x.strides[letters.index(k)]), -x.shape[letters.index(k)]))
+    return min(zip(letters, x.strides, x.shape), key=lambda item: (item[1], -item[2]))[0]
 
 
 def _matrices(x, letters, shared, rows, columns):

@@ -145,9 +145,7 @@ def _convolution(n):
         same = isinstance(padding, str)
         how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
         how |= {"dilation": dilation, "groups": groups}
-        to_input = OPS[name + "_input"](
-            weight=weight, grad_output=g, input_size=input.shape, **how
-        )
+        to_input = OPS[name + "_input"](weight=weight, grad_output=g, input_size=input.shape, **how)
         to_weight = OPS[name + "_weight"](
             input=input, grad_output=g, weight_size=weight.shape, **how
         )
@@ -170,11 +168,11 @@ def _convolution(n):
         torch=F + name,
         rule=_batched(rule, n),
         examples=(
+            (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=2x2x{w},b=2"),
             (f"{name}(x, w, b, padding=1)", f"x=2x2x{x},w=3x2x{w},b=3"),
-            (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=3x2x{w},b=3"),
             (f"{name}(x, w, groups=2)", f"x=1x4x{x},w=2x2x{w}"),
             (f"{name}(x, w, padding='same', dilation=2)", f"x=1x1x{x},w=1x1x{w[:-1]}3"),
-        )[: 4 if n < 3 else 2],
+        )[: 4 if n < 3 else 1],
     )(meaning)
 
 
@@ -240,9 +238,7 @@ def _by_weight(n):
 def _transposed(n):
     name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
 
-    def rule(
-        g, y, input, weight, bias=None, *, stride, padding, output_padding, groups, dilation
-    ):
+    def rule(g, y, input, weight, bias=None, *, stride, padding, output_padding, groups, dilation):
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         to_input = OPS[f"conv{n}d"](g, weight, **how)
         more = [a - b for a, b in zip(to_input.shape[-n:], input.shape[-n:])]
