@@ -49,7 +49,7 @@ class TorchWriter(Writer):
         written = super().by_spelling(node)
         if isinstance(written, Call):
             return written._replace(function=self.function(node.op))
-        if isinstance(written, tree.Attribute) and isinstance(written.base, Call):
+        if isinstance(written, tree.Attribute | tree.Subscript) and isinstance(written.base, Call):
             return written._replace(base=written.base._replace(function=self.function(node.op)))
         return written
 

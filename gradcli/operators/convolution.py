@@ -8,58 +8,19 @@ from ..graphs import OPS, shapes
 from .families import composite
 from .matrix import einsum
 from .pointwise import F
-from .windows import several, zeros_around
+from .windows import Kernel, several, zeros_around
 
 SPACE = {1: "length", 2: "rows, columns", 3: "depth, rows, columns"}
 
 
-class _Kernel:
-    """How a kernel moves: over n dimensions, `edges` being the zeros before and after each."""
+class _Grouped(Kernel):
+    """A kernel whose channels stay among themselves in groups."""
 
     def __init__(self, n, size, stride, padding, dilation, groups):
-        self.n, self.size, self.groups = n, tuple(size[-n:]), groups
-        self.stride, self.dilation = several(stride, n), several(dilation, n)
-        self.edges = self._edges(padding)
+        super().__init__(n, size, stride, padding, dilation)
+        self.groups = groups
         if not isinstance(groups, int) or groups < 1:
             raise GradcliError("arguments", f"groups must be above 0, not {groups!r}")
-
-    def _edges(self, padding):
-        if padding == "same":
-            if set(self.stride) != {1}:
-                raise GradcliError("arguments", "padding='same' needs a stride of 1")
-            total = [d * (k - 1) for d, k in zip(self.dilation, self.size)]
-            return tuple((t // 2, t - t // 2) for t in total)
-        if isinstance(padding, str) and padding != "valid":
-            raise GradcliError(
-                "arguments", f"padding {padding!r} is not a number, 'same' or 'valid'"
-            )
-        return tuple((p, p) for p in several(0 if padding == "valid" else padding, self.n))
-
-    @property
-    def spread(self):
-        """The size of what n positions meet, less n times the stride."""
-        return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
-
-    def parts(self, input):
-        """What the kernel meets of the padded input, at each of its positions."""
-        padded = zeros_around(input, self.edges)
-        return padded.windows(kernel=self.size, stride=self.stride, dilation=self.dilation)
-
-    def laid_out(self, parts, size):
-        """The transpose of `parts`: they are added up where they came from, in an input of `size`.
-
-        What no position of the kernel meets is 0.
-        """
-        whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
-        met = parts.shape[-2 * self.n : -self.n]
-        most = (p * s + more + s - 1 for p, s, more in zip(met, self.stride, self.spread))
-        reach = tuple(map(min, whole, most))
-        head = parts.shape[: -2 * self.n]
-        out = parts.overlap(shape=(*head, *reach), stride=self.stride, dilation=self.dilation)
-        out = zeros_around(out, tuple((0, m - r) for m, r in zip(whole, reach)))
-        if not any(map(any, self.edges)):
-            return out
-        return out[(..., *(slice(a, a + m) for m, (a, _) in zip(size, self.edges)))]
 
     def sums(self, pattern, batched, *operands):
         """einsum of parts, kernels and outputs.
@@ -139,7 +100,7 @@ def _convolution(n):
     name, x, w = f"conv{n}d", "x".join("3" * n), "x".join("2" * n)
 
     def rule(g, y, input, weight, bias=None, *, stride, padding, dilation, groups):
-        edges = _Kernel(n, weight.shape, stride, padding, dilation, groups).edges
+        edges = _Grouped(n, weight.shape, stride, padding, dilation, groups).edges
         if any(a != b for a, b in edges):  # PyTorch's conv2d_input knows only one number for both
             return NotImplemented
         same = isinstance(padding, str)
@@ -154,7 +115,7 @@ def _convolution(n):
     def meaning(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
         channels = weight.shape[1] * groups if weight.ndim > 1 else 0
         _check(name, n, input, weight, groups, channels)
-        kernel = _Kernel(n, weight.shape, stride, padding, dilation, groups)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
         kernels = kernel.grouped(weight, 0)
         out = kernel.sums("ngiPK,goiK->ngoP", input.ndim == n + 2, parts, kernels)
@@ -181,7 +142,7 @@ def _by_input(n):
     wide = "x".join("4" * n)
 
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
-        kernel = _Kernel(n, weight.shape, stride, padding, dilation, groups)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         return _spread(kernel, weight, grad_output, input_size[-n:])
 
     meaning.__name__ = name
@@ -214,7 +175,7 @@ def _by_weight(n):
     wide = "x".join("4" * n)
 
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
-        kernel = _Kernel(n, weight_size, stride, padding, dilation, groups)
+        kernel = _Grouped(n, weight_size, stride, padding, dilation, groups)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
         outputs = kernel.grouped(grad_output, -n - 1)
         out = kernel.sums("ngoP,ngiPK->goiK", input.ndim == n + 2, outputs, parts)
@@ -255,7 +216,7 @@ def _transposed(n):
     ):
         channels = weight.shape[0] if weight.ndim else 0
         _check(name, n, input, weight, groups, channels)
-        kernel = _Kernel(n, weight.shape, stride, padding, dilation, groups)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         more = several(output_padding, n)
         if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):
             raise GradcliError("arguments", "output_padding must be below stride or dilation")

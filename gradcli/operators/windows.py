@@ -9,7 +9,8 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import operator
+from .families import composite, operator
+from .pointwise import F
 
 
 def several(value, n):
@@ -124,3 +125,111 @@ def zeros_around(x, amount):
         raise GradcliError("arguments", "padding must not be below 0")
     whole = ((0, 0),) * (x.ndim - len(amount)) + tuple(amount)
     return x.zero_pad(amount=whole) if any(map(any, amount)) else x
+
+
+class Kernel:
+    """How a kernel moves: over n dimensions, `edges` being the zeros before and after each."""
+
+    def __init__(self, n, size, stride, padding, dilation):
+        self.n, self.size = n, tuple(size[-n:])
+        self.stride, self.dilation = several(stride, n), several(dilation, n)
+        self.edges = self._edges(padding)
+
+    def _edges(self, padding):
+        if padding == "same":
+            if set(self.stride) != {1}:
+                raise GradcliError("arguments", "padding='same' needs a stride of 1")
+            total = [d * (k - 1) for d, k in zip(self.dilation, self.size)]
+            return tuple((t // 2, t - t // 2) for t in total)
+        if isinstance(padding, str) and padding != "valid":
+            raise GradcliError(
+                "arguments", f"padding {padding!r} is not a number, 'same' or 'valid'"
+            )
+        return tuple((p, p) for p in several(0 if padding == "valid" else padding, self.n))
+
+    @property
+    def spread(self):
+        """The size of what n positions meet, less n times the stride."""
+        return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
+
+    def positions(self, size):
+        """How many positions the kernel has over an input of `size`, zeros included."""
+        return tuple(map(_count, size, self.size, self.stride, self.dilation))
+
+    def parts(self, input):
+        """What the kernel meets of the padded input, at each of its positions."""
+        padded = zeros_around(input, self.edges)
+        return padded.windows(kernel=self.size, stride=self.stride, dilation=self.dilation)
+
+    def laid_out(self, parts, size):
+        """The transpose of `parts`: they are added up where they came from, in an input of `size`.
+
+        What no position of the kernel meets is 0.
+        """
+        whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
+        met = parts.shape[-2 * self.n : -self.n]
+        most = (p * s + more + s - 1 for p, s, more in zip(met, self.stride, self.spread))
+        reach = tuple(map(min, whole, most))
+        head = parts.shape[: -2 * self.n]
+        out = parts.overlap(shape=(*head, *reach), stride=self.stride, dilation=self.dilation)
+        out = zeros_around(out, tuple((0, m - r) for m, r in zip(whole, reach)))
+        if not any(map(any, self.edges)):
+            return out
+        return out[(..., *(slice(a, a + m) for m, (a, _) in zip(size, self.edges)))]
+
+
+# ---- windows as columns --------------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "unfold",
+    aliases=("F.unfold", "functional.unfold"),
+    spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, stride={stride})",
+    examples=(
+        ("F.unfold(x, 2)", "x=1x2x3x3"),
+        ("F.unfold(x, (2, 1), dilation=2, padding=1, stride=2)", "x=2x4x3"),
+    ),
+)
+def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
+    """The part of an image under a kernel at each of its positions, as a column for each."""
+    if input.ndim not in (3, 4):
+        raise GradcliError(
+            "shape",
+            "unfold() needs a shape of (batch, channels, rows, columns), not "
+            f"{shapes.text(input.shape)}",
+        )
+    parts = Kernel(2, several(kernel_size, 2), stride, padding, dilation).parts(input)
+    *head, c, h, w, k, m = range(parts.ndim)
+    sizes = parts.shape[-4:]
+    columns = (input.shape[-3] * sizes[2] * sizes[3], sizes[0] * sizes[1])
+    return parts.permute(dims=(*head, c, k, m, h, w)).reshape(shape=(*input.shape[:-3], *columns))
+
+
+@composite(
+    torch=F + "fold",
+    order="input output_size kernel_size dilation padding stride",
+    examples=(
+        ("fold(x, (3, 3), 2)", "x=1x4x4"),
+        ("fold(x, (4, 3), (2, 1), dilation=2, padding=1, stride=2)", "x=4x6"),
+    ),
+)
+def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The columns of unfold laid back where they came from and added up."""
+    kernel = Kernel(2, several(kernel_size, 2), stride, padding, dilation)
+    size = several(output_size, 2)
+    whole = tuple(n + a + b for n, (a, b) in zip(size, kernel.edges))
+    counts = kernel.positions(whole)
+    area = shapes.numel(kernel.size)
+    if input.ndim not in (2, 3) or input.shape[-2] % area:
+        raise GradcliError(
+            "shape",
+            f"fold() with a kernel of {area} elements needs columns of a multiple of that, not "
+            f"shape {shapes.text(input.shape)}",
+        )
+    head, channels = input.shape[:-2], input.shape[-2] // area
+    want = (*input.shape[:-1], shapes.numel(counts))
+    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, not {input.shape[-1]}"
+    shapes.require_equal(input.shape, want, message)
+    apart = input.reshape(shape=(*head, channels, *kernel.size, *counts))
+    *first, k, m, h, w = range(apart.ndim)
+    return kernel.laid_out(apart.permute(dims=(*first, h, w, k, m)), size)
