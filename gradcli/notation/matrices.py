@@ -114,9 +114,7 @@ class Matrices:
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
         name = self.names.get(e.node)
-        if name is None or not all(
-            isinstance(p, str) or (p == 0 and n == 1) for p, n in zip(e.places, e.node.shape)
-        ):
+        if name is None or not self._is_whole(e):
             return None
         if len(set(e.places) - {0}) != sum(p != 0 for p in e.places):
             return None
@@ -128,6 +126,13 @@ class Matrices:
             return None
         start = letters.index(own[0])
         return Subscript(name, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+    def _is_whole(self, e: Element) -> bool:
+        """Whether the letters of an element run over the whole of the tensor."""
+        return all(
+            p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
+            for p, n in zip(e.places, e.node.shape)
+        )
 
     # ---- matrices --------------------------------------------------------------------------------
 
@@ -174,9 +179,7 @@ class Matrices:
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
         name = self.names.get(e.node)
         letters = [p for p in e.places if p != 0]
-        if name is None or not all(
-            isinstance(p, str) or (p == 0 and n == 1) for p, n in zip(e.places, e.node.shape)
-        ):
+        if name is None or not self._is_whole(e):
             return None
         if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
             return self._kronecker([e], rows, columns)

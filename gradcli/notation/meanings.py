@@ -162,25 +162,20 @@ class Meanings:
 
     def window(self, at: Sequence[Place], x: Node, stride, dilation) -> Expr:
         """The element of x at a place in the kernel, at a position of the kernel."""
-        head, positions, kernel = at[:-4], at[-4:-2], at[-2:]
-        under = [
-            places.plus(places.plus(0, p, s), k, d)
-            for p, k, s, d in zip(positions, kernel, stride, dilation)
-        ]
-        return self(x, [*head, *under])
+        n = len(stride)
+        head, positions, kernel = at[: -2 * n], at[-2 * n : -n], at[-n:]
+        return self(x, [*head, *_under(positions, kernel, stride, dilation)])
 
     def overlapping(self, at: Sequence[Place], w: Node, stride, dilation) -> Expr:
         """The sum of what windows hold of one element."""
-        sums = [(self.fresh(n), n) for n in w.shape[-4:]]
-        (rows, _), (columns, _), (down, _), (across, _) = sums
-        met = [
-            delta(place, places.plus(places.plus(0, p, s), k, d))
-            for place, p, k, s, d in zip(at[-2:], (rows, columns), (down, across), stride, dilation)
-        ]
+        n = len(stride)
+        sums = [(self.fresh(size), size) for size in w.shape[-2 * n :]]
         letters = [letter for letter, _ in sums]
-        body: Expr = Product((*met, self(w, [*at[:-2], *letters])))
-        for letter, n in reversed(sums):
-            body = Sum(letter, n, body)
+        under = _under(letters[:n], letters[n:], stride, dilation)
+        met = [delta(place, there) for place, there in zip(at[-n:], under)]
+        body: Expr = Product((*met, self(w, [*at[:-n], *letters])))
+        for letter, size in reversed(sums):
+            body = Sum(letter, size, body)
         return body
 
     def clamped(self, at: Sequence[Place], x: Node, low: Node | None, high: Node | None) -> Expr:
@@ -215,3 +210,11 @@ class Meanings:
             return Product((*inside, delta(at[axis], named), self(v, there)))
 
         return self.over(v.shape[axis], body)
+
+
+def _under(
+    positions: Sequence[Place], kernel: Sequence[Place], stride: Sequence[int], dilation
+) -> list[Place]:
+    """Where a place in the kernel is at a position of the kernel."""
+    steps = zip(positions, kernel, stride, dilation)
+    return [places.plus(places.plus(0, p, s), k, d) for p, k, s, d in steps]

@@ -49,7 +49,7 @@ class TorchWriter(Writer):
         written = super().by_spelling(node)
         if isinstance(written, Call):
             return written._replace(function=self.function(node.op))
-        if isinstance(written, tree.Attribute) and isinstance(written.base, Call):
+        if isinstance(written, tree.Attribute | tree.Subscript) and isinstance(written.base, Call):
             return written._replace(base=written.base._replace(function=self.function(node.op)))
         return written
 
@@ -107,8 +107,9 @@ def put_at(w: TorchWriter, node: Node) -> Tree:
 @in_other_words
 def overlap(w: TorchWriter, node: Node) -> Tree:
     places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
-    kernel = node.parents[0].shape[-2:]
-    return _added(w, node, _unfolded(places, kernel, node.attrs["stride"], node.attrs["dilation"]))
+    stride, dilation = node.attrs["stride"], node.attrs["dilation"]
+    kernel = node.parents[0].shape[-len(stride) :]
+    return _added(w, node, _unfolded(places, kernel, stride, dilation))
 
 
 def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
@@ -159,7 +160,7 @@ def _unfolded(base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree
     """What a kernel sees at each of its positions; steps stand for the dilation unfold lacks."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
-        base = Method(base, "unfold", (Number(-2), Number(reach), Number(step)))
+        base = Method(base, "unfold", (Number(-len(kernel)), Number(reach), Number(step)))
     steps = ", ".join(f"::{n}" for n in dilation)
     return base if set(dilation) == {1} else tree.Subscript(base, f"..., {steps}")
 

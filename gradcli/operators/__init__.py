@@ -5,6 +5,7 @@ from . import (
     arithmetic,
     classification,
     contractions,
+    convolution,
     decompositions,
     diagonals,
     distances,
@@ -26,8 +27,10 @@ from . import (
     order,
     ordering,
     overwriting,
+    padding,
     pairs,
     pointwise,
+    pooling,
     products,
     reductions,
     reflections,
@@ -44,6 +47,7 @@ from . import (
     splitting,
     statistics,
     triangular,
+    windows,
 )
 from .families import SHORTHANDS
 

@@ -5,6 +5,7 @@ from string import ascii_letters
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
+from .blas import contracted
 from .families import composite, operator, shorthand
 from .leaves import eye, ones
 from .matrix import dot
@@ -91,8 +92,7 @@ def _einsum_shape(*given, equation):
 
 def _einsum(*xs, equation):
     operands, right = spelled_out(equation, [np.ndim(x) for x in xs])
-    optimize = len(xs) > 2 and np.asarray(xs[0]).dtype != object
-    return np.einsum(",".join(operands) + "->" + right, *xs, optimize=optimize)
+    return contracted(*xs, equation=f"{','.join(operands)}->{right}")
 
 
 def _without_repeats(term):

@@ -7,9 +7,9 @@ from .activations import along_channels
 from .arithmetic import where
 from .families import composite, operator, shorthand
 from .leaves import zeros
-from .networks import windows, zero_pad
 from .norms import vector_norm
 from .pointwise import F
+from .windows import windows, zero_pad
 
 EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
 

@@ -1,0 +1,62 @@
+"""Sums of products as NumPy's einsum gives them; of two large arrays by multiplying matrices."""
+
+from ..lazy import np
+
+LARGE = 2**12  # elements from which on matrices are worth being made
+
+
+def contracted(*xs, equation):
+    """einsum of arrays."""
+    arrays = [np.asarray(x) for x in xs]
+    terms = _terms(equation, arrays)
+    if terms is not None:
+        return _product(*arrays, *terms)
+    several = len(arrays) > 2 and arrays[0].dtype != object
+    return np.einsum(equation, *arrays, optimize=several)
+
+
+def _terms(equation, arrays):
+    """The letters of two operands and of the output; None where matrices are of no use."""
+    left, _, out = equation.replace(" ", "").partition("->")
+    a, _, b = left.partition(",")
+    plain = len(arrays) == 2 and "." not in equation and "->" in equation
+    if not plain or max(x.size for x in arrays) < LARGE or any(x.dtype != float for x in arrays):
+        return None
+    sizes = dict(zip(a, arrays[0].shape))
+    agree = all(sizes.setdefault(k, n) == n for k, n in zip(b, arrays[1].shape))
+    once = all(len(set(term)) == len(term) for term in (a, b))
+    no_lone = all(k in out for k in set(a) ^ set(b))
+    return (a, b, out) if agree and once and no_lone else None
+
+
+def _product(x, y, a, b, out):
+    """The innermost dimension of the larger one stays innermost, so that little is copied."""
+    larger, letters = (x, a) if x.size >= y.size else (y, b)
+    if _innermost(larger, letters) not in set(b) - set(a):
+        x, y, a, b = y, x, b, a
+    shared = [k for k in a if k in b and k in out]
+    summed = [k for k in a if k in b and k not in out]
+    rows, columns = [k for k in a if k not in b], [k for k in b if k not in a]
+    product = _matrices(x, a, shared, rows, summed) @ _matrices(y, b, shared, summed, columns)
+    sizes = dict(zip(a, x.shape)) | dict(zip(b, y.shape))
+    have = [*shared, *rows, *columns]
+    return product.reshape([sizes[k] for k in have]).transpose([have.index(k) for k in out])
+
+
+def _innermost(x, letters):
+    """The letter of the dimension whose elements are next to each other."""
+    return min(zip(letters, x.strides, x.shape), key=lambda item: (item[1], -item[2]))[0]
+
+
+def _matrices(x, letters, shared, rows, columns):
+    """Matrices with these letters in their rows and columns, one for each place of the shared."""
+    if letters and _innermost(x, letters) in rows:
+        return _matrices_by_row(x, letters, shared, columns, rows).swapaxes(-1, -2)
+    return _matrices_by_row(x, letters, shared, rows, columns)
+
+
+def _matrices_by_row(x, letters, shared, rows, columns):
+    sizes = dict(zip(letters, x.shape))
+    order = [letters.index(k) for k in (*shared, *rows, *columns)]
+    count = [int(np.prod([sizes[k] for k in group], dtype=int)) for group in (rows, columns)]
+    return x.transpose(order).reshape([*(sizes[k] for k in shared), *count])

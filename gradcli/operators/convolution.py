@@ -1,0 +1,241 @@
+"""Convolutions over one, two and three dimensions: one definition, of any number n of them.
+
+A transposed convolution is the gradient of a convolution by its input, and is said with it.
+"""
+
+from ..errors import GradcliError
+from ..graphs import OPS, shapes
+from .contractions import einsum
+from .families import composite
+from .pointwise import F
+from .windows import Kernel, several, zeros_around
+
+SPACE = {1: "length", 2: "rows, columns", 3: "depth, rows, columns"}
+
+
+class _Grouped(Kernel):
+    """A kernel whose channels stay among themselves in groups."""
+
+    def __init__(self, n, size, stride, padding, dilation, groups):
+        super().__init__(n, size, stride, padding, dilation)
+        self.groups = groups
+        if not isinstance(groups, int) or groups < 1:
+            raise GradcliError("arguments", f"groups must be above 0, not {groups!r}")
+
+    def sums(self, pattern, batched, *operands):
+        """einsum of parts, kernels and outputs.
+
+        In the pattern P stands for positions, K for places in the kernel and c for channels: i of
+        the input and o of the output, each a group at a time.
+        """
+        batch, several = "n" if batched else "", "g" if self.groups > 1 else ""
+        terms = {"n": batch, "g": several, "P": "xyz"[: self.n], "K": "klm"[: self.n]}
+        return einsum("".join(terms.get(k, k) for k in pattern), *operands)
+
+    def grouped(self, x, dim):
+        """Channels taken apart into groups."""
+        if self.groups == 1:
+            return x
+        dim %= x.ndim
+        sizes = (self.groups, x.shape[dim] // self.groups)
+        return x.reshape(shape=(*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
+
+    def merged(self, x, dim):
+        """Groups of channels put together."""
+        if self.groups == 1:
+            return x
+        dim %= x.ndim
+        count = x.shape[dim] * x.shape[dim + 1]
+        return x.reshape(shape=(*x.shape[:dim], count, *x.shape[dim + 2 :]))
+
+
+def _check(name, n, input, weight, groups, channels):
+    """That input and weight have the dimensions that they need, and the channels of each other."""
+    if input.ndim not in (n + 1, n + 2) or weight.ndim != n + 2:
+        order = "out, in" if "transpose" not in name else "in, out"
+        raise GradcliError(
+            "shape",
+            f"{name}() needs an input of shape (batch, channels, {SPACE[n]}) "
+            f"and a weight of shape ({order}, {SPACE[n]}), "
+            f"not {shapes.text(input.shape)} and {shapes.text(weight.shape)}",
+        )
+    have = input.shape[-n - 1]
+    if have != channels:
+        raise shapes.Conflict(
+            f"{name}() needs {channels} channels for this weight, and the input has {have}",
+            have,
+            channels,
+        )
+    if not isinstance(groups, int) or groups < 1 or weight.shape[0] % groups:
+        raise GradcliError(
+            "shape", f"{weight.shape[0]} channels do not divide into {groups!r} groups"
+        )
+
+
+def _with_bias(out, bias, n):
+    return out if bias is None else out + bias.reshape(shape=(bias.numel, *(1,) * n))
+
+
+def _batched(rule, n):
+    """The rule of a convolution, which is for batches, of a single input too."""
+
+    def any_rule(g, y, input, *others, **how):
+        if input.ndim == n + 2:
+            return rule(g, y, input, *others, **how)
+        batches = g.unsqueeze(dim=0), y, input.unsqueeze(dim=0)
+        answer = rule(*batches, *others, **how)
+        if answer is NotImplemented:
+            return answer
+        to_input, *rest = answer
+        return to_input.squeeze(dim=0), *rest
+
+    return any_rule
+
+
+def _to_bias(g, bias):
+    return None if bias is None else g.sum(dim=(0, *range(2, g.ndim)))
+
+
+def _convolution(n):
+    name, x, w = f"conv{n}d", "x".join("3" * n), "x".join("2" * n)
+
+    def rule(g, y, input, weight, bias=None, *, stride, padding, dilation, groups):
+        edges = _Grouped(n, weight.shape, stride, padding, dilation, groups).edges
+        if any(a != b for a, b in edges):  # PyTorch's conv2d_input knows only one number for both
+            return NotImplemented
+        same = isinstance(padding, str)
+        how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
+        how |= {"dilation": dilation, "groups": groups}
+        to_input = OPS[name + "_input"](weight=weight, grad_output=g, input_size=input.shape, **how)
+        to_weight = OPS[name + "_weight"](
+            input=input, grad_output=g, weight_size=weight.shape, **how
+        )
+        return to_input, to_weight, _to_bias(g, bias)
+
+    def meaning(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
+        channels = weight.shape[1] * groups if weight.ndim > 1 else 0
+        _check(name, n, input, weight, groups, channels)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
+        kernels = kernel.grouped(weight, 0)
+        out = kernel.sums("ngiPK,goiK->ngoP", input.ndim == n + 2, parts, kernels)
+        return _with_bias(kernel.merged(out, -n - 2), bias, n)
+
+    meaning.__name__ = name
+    meaning.__doc__ = (
+        "At every position, the sum of products of the kernel and the part of the input under it."
+    )
+    composite(
+        torch=F + name,
+        rule=_batched(rule, n),
+        examples=(
+            (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=2x2x{w},b=2"),
+            (f"{name}(x, w, b, padding=1)", f"x=2x2x{x},w=3x2x{w},b=3"),
+            (f"{name}(x, w, groups=2)", f"x=1x4x{x},w=2x2x{w}"),
+            (f"{name}(x, w, padding='same', dilation=2)", f"x=1x1x{x},w=1x1x{w[:-1]}3"),
+        )[: 4 if n < 3 else 1],
+    )(meaning)
+
+
+def _by_input(n):
+    name, x, g, w = f"conv{n}d_input", "3, " * n, "x".join("2" * n), "x".join("2" * n)
+    wide = "x".join("4" * n)
+
+    def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        return _spread(kernel, weight, grad_output, input_size[-n:])
+
+    meaning.__name__ = name
+    meaning.__doc__ = (
+        f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
+    )
+    composite(
+        torch=f"torch.nn.grad.{name}",
+        order="input_size weight grad_output stride padding dilation groups",
+        examples=(
+            (f"{name}((1, 1, {x[:-2]}), w, g)", f"w=2x1x{w},g=1x2x{g}"),
+            (
+                f"{name}((1, 2, {x[:-2]}), w, g, padding=1, groups=2)",
+                f"w=2x1x{w},g=1x2x{wide}",
+            ),
+        )[: 2 if n < 3 else 1],
+    )(meaning)
+
+
+def _spread(kernel, weight, g, size):
+    """Each element of g times the kernels, laid over an input of `size`."""
+    n = kernel.n
+    outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
+    parts = kernel.sums("ngoP,goiK->ngiPK", g.ndim == n + 2, outputs, kernels)
+    return kernel.laid_out(kernel.merged(parts, -2 * n - 2), size)
+
+
+def _by_weight(n):
+    name, x, w, g = f"conv{n}d_weight", "x".join("3" * n), "2, " * n, "x".join("2" * n)
+    wide = "x".join("4" * n)
+
+    def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
+        kernel = _Grouped(n, weight_size, stride, padding, dilation, groups)
+        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
+        outputs = kernel.grouped(grad_output, -n - 1)
+        out = kernel.sums("ngoP,ngiPK->goiK", input.ndim == n + 2, outputs, parts)
+        return kernel.merged(out, 0)
+
+    meaning.__name__ = name
+    meaning.__doc__ = (
+        f"The gradient of conv{n}d by its weight: outputs times the parts that they came from, "
+        "summed."
+    )
+    composite(
+        torch=f"torch.nn.grad.{name}",
+        order="input weight_size grad_output stride padding dilation groups",
+        examples=(
+            (f"{name}(x, (2, 1, {w[:-2]}), g)", f"x=2x1x{x},g=2x2x{g}"),
+            (f"{name}(x, (2, 1, {w[:-2]}), g, padding=1, groups=2)", f"x=1x2x{x},g=1x2x{wide}"),
+        )[: 2 if n < 3 else 1],
+    )(meaning)
+
+
+def _transposed(n):
+    name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
+
+    def rule(g, y, input, weight, bias=None, *, stride, padding, output_padding, groups, dilation):
+        how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        to_input = OPS[f"conv{n}d"](g, weight, **how)
+        more = [a - b for a, b in zip(to_input.shape[-n:], input.shape[-n:])]
+        if any(more):  # output_padding made room for positions that no element of the input has
+            to_input = to_input[(..., *map(slice, input.shape[-n:]))]
+            input = zeros_around(input, tuple((0, m) for m in more))
+        to_weight = OPS[f"conv{n}d_weight"](
+            input=g, grad_output=input, weight_size=weight.shape, **how
+        )
+        return to_input, to_weight, _to_bias(g, bias)
+
+    def meaning(
+        input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+    ):
+        channels = weight.shape[0] if weight.ndim else 0
+        _check(name, n, input, weight, groups, channels)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        more = several(output_padding, n)
+        if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):
+            raise GradcliError("arguments", "output_padding must be below stride or dilation")
+        inner = zip(input.shape[-n:], kernel.stride, kernel.spread, kernel.edges, more)
+        size = tuple(m * s + spread - a - b + p for m, s, spread, (a, b), p in inner)
+        return _with_bias(_spread(kernel, weight, input, size), bias, n)
+
+    meaning.__name__ = name
+    meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
+    composite(
+        torch=F + name,
+        rule=_batched(rule, n),
+        examples=(
+            (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),
+            (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),
+        )[: 2 if n < 3 else 1],
+    )(meaning)
+
+
+for _n in (1, 2, 3):
+    for _declare in (_convolution, _by_input, _by_weight, _transposed):
+        _declare(_n)

@@ -1,0 +1,359 @@
+"""Pooling over one, two and three dimensions: averages and largest elements of windows."""
+
+import math
+from itertools import product
+
+from ..errors import GradcliError
+from ..graphs import OPS, Outputs, shapes
+from ..graphs.operator import REQUIRED
+from ..lazy import np
+from . import elements
+from .arithmetic import abs, sign
+from .families import composite, operator, shorthand
+from .leaves import Array
+from .pointwise import F, relu
+from .selecting import in_range
+from .windows import several, zeros_around
+
+FIRST = "of equal elements the first takes the whole gradient"
+
+
+def _check(name, n, s):
+    if len(s) not in (n + 1, n + 2):
+        raise GradcliError(
+            "shape",
+            f"{name}() needs a batch, channels and {n} more dimension{'s' * (n > 1)}, the batch "
+            f"may be missing, not shape {shapes.text(s)}",
+        )
+    if 0 in s[-n - 1 :]:
+        raise GradcliError("shape", f"{name}() of a shape without elements: {shapes.text(s)}")
+
+
+class _Slide:
+    """How a window slides along one dimension."""
+
+    def __init__(self, size, kernel, stride, padding, dilation, ceil_mode):
+        self.size, self.kernel, self.stride = size, kernel, stride
+        self.padding, self.dilation = padding, dilation
+        if min(kernel, stride, dilation) < 1 or padding < 0:
+            raise GradcliError("arguments", "kernel_size, stride and dilation must be above 0")
+        self.reach = dilation * (kernel - 1) + 1
+        if padding > self.reach // 2:
+            raise GradcliError("arguments", "padding must be at most half of the kernel's reach")
+        room = size + 2 * padding - self.reach
+        self.count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+        if ceil_mode and (self.count - 1) * stride >= size + padding:
+            self.count -= 1  # no window begins in the padding after the end
+        if self.count < 1:
+            raise GradcliError(
+                "shape", f"the kernel reaches over {self.reach} elements, and there are {size}"
+            )
+
+    @property
+    def overhang(self):
+        """What the last window, which ceil_mode lets go on, needs after the end."""
+        return max(0, (self.count - 1) * self.stride + self.reach - self.size - self.padding)
+
+    def sizes(self, count_include_pad):
+        """By what each window's sum is divided."""
+        start = np.arange(self.count) * self.stride - self.padding
+        end = np.minimum(start + self.kernel, self.size + self.padding)
+        if count_include_pad:
+            return end - start
+        return np.minimum(end, self.size) - np.maximum(start, 0)
+
+    def places(self):
+        """For each window, where its elements are; instead of padding, its nearest element."""
+        start = (np.arange(self.count) * self.stride - self.padding)[:, None]
+        first = np.where(start < 0, start % self.dilation, start)
+        last = start + (self.size - 1 - start) // self.dilation * self.dilation
+        return np.clip(start + np.arange(self.kernel) * self.dilation, first, last)
+
+
+def _slides(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=False):
+    _check(name, n, s)
+    kernel = several(kernel_size, n)
+    stride = kernel if stride is None or stride == () else several(stride, n)
+    given = zip(s[-n:], kernel, stride, several(padding, n), several(dilation, n))
+    return [_Slide(*each, ceil_mode) for each in given]
+
+
+# ---- averages ------------------------------------------------------------------------------------
+
+
+def _divisor(slides, count_include_pad):
+    """The number of elements of each window, as a number or a tensor of numbers."""
+    out = 1
+    for d, slide in enumerate(slides):
+        sizes = slide.sizes(count_include_pad)
+        if (sizes == sizes[0]).all():
+            out = out * int(sizes[0])
+            continue
+        data = Array(sizes, f"tensor({sizes.tolist()})")
+        out = OPS["tensor"](data=data).reshape(shape=(-1, *(1,) * (len(slides) - d - 1))) * out
+    return out
+
+
+def _average(n):
+    name, x, y = f"avg_pool{n}d", "x".join("2" * n), "x".join("3" * n)
+
+    def meaning(input, *, kernel_size, stride, padding, ceil_mode, count_include_pad, **more):
+        slides = _slides(name, n, input.shape, kernel_size, stride, padding, 1, ceil_mode)
+        around = tuple((s.padding, max(s.padding, s.overhang)) for s in slides)
+        how = {"stride": tuple(s.stride for s in slides), "dilation": (1,) * n}
+        parts = zeros_around(input, around).windows(kernel=several(kernel_size, n), **how)
+        divisor = more.get("divisor_override")
+        if divisor == 0:
+            raise GradcliError("arguments", "divisor_override must not be 0")
+        total = parts.sum(dim=tuple(range(-n, 0)))
+        return total / (_divisor(slides, count_include_pad) if divisor is None else divisor)
+
+    meaning.__name__, meaning.__doc__ = name, "The average of each window."
+    attributes = {
+        "kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False,
+        "count_include_pad": True,
+    }  # fmt: skip
+    composite(
+        torch=F + name if n > 1 else "torch." + name,
+        attributes=attributes | ({"divisor_override": None} if n > 1 else {}),
+        examples=(
+            (f"{name}(x, 2)", f"x=1x2x{x}"),
+            (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
+        ),
+    )(meaning)
+
+
+# ---- largest elements ----------------------------------------------------------------------------
+
+
+def _largest(x, places):
+    """Where the largest element of each window is, counted row by row; a nan is larger than all.
+
+    Of equal elements the first, of several nan the last, as PyTorch.
+    """
+    sizes = x.shape[-len(places) :]
+    best = found = None
+    for k in product(*(range(p.shape[1]) for p in places)):
+        there = np.ix_(*(p[:, i] for p, i in zip(places, k)))
+        here, flat = x[(..., *there)], np.ravel_multi_index(np.broadcast_arrays(*there), sizes)
+        if best is None:
+            best, found = here, np.broadcast_to(flat, here.shape)
+            continue
+        better = (here > best) | np.isnan(here)
+        best, found = np.where(better, here, best), np.where(better, flat, found)
+    return found
+
+
+def _largest_in_symbols(sp, x, places):
+    """The same for SymPy elements: a choice between numbers."""
+    n, sizes = len(places), x.shape[-len(places) :]
+    counts = tuple(len(p) for p in places)
+    rows = x.reshape(*x.shape[:-n], -1)
+    out = np.empty((*x.shape[:-n], *counts), object)
+    for at in np.ndindex(out.shape):
+        window = product(*(p[i].tolist() for p, i in zip(places, at[-n:])))
+        flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
+        found = elements.place(sp, "Max", *(rows[at[:-n]][k] for k in flat))
+        out[at] = elements.at_place(sp, found, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
+    return out
+
+
+def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
+    """The operators `name` and `name`_indices.
+
+    counts(shape, **attrs) is how many windows there are, places(shape, **attrs) where their
+    elements are, for each dimension.
+    """
+
+    def indices(g, y, input, **how):
+        return None
+
+    arguments = ", ".join(f"{key}={{{key}}}" for key in list(attributes)[1:])
+    first = f"{{0}}, {{{next(iter(attributes))}}}"
+    call = f"{name}({', '.join(filter(None, (first, arguments)))}, return_indices=True)"
+    indices.__name__ = f"{name}_indices"
+    indices.__doc__ = f"Where {name} finds the largest elements, counted row by row; no gradient."
+    operator(
+        shape=lambda s, **how: (*s[:-n], *counts(s, **how)),
+        value=lambda x, **how: _largest(x, places(x.shape, **how)),
+        symbolic=lambda sp, x, **how: _largest_in_symbols(sp, x, places(x.shape, **how)),
+        dtype="int",
+        attributes=attributes,
+        spelling=f"{call}[1]",
+        examples=((f"x.sum() * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),),
+        torch=F + name,
+    )(indices)
+
+    def meaning(input, **how):
+        index, head = OPS[f"{name}_indices"](input, **how), input.shape[:-n]
+        rows = input.reshape(shape=(*head, shapes.numel(input.shape[-n:])))
+        which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
+        return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    composite(torch=F + name, attributes=attributes, examples=examples, **more)(meaning)
+
+
+def _with_indices(name, input, return_indices, **how):
+    values = OPS[name](input, **how)
+    return Outputs((values, OPS[f"{name}_indices"](input, **how))) if return_indices else values
+
+
+def _sliding(n):
+    name, x = f"max_pool{n}d", "x".join("4" * n)
+
+    def slides(s, kernel_size, stride, padding, dilation, ceil_mode):
+        return _slides(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def tied(y, input, **how):
+        """Whether more than one element of a window is its largest."""
+        over = slides(input.shape, **how)
+        edges = tuple(m for s in reversed(over) for m in (s.padding, max(s.padding, s.overhang)))
+        around = OPS["pad"](input, pad=edges, value=-math.inf)
+        parts = around.windows(
+            kernel=tuple(s.kernel for s in over),
+            stride=tuple(s.stride for s in over),
+            dilation=tuple(s.dilation for s in over),
+        )
+        whole = y.reshape(shape=(*y.shape, *(1,) * n))
+        return parts.eq(whole).sum(dim=tuple(range(-n, 0))) > 1
+
+    _maximum(
+        name,
+        n,
+        lambda s, **how: tuple(each.count for each in slides(s, **how)),
+        lambda s, **how: [each.places() for each in slides(s, **how)],
+        {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
+        "The largest element of each window.",
+        (
+            (f"{name}(x, 2)", f"x=1x1x{x}"),
+            (f"{name}(x, 2, stride=1, padding=1, dilation=2)", f"x=1x{x}"),
+        )[: 2 if n < 3 else 1],
+        kink=tied,
+        caveat=FIRST,
+    )
+
+    def pool(
+        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+        return_indices=False,
+    ):  # fmt: skip
+        how = {"kernel_size": kernel_size, "stride": stride, "padding": padding}
+        return _with_indices(
+            name, input, return_indices, dilation=dilation, ceil_mode=ceil_mode, **how
+        )
+
+    pool.__name__, pool.__doc__ = name, "The largest element of each window, and where it is."
+    shorthand()(pool)
+
+    @shorthand(f"{name}_with_indices", alone=True)
+    def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+        """The largest element of each window and where it is."""
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+# ---- a number of windows -------------------------------------------------------------------------
+
+
+def adaptive_sizes(name, n, s, output_size):
+    """How many windows an adaptive pooling has in each dimension; None leaves a size as it is."""
+    _check(name, n, s)
+    given = output_size if isinstance(output_size, tuple) else (output_size,) * n
+    if len(given) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in given):
+        raise GradcliError("arguments", f"output_size of {name}() is a whole number, or {n}")
+    return tuple(m if k is None else k for m, k in zip(s[-n:], given))
+
+
+def adaptive_places(size, count):
+    """Where the elements of each of `count` windows are; a shorter one repeats its last."""
+    start = np.arange(count) * size // max(count, 1)
+    end = -(-(np.arange(count) + 1) * size // max(count, 1))
+    width = np.arange(np.max(end - start, initial=1))
+    return np.clip(start[:, None] + width, None, end[:, None] - 1)
+
+
+def _adaptive(n):
+    name, x = f"adaptive_max_pool{n}d", "x".join("3" * n)
+
+    def counts(s, output_size):
+        return adaptive_sizes(name, n, s, output_size)
+
+    _maximum(
+        name,
+        n,
+        counts,
+        lambda s, **how: list(map(adaptive_places, s[-n:], counts(s, **how))),
+        {"output_size": REQUIRED},
+        "The largest element of each of output_size windows.",
+        ((f"{name}(x, 2)", f"x=1x1x{x}"),),
+    )
+
+    def pool(input, output_size, return_indices=False):
+        return _with_indices(name, input, return_indices, output_size=output_size)
+
+    pool.__name__ = name
+    pool.__doc__ = "The largest element of each of output_size windows, and where it is."
+    shorthand()(pool)
+
+    @shorthand(f"{name}_with_indices", alone=True)
+    def both(input, output_size):
+        """The largest element of each window and where it is."""
+        return pool(input, output_size, True)
+
+
+# ---- what pooling is made of, and back -----------------------------------------------------------
+
+
+def _power(n):
+    @shorthand(f"lp_pool{n}d", alone=True)
+    def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        """The p-norm of each window."""
+        how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
+        if math.isinf(norm_type):
+            turned = -1 if norm_type < 0 else 1
+            return turned * OPS[f"max_pool{n}d"](turned * input.abs(), **how)
+        mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
+        total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))
+        return total ** (1.0 / norm_type)
+
+
+def _unpool(x, indices, *, size):
+    out = np.zeros((*x.shape[:-1], size), x.dtype)
+    np.put_along_axis(out, in_range(indices, size), x, -1)
+    return out
+
+
+@composite(
+    shape=lambda s, indices, *, size: (*s[:-1], size),
+    value=_unpool,
+    dtype="first",
+    labels=("indices",),
+    rule=lambda g, y, x, indices, *, size: (g.gather(dim=-1, index=indices), None),
+    examples=(("unpool(x, tensor([[1, 3], [0, 2]]), 4)", "x=2x2"),),
+    torch=None,
+    caveat="of elements put in one place the last one stays, and all of them get its gradient",
+)
+def unpool(x, indices, *, size):
+    """Elements put where indices say along the last of `size`, zeros elsewhere."""
+    return x.scatter_to(shape=(*x.shape[:-1], size), dim=-1, index=indices)
+
+
+def _unpooling(n):
+    @shorthand(f"max_unpool{n}d", alone=True)
+    def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        """The elements of max_pool put back where their indices say, zeros elsewhere."""
+        kernel = several(kernel_size, n)
+        stride = kernel if stride is None else several(stride, n)
+        moves = zip(input.shape[-n:], kernel, stride, several(padding, n))
+        size = tuple((m - 1) * s + k - 2 * p for m, k, s, p in moves)
+        if output_size is not None:
+            size = tuple(output_size)[-n:]
+        message = f"input and indices have shapes {input.shape} and {indices.shape}"
+        shapes.require_equal(indices.shape, input.shape, message)
+        head, many = input.shape[:-n], shapes.numel(input.shape[-n:])
+        rows, which = (t.reshape(shape=(*head, many)) for t in (input, indices))
+        return unpool(rows, which, size=shapes.numel(size)).reshape(shape=(*head, *size))
+
+
+for _n in (1, 2, 3):
+    for _declare in (_average, _sliding, _adaptive, _power, _unpooling):
+        _declare(_n)

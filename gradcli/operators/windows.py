@@ -1,0 +1,236 @@
+"""What a kernel meets at each of its positions: the part that convolutions and pooling share.
+
+`kernel`, `stride` and `dilation` have a number for each of the last dimensions, over which the
+kernel moves.
+"""
+
+from itertools import product
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from .families import composite, operator
+from .pointwise import F
+
+
+def several(value, n):
+    """One number for each of n dimensions, from one for all or a tuple of them."""
+    given = value if isinstance(value, tuple) else (value,)
+    if len(given) not in (1, n) or not all(isinstance(v, int) for v in given):
+        raise GradcliError("arguments", f"{value!r} is not a whole number, or {n} of them")
+    return given if len(given) == n else given * n
+
+
+def _count(size, kernel, stride, dilation):
+    if min(kernel, stride, dilation) < 1:
+        raise GradcliError("arguments", "kernel, stride and dilation must be above 0")
+    reach = dilation * (kernel - 1) + 1
+    count = (size - reach) // stride + 1
+    if count < 1:
+        raise GradcliError(
+            "shape",
+            f"the kernel reaches over {reach} elements and the padded input has only {size}",
+        )
+    return count
+
+
+def _windows_shape(s, *, kernel, stride, dilation):
+    n = len(kernel)
+    counts = tuple(map(_count, s[-n:], kernel, stride, dilation))
+    return (*s[:-n], *counts, *kernel)
+
+
+def _windows(x, *, kernel, stride, dilation):
+    """A view of x: nothing is copied."""
+    n = len(kernel)
+    step, lead = x.strides[-n:], x.strides[:-n]
+    moves = tuple(a * b for a, b in zip(step, stride)), tuple(a * b for a, b in zip(step, dilation))
+    shape = _windows_shape(x.shape, kernel=kernel, stride=stride, dilation=dilation)
+    return np.lib.stride_tricks.as_strided(x, shape, (*lead, *moves[0], *moves[1]), writeable=False)
+
+
+def _overlap(w, *, shape, stride, dilation):
+    n = len(stride)
+    positions, kernel = w.shape[-2 * n : -n], w.shape[-n:]
+    out = np.zeros(shape, w.dtype)
+    for place in product(*map(range, kernel)):
+        met = tuple(
+            slice(k * d, k * d + (count - 1) * s + 1, s)
+            for k, d, s, count in zip(place, dilation, stride, positions)
+        )
+        out[(..., *met)] += w[(..., *place)]
+    return out
+
+
+@operator(
+    family="movement",
+    shape=_windows_shape,
+    value=_windows,
+    dtype="first",
+    examples=(
+        ("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),
+        ("x.windows((2,), (1,), (2,))", "x=2x4"),
+    ),
+    method=True,
+    torch=None,
+    index=lambda lower, i, x, *, kernel, stride, dilation: lower.window(i, x, stride, dilation),
+)
+def windows(g, y, x, *, kernel, stride, dilation):
+    """The part of the last dimensions under a kernel, at each of its positions."""
+    return g.overlap(shape=x.shape, stride=stride, dilation=dilation)
+
+
+def _overlapped(s, *, shape, stride, dilation):
+    kernel = s[-len(stride) :]
+    met = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
+    shapes.require_equal(s, met, f"a kernel over {shape} has windows of shape {met}, not {s}")
+    return shape
+
+
+@operator(
+    shape=_overlapped,
+    value=_overlap,
+    dtype="first",
+    method=True,
+    examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
+    torch=None,
+    index=lambda lower, i, w, *, shape, stride, dilation: lower.overlapping(i, w, stride, dilation),
+)
+def overlap(g, y, w, *, shape, stride, dilation):
+    """Windows laid back where they came from and added up: the transpose of windows."""
+    return g.windows(kernel=w.shape[-len(stride) :], stride=stride, dilation=dilation)
+
+
+def _padded_shape(s, *, amount):
+    return tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True))
+
+
+@operator(
+    shape=_padded_shape,
+    value=lambda x, *, amount: np.pad(x, amount),
+    dtype="first",
+    examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),
+    method=True,
+    torch=None,
+    index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
+)
+def zero_pad(g, y, x, *, amount):
+    """Zeros before and after each dimension."""
+    return g[tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, amount, strict=True))]
+
+
+def zeros_around(x, amount):
+    """x with zeros before and after its last dimensions; x itself where there are none."""
+    if any(a < 0 or b < 0 for a, b in amount):
+        raise GradcliError("arguments", "padding must not be below 0")
+    whole = ((0, 0),) * (x.ndim - len(amount)) + tuple(amount)
+    return x.zero_pad(amount=whole) if any(map(any, amount)) else x
+
+
+class Kernel:
+    """How a kernel moves: over n dimensions, `edges` being the zeros before and after each."""
+
+    def __init__(self, n, size, stride, padding, dilation):
+        self.n, self.size = n, tuple(size[-n:])
+        self.stride, self.dilation = several(stride, n), several(dilation, n)
+        self.edges = self._edges(padding)
+
+    def _edges(self, padding):
+        if padding == "same":
+            if set(self.stride) != {1}:
+                raise GradcliError("arguments", "padding='same' needs a stride of 1")
+            total = [d * (k - 1) for d, k in zip(self.dilation, self.size)]
+            return tuple((t // 2, t - t // 2) for t in total)
+        if isinstance(padding, str) and padding != "valid":
+            raise GradcliError(
+                "arguments", f"padding {padding!r} is not a number, 'same' or 'valid'"
+            )
+        return tuple((p, p) for p in several(0 if padding == "valid" else padding, self.n))
+
+    @property
+    def spread(self):
+        """The size of what n positions meet, less n times the stride."""
+        return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
+
+    def positions(self, size):
+        """How many positions the kernel has over an input of `size`, zeros included."""
+        return tuple(map(_count, size, self.size, self.stride, self.dilation))
+
+    def parts(self, input):
+        """What the kernel meets of the padded input, at each of its positions."""
+        padded = zeros_around(input, self.edges)
+        return padded.windows(kernel=self.size, stride=self.stride, dilation=self.dilation)
+
+    def laid_out(self, parts, size):
+        """The transpose of `parts`: they are added up where they came from, in an input of `size`.
+
+        What no position of the kernel meets is 0.
+        """
+        whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
+        met = parts.shape[-2 * self.n : -self.n]
+        most = (p * s + more + s - 1 for p, s, more in zip(met, self.stride, self.spread))
+        reach = tuple(map(min, whole, most))
+        head = parts.shape[: -2 * self.n]
+        out = parts.overlap(shape=(*head, *reach), stride=self.stride, dilation=self.dilation)
+        out = zeros_around(out, tuple((0, m - r) for m, r in zip(whole, reach)))
+        if not any(map(any, self.edges)):
+            return out
+        return out[(..., *(slice(a, a + m) for m, (a, _) in zip(size, self.edges)))]
+
+
+# ---- windows as columns --------------------------------------------------------------------------
+
+
+@composite(
+    torch=F + "unfold",
+    aliases=("F.unfold", "functional.unfold"),
+    spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, "
+    "stride={stride})",
+    examples=(
+        ("F.unfold(x, 2)", "x=1x2x3x3"),
+        ("F.unfold(x, (2, 1), dilation=2, padding=1, stride=2)", "x=2x4x3"),
+    ),
+)
+def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
+    """The part of an image under a kernel at each of its positions, as a column for each."""
+    if input.ndim not in (3, 4):
+        raise GradcliError(
+            "shape",
+            "unfold() needs a shape of (batch, channels, rows, columns), not "
+            f"{shapes.text(input.shape)}",
+        )
+    parts = Kernel(2, several(kernel_size, 2), stride, padding, dilation).parts(input)
+    *head, c, h, w, k, m = range(parts.ndim)
+    sizes = parts.shape[-4:]
+    columns = (input.shape[-3] * sizes[2] * sizes[3], sizes[0] * sizes[1])
+    return parts.permute(dims=(*head, c, k, m, h, w)).reshape(shape=(*input.shape[:-3], *columns))
+
+
+@composite(
+    torch=F + "fold",
+    order="input output_size kernel_size dilation padding stride",
+    examples=(
+        ("fold(x, (3, 3), 2)", "x=1x4x4"),
+        ("fold(x, (4, 3), (2, 1), dilation=2, padding=1, stride=2)", "x=4x6"),
+    ),
+)
+def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The columns of unfold laid back where they came from and added up."""
+    kernel = Kernel(2, several(kernel_size, 2), stride, padding, dilation)
+    size = several(output_size, 2)
+    whole = tuple(n + a + b for n, (a, b) in zip(size, kernel.edges))
+    counts = kernel.positions(whole)
+    area = shapes.numel(kernel.size)
+    if input.ndim not in (2, 3) or input.shape[-2] % area:
+        raise GradcliError(
+            "shape",
+            f"fold() with a kernel of {area} elements needs columns of a multiple of that, not "
+            f"shape {shapes.text(input.shape)}",
+        )
+    head, channels = input.shape[:-2], input.shape[-2] // area
+    want = (*input.shape[:-1], shapes.numel(counts))
+    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, not {input.shape[-1]}"
+    shapes.require_equal(input.shape, want, message)
+    apart = input.reshape(shape=(*head, channels, *kernel.size, *counts))
+    *first, k, m, h, w = range(apart.ndim)
+    return kernel.laid_out(apart.permute(dims=(*first, h, w, k, m)), size)
