@@ -3,6 +3,7 @@ them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 from ..graphs import Node
@@ -176,12 +177,14 @@ class Writing:
         args = tuple(self(a) for a in e.args)
         if e.op.spelling:
             return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
-        named = tuple(
-            (key, tree.Number(value) if isinstance(value, int | float) else Verbatim(repr(value)))
+        named = {
+            key: tree.Number(value) if isinstance(value, int | float) else Verbatim(repr(value))
             for key, value in e.attrs
             if value != e.op.attributes[key]
-        )
-        return tree.Call(e.op.name, args, named)
+        }
+        ahead = list(takewhile(named.__contains__, e.op.order))  # polygamma(n, x)
+        first = tuple(named.pop(key) for key in ahead)
+        return tree.Call(e.op.name, first + args, tuple(named.items()))
 
     def sum(self, e: Sum) -> Tree:
         """Σ_jk …; sums of sums are one."""

@@ -201,6 +201,7 @@ class Shorthand:
         except TypeError as error:
             if error.__traceback__ and error.__traceback__.tb_next is None:
                 reason = str(error).replace("positional ", "")
+                reason = reason.replace(f"{self.function.__name__}()", f"{self.name}()")
                 raise GradcliError("arguments", f"{reason}") from None
             raise
 

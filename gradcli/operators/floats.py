@@ -95,6 +95,9 @@ def frexp_exponent(x):
     value=lambda x: np.asarray(np.frexp(x)[0]),
     spelling="frexp({0}).mantissa",
     torch="torch.frexp",
+    rule=lambda g, y, x: g / frexp_exponent(x).exp2(),
+    kink=lambda y, x: abs(y).eq(0.5),
+    caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
 )
 def frexp_mantissa(x):
