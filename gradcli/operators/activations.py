@@ -106,7 +106,6 @@ def threshold(input, *, threshold, value):
 
 @elementwise(
     lambda x, slope: np.where(np.greater(x, 0), x, np.multiply(x, slope)),
-    symbolic=lambda sp, x, slope: elements.above_zero(sp, x, x, x * slope),
     kink=lambda y, x, slope: x.eq(0),
     caveat="no derivative at 0: PyTorch takes the slope",
     torch=None,
@@ -185,7 +184,6 @@ def selu(g, y, x):
 
 @elementwise(
     lambda x: x * np.tanh(np.log1p(np.exp(x))),
-    symbolic=lambda sp, x: x * sp.tanh(sp.log(1 + sp.exp(x))),
     dtype="float",
     torch=F + "mish",
     expand=lambda x: x * tanh(softplus(x)),

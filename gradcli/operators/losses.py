@@ -5,7 +5,6 @@ import math
 from ..errors import GradcliError
 from ..graphs import Node, shapes
 from ..lazy import np
-from . import elements
 from .arithmetic import abs, sign, where
 from .families import composite, elementwise
 from .pointwise import F, exp, log1p
@@ -39,16 +38,8 @@ def l1_loss(input, target, *, reduction="mean"):
 # ---- a square near 0, a line far from it ---------------------------------------------------------
 
 
-def _near(sp, x, bound, near, far):
-    """near where |x| is at most bound, otherwise far."""
-    return elements.choice(sp, elements.compare(sp, "Le", sp.Abs(x), sp.sympify(bound)), near, far)
-
-
 @elementwise(
     lambda x, *, beta: np.where(np.abs(x) < beta, 0.5 * x * x / beta, np.abs(x) - 0.5 * beta),
-    symbolic=lambda sp, x, *, beta: _near(
-        sp, x, beta, x * x / (2 * sp.sympify(beta)), sp.Abs(x) - sp.sympify(beta) / 2
-    ),
     expand=lambda x, *, beta: where(abs(x) < beta, 0.5 * x * x / beta, abs(x) - 0.5 * beta),
     dtype="float",
     torch=None,
@@ -79,9 +70,6 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
 @elementwise(
     lambda x, *, delta: np.where(
         np.abs(x) <= delta, 0.5 * x * x, delta * (np.abs(x) - 0.5 * delta)
-    ),
-    symbolic=lambda sp, x, *, delta: _near(
-        sp, x, delta, x * x / 2, delta * (sp.Abs(x) - sp.sympify(delta) / 2)
     ),
     expand=lambda x, *, delta: where(abs(x) <= delta, 0.5 * x * x, delta * (abs(x) - 0.5 * delta)),
     dtype="float",
@@ -238,7 +226,6 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
 
 @elementwise(
     lambda x, *, min: np.maximum(x, min),
-    symbolic=lambda sp, x, *, min: elements.clipped(sp, x, min),
     expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
     caveat="the gradient flows as if nothing were held",
     kink=lambda y, x, *, min: x < min,
