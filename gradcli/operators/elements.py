@@ -75,6 +75,8 @@ def compare(sp, relation, a, b):
     a, b = number(sp, a), number(sp, b)
     if b.is_Number and isinstance(a, sp.Piecewise) and all(x.is_Number for x, _ in a.args):
         return cases(sp, a, lambda x: compare(sp, relation, x, b))
+    if relation == "Eq" and isinstance(b, sp.Piecewise) and a in [x for x, _ in b.args]:
+        return cases(sp, b, lambda x: compare(sp, relation, a, x))
     if a is sp.nan or b is sp.nan:
         return sp.true if relation == "Ne" else sp.false
     if isinstance(b, sp.Max | sp.Min) and not isinstance(a, sp.Max | sp.Min):

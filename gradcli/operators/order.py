@@ -62,7 +62,7 @@ def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_O
         symbolic=symbols and write,
         dtype="int",
         spelling=call + ".indices",
-        examples=tuple((f"x.sum() * {text}.indices", s) for text, s in examples[:1]),
+        examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
     of_places = composite(
@@ -265,7 +265,7 @@ def _middle(name, numbers):
         numbers,
         lambda sp, row: [_ranks(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
-        examples=((f"x.{name}(dim=1)", "x=2x3"),),
+        examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),
         dim=REQUIRED,
         keepdim=False,
     )

@@ -5,10 +5,10 @@ Reduced: of an m×n matrix there are min(m, n) singular values. Rules after J. T
 """
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import operator
+from .families import operator, shorthand
 from .leaves import eye
 
 ALIKE = "no derivative where singular values are equal: PyTorch answers with inf or nan"
@@ -66,8 +66,9 @@ def _gaps(s):
     value=lambda x: _svd(x)[0],
     dtype="float",
     caveat=ALIKE,
-    torch=None,
-    examples=(("svd_left(x) @ svd_left(x).mT @ a", "x=3x2,a=3"),),
+    torch="torch.linalg.svd",
+    spelling="torch.linalg.svd({0}, full_matrices=False).U",
+    examples=(("u = linalg.svd(x, full_matrices=False).U; u @ u.mT @ a", "x=3x2,a=3"),),
 )
 def svd_left(g, y, x):
     """Left singular vectors, a column each; their sign is free."""
@@ -85,8 +86,14 @@ def svd_left(g, y, x):
     value=lambda x: _svd(x)[2],
     dtype="float",
     caveat=ALIKE,
-    torch=None,
-    examples=(("svd_right(x).mT @ svd_right(x) @ a", "x=2x3,a=3"),),
+    torch="torch.linalg.svd",
+    spelling="torch.linalg.svd({0}, full_matrices=False).Vh",
+    examples=(
+        (
+            "linalg.svd(x, full_matrices=False).Vh.mT @ linalg.svd(x, full_matrices=False).Vh @ a",
+            "x=2x3,a=3",
+        ),
+    ),
 )
 def svd_right(g, y, x):
     """Right singular vectors, a row each; their sign is free."""
@@ -97,3 +104,14 @@ def svd_right(g, y, x):
         return to_x
     scaled = g / s.unsqueeze(dim=-1)
     return to_x + left @ (scaled - (scaled @ y.mT) @ y)
+
+
+@shorthand("linalg.svd", alone=True)
+def svd(A, full_matrices=True):
+    """The reduced decomposition: left singular vectors, singular values, right ones."""
+    x = as_node(A)
+    _, m, n, _ = _sizes(x.shape)
+    if full_matrices and m != n:
+        said = "singular vectors are computed for the singular values only"
+        raise GradcliError("unsupported", said, hint="svd(A, full_matrices=False)")
+    return Outputs((svd_left(x), svdvals(x), svd_right(x)), ("U", "S", "Vh"))
