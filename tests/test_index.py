@@ -21,7 +21,12 @@ EXAMPLES = examples()
 # Operators whose elements are no short expression of elements: they stay opaque, f(x)[i,j].
 OPAQUE = {
     "inv", "det", "logdet", "solve", "prod", "prod_others", "amax", "amin", "argmax", "argmin",
-    "max_values", "min_values", "max_all", "min_all", "vector_norm",
+    "max_values", "min_values", "max_all", "min_all", "vector_norm", "all", "any", "corrcoef",
+    "cov", "cummax_indices", "cummax_values", "cummin_indices", "cummin_values", "cumprod",
+    "cumprod_slope", "kthvalue_indices", "kthvalue_values", "matrix_norm", "median_all",
+    "median_indices", "median_values", "mode_indices", "mode_values", "nanmedian_all",
+    "nanmedian_indices", "nanmedian_values", "nanquantile", "quantile", "sort_indices",
+    "sort_values", "svd_left", "svd_right", "svdvals", "topk_indices", "topk_values",
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from gradcli.language.build import Builder
 from gradcli.language.problem import Problem, pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
-from gradcli.operators.matrix_elements import Unwritten
+from gradcli.operators.elements import Unwritten
 
 
 def unwritten(example: Example) -> bool:

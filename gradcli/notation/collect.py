@@ -211,7 +211,8 @@ class Simplifier:
             ):
                 others = inside[:place] + inside[place + 1 :]
                 spread = self.total(self.product([*others, t]) for t in factor.terms)
-                return self.product([*outside, self.sum(letter, size, spread)])
+                if set(_factors(spread)) != set(inside):
+                    return self.product([*outside, self.sum(letter, size, spread)])
         return self.product([*outside, self._closed(letter, size, inside)])
 
     def _closed(self, letter: str, size: int, factors: list[Expr]) -> Expr:

@@ -146,9 +146,8 @@ class Writer:
                 if place < last:
                     args.append(self.attribute(node, name))
             elif place < last or (place == last and name != "dim") or (moves and not named):
-                args += (
-                    value.items if name == op.collect and isinstance(value, Listing) else (value,)
-                )
+                several = name == op.collect and isinstance(value, Listing) and bool(value.items)
+                args += value.items if several else (value,)  # type: ignore[union-attr]
             elif name in op.inputs and not op.method and not named and _all_given(node, name):
                 args.append(value)
             else:

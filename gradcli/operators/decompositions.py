@@ -6,7 +6,7 @@ The outputs of a decomposition are operators of their own: the gradient is the s
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
-from . import matrix_elements
+from .elements import Unwritten
 from .families import operator, shorthand
 from .inverses import zero_pivot
 from .joining import cat
@@ -14,7 +14,7 @@ from .lapack import LINALG, each_matrix, matrix, packed_lu
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
 
-PIVOTS = matrix_elements.Unwritten("which rows are exchanged depends on their numbers")
+PIVOTS = Unwritten("which rows are exchanged depends on their numbers")
 
 
 def with_zeros(x, count, dim):
@@ -267,7 +267,7 @@ def _mirrored(x):
     return x + triangle(x, upper=True, strict=True).mT
 
 
-REFLECTED = matrix_elements.Unwritten("the signs of Q depend on the numbers of x")
+REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
 
 
 @operator(

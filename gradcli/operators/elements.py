@@ -6,10 +6,22 @@ element; these decide only what is plain to see. Here nan compares as it does in
 
 from itertools import islice
 
+from ..errors import GradcliError
 from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
+
+
+class Unwritten:
+    """A `symbolic` field of what has no elements to write out, and why."""
+
+    def __init__(self, why: str):
+        self.why = why
+
+    def __call__(self, sp, *elements, **attrs):
+        hint = "give the inputs values with --value"
+        raise GradcliError("needs-value", f"there are no symbols for this: {self.why}", hint=hint)
 
 
 def is_condition(x) -> bool:
@@ -74,6 +86,8 @@ def compare(sp, relation, a, b):
     a, b = number(sp, a), number(sp, b)
     if b.is_Number and isinstance(a, sp.Piecewise) and all(x.is_Number for x, _ in a.args):
         return cases(sp, a, lambda x: compare(sp, relation, x, b))
+    if relation == "Eq" and isinstance(b, sp.Piecewise) and a in [x for x, _ in b.args]:
+        return cases(sp, b, lambda x: compare(sp, relation, a, x))
     if a is sp.nan or b is sp.nan:
         return sp.true if relation == "Ne" else sp.false
     if isinstance(b, sp.Max | sp.Min) and not isinstance(a, sp.Max | sp.Min):

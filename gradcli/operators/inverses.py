@@ -9,6 +9,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .arithmetic import where
+from .elements import Unwritten
 from .families import operator, shorthand
 from .lapack import LINALG, each_matrix, linalg, matrix, packed_lu, square
 from .matrix import outer_product
@@ -180,7 +181,7 @@ def solve(g, y, a, b, *, left=True):
 @operator(
     shape=lambda s: matrix(s)[:-2],
     value=lambda x: each_matrix(lambda m: packed_lu(m)[2], (), x, dtype=int),
-    symbolic=matrix_elements.Unwritten("which pivot is 0 depends on the numbers"),
+    symbolic=Unwritten("which pivot is 0 depends on the numbers"),
     dtype="int",
     torch=LINALG + "lu_factor_ex",
     spelling="lu_factor_ex({0}).info",

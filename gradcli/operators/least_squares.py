@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
 from . import matrix_elements
+from .elements import Unwritten
 from .families import operator, shorthand
 from .lapack import LINALG, matrix, square
 from .leaves import zeros
@@ -84,7 +85,7 @@ def pinverse(input, rcond=1e-15):
     value=lambda x, atol=None, rtol=None, *, hermitian: _kept(
         np.linalg.svd(x, compute_uv=False), atol, rtol, x.shape
     ).sum(-1),
-    symbolic=matrix_elements.Unwritten("it is a count of singular values"),
+    symbolic=Unwritten("it is a count of singular values"),
     dtype="int",
     torch=LINALG + "matrix_rank",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),

@@ -4,18 +4,6 @@ from ..errors import GradcliError
 from ..lazy import np
 from .elements import SMALL
 
-
-class Unwritten:
-    """A `symbolic` field of what has no elements to write out, and why."""
-
-    def __init__(self, why: str):
-        self.why = why
-
-    def __call__(self, sp, *elements, **attrs):
-        hint = "give the inputs values with --value"
-        raise GradcliError("needs-value", f"there are no symbols for this: {self.why}", hint=hint)
-
-
 LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
 
 

@@ -11,6 +11,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..graphs.operator import REQUIRED
 from ..lazy import np
 from . import elements
+from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, quick_select
@@ -59,10 +60,10 @@ def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_O
     places = operator(
         shape=shape,
         value=evaluate,
-        symbolic=symbols and write,
+        symbolic=write if symbols else Unwritten("which element is meant depends on the numbers"),
         dtype="int",
         spelling=call + ".indices",
-        examples=tuple((f"x.sum() * {text}.indices", s) for text, s in examples[:1]),
+        examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
     of_places = composite(
@@ -265,7 +266,7 @@ def _middle(name, numbers):
         numbers,
         lambda sp, row: [_ranks(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
-        examples=((f"x.{name}(dim=1)", "x=2x3"),),
+        examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),
         dim=REQUIRED,
         keepdim=False,
     )

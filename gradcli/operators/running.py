@@ -59,12 +59,14 @@ def cumprod(g, y, x, *, dim):
 def _cumprod_slope(g, x, *, dim):
     """By division before the first 0, by leaving it out at its place, 0 after it: as PyTorch."""
     zeros_met = np.cumsum(x == 0, axis=dim)
-    before, first = zeros_met == 0, (x == 0) & (zeros_met == 1)
+    before, between = zeros_met == 0, zeros_met == 1
     here = _sum_from_here(np.where(before, g * np.cumprod(x, axis=dim), 0), dim) / x
     if before.all():
         return here
-    without = np.cumprod(np.where(first, 1, x), axis=dim)
-    at_first = _sum_from_here(np.where(before, 0, g * without), dim)
+    first = between & (x == 0)
+    after = np.cumprod(np.where(between & ~first, x, 1), axis=dim)
+    at_first = np.sum(np.where(between, g * after, 0), axis=dim, keepdims=True)
+    at_first = at_first * np.prod(np.where(before, x, 1), axis=dim, keepdims=True)
     return np.where(before, here, np.where(first, at_first, 0))
 
 
@@ -85,7 +87,6 @@ def _moved_last(x, dim):
 @composite(
     shape=lambda g, s, *, dim: s,
     value=_cumprod_slope,
-    symbolic=None,
     torch=None,
     examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
 )

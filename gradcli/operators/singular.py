@@ -5,15 +5,15 @@ import math
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
-from . import matrix_elements
 from .arithmetic import abs, where
+from .elements import Unwritten
 from .families import operator, shorthand
 from .inverses import inv
 from .lapack import LINALG, matrix
 from .leaves import eye
 
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
-ROOTS = matrix_elements.Unwritten("singular values are roots of a polynomial")
+ROOTS = Unwritten("singular values are roots of a polynomial")
 
 
 def _svd(place, full=False):

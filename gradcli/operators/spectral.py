@@ -3,14 +3,14 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np, scipy_linalg
-from . import matrix_elements
 from .arithmetic import where
+from .elements import Unwritten
 from .families import operator, shorthand
 from .joining import cat
 from .lapack import LINALG, each_matrix, square
 from .leaves import eye, zeros
 
-ROOTS = matrix_elements.Unwritten("eigenvalues are roots of a polynomial")
+ROOTS = Unwritten("eigenvalues are roots of a polynomial")
 
 
 def _side(UPLO):
@@ -61,7 +61,7 @@ def eigh(A, UPLO="L"):
 @operator(
     shape=square,
     value=lambda x: each_matrix(scipy_linalg.expm, x.shape[-2:], x) if x.size else x,
-    symbolic=matrix_elements.Unwritten("it is the limit of a series"),
+    symbolic=Unwritten("it is the limit of a series"),
     dtype="float",
     method=True,
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),

