@@ -115,8 +115,7 @@ def masked_scatter(input, mask, source):
     value=lambda x, value: np.full(np.shape(x), value),
     symbolic=lambda sp, x, value: np.full(x.shape, value, dtype=object),
     dtype="promote",
-    method=True,
-    examples=(("x.fill(v)", "x=2x3,v=()"),),
+    examples=(("fill(x, v)", "x=2x3,v=()"),),
 )
 def fill(g, y, x, value):
     """One value everywhere, in the shape of x."""
