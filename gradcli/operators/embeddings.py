@@ -93,7 +93,7 @@ def embedding_bag(
     if scale_grad_by_freq:
         raise GradcliError(
             "unsupported",
-            "embedding_bag() with scale_grad_by_freq divides by the counts of other rows in PyTorch",
+            "embedding_bag() with scale_grad_by_freq divides by counts of other rows in PyTorch",
             hint="embedding() takes it; sum or average its rows",
         )
     if per_sample_weights is not None and mode != "sum":

@@ -1,4 +1,4 @@
-"""Ugly points of shapes, joins, indices and scattering: repeated places, ties, zeros, empty, 0-d."""
+"""Ugly points of joins, indices and scattering: repeated places, ties, zeros, empty, 0-d."""
 
 from math import inf, nan
 
