@@ -68,6 +68,8 @@ def lift(value: bool | int | float) -> Any:
 
 def tidy(x: Any) -> Any:
     """The expression with whole floats whole, common factors drawn out, choices together."""
+    if x.has(sp.ITE):  # SymPy's own choice between conditions
+        x = x.replace(sp.ITE, lambda c, a, b: choice(sp, c, a, b))
     odd = x.atoms(sp.Float, sp.core.numbers.ImaginaryUnit, sp.core.numbers.ComplexInfinity)
     if sp.I in odd:  # the square root or logarithm of a number below 0
         return sp.nan

@@ -19,9 +19,13 @@ DTYPES = ("float", "int", "bool")
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
+THIRD = ("src", "source", "value")
 NUMPY = {
     "axis": "dim",
     "axes": "dims",
+    "axis0": "dim0",
+    "axis1": "dim1",
+    "axis2": "dim2",
     "keepdims": "keepdim",
     "ddof": "correction",
     "unbiased": "correction",
@@ -228,9 +232,11 @@ class Operator:
 
     def _parameter(self, key: str) -> str:
         name = NUMPY.get(key, key)
+        if name == "dim" and "dims" in self.attributes:
+            return "dims"
         if name in self.attributes or name in self.inputs:
             return name
-        for place, others in enumerate((FIRST, SECOND)):
+        for place, others in enumerate((FIRST, SECOND, THIRD)):
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
         raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())

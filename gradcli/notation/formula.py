@@ -135,7 +135,7 @@ class Writer:
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
-        last, moves = _last_required(op), op.family == "movement"
+        last, by_place = _last_required(op), op.family == "movement"
         for place, name in enumerate(op.order):
             if op.variadic and name == op.inputs[0]:
                 operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
@@ -145,9 +145,14 @@ class Writer:
             if value is None:
                 if place < last:
                     args.append(self.attribute(node, name))
-            elif place < last or (place == last and name != "dim") or (moves and not named):
-                several = name == op.collect and isinstance(value, Listing) and bool(value.items)
-                args += value.items if several else (value,)  # type: ignore[union-attr]
+                else:
+                    by_place = False
+            elif place < last or (place == last and name != "dim") or by_place:
+                args += (
+                    value.items
+                    if name == op.collect and isinstance(value, Listing) and value.items
+                    else (value,)
+                )
             elif name in op.inputs and not op.method and not named and _all_given(node, name):
                 args.append(value)
             else:

@@ -18,7 +18,8 @@ from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
 FUNCTIONAL = "torch.nn.functional."
-TAKES_NUMBERS = {"where", "clamp"}  # other functions want tensors
+# Other functions want tensors.
+TAKES_NUMBERS = {"where", "clamp", "scatter", "index_fill", "masked_fill", "fill"}
 
 
 def expression(node: Node, names: Mapping[Node, Name]) -> str:

@@ -90,13 +90,19 @@ def embedding_bag(
     _table(weight.shape, max_norm, padding_idx, "embedding_bag")
     if mode not in ("sum", "mean", "max"):
         raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
+    if scale_grad_by_freq:
+        raise GradcliError(
+            "unsupported",
+            "embedding_bag() with scale_grad_by_freq divides by counts of other rows in PyTorch",
+            hint="embedding() takes it; sum or average its rows",
+        )
     if per_sample_weights is not None and mode != "sum":
         raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
     index, bag, count = _bags(input, offsets, include_last_offset)
     kept = np.ones(index.size, bool)
     if padding_idx is not None:
         kept = index != padding_idx % weight.shape[0]
-    rows = embedding(numbers(index[kept]), weight, scale_grad_by_freq=scale_grad_by_freq)
+    rows = index_select(weight, dim=0, index=numbers(index[kept]))
     if per_sample_weights is not None:
         factors = reshape(per_sample_weights, shape=(-1,))
         if not kept.all():

@@ -5,7 +5,9 @@ from itertools import pairwise
 from ..errors import GradcliError
 from ..graphs import Node, as_node
 from ..graphs.shapes import axis
+from ..lazy import np
 from .families import shorthand
+from .leaves import numbers
 from .matrix import matmul
 from .ordering import permute, t
 from .reductions import amax, amin
@@ -94,7 +96,8 @@ def each_repeated(a, repeats, dim=None):
 @shorthand("np.take", alone=True)
 def taken(a, indices, dim=None):
     """The elements, or the slices along an axis, that indices name."""
-    node, index = as_node(a), as_node(indices)
+    node = as_node(a)
+    index = numbers(np.array(indices)) if isinstance(indices, tuple) else as_node(indices)
     if dim is None:
         return take(node, index)
     place = axis(dim, node.ndim)

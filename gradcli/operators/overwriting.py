@@ -11,6 +11,9 @@ from .shaping import expand, reshape
 
 
 def _slice(x, *, dim, index):
+    size = x.shape[shapes.axis(dim, x.ndim)] if x.ndim else 0
+    if not -size <= index < size:
+        raise GradcliError("index", f"there is no slice {index} in a dimension of size {size}")
     return x[(*(slice(None),) * shapes.axis(dim, x.ndim), index, ...)]
 
 
@@ -115,8 +118,7 @@ def masked_scatter(input, mask, source):
     value=lambda x, value: np.full(np.shape(x), value),
     symbolic=lambda sp, x, value: np.full(x.shape, value, dtype=object),
     dtype="promote",
-    method=True,
-    examples=(("x.fill(v)", "x=2x3,v=()"),),
+    examples=(("fill(x, v)", "x=2x3,v=()"),),
 )
 def fill(g, y, x, value):
     """One value everywhere, in the shape of x."""

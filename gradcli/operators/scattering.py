@@ -6,7 +6,8 @@ from ..lazy import np
 from . import elements
 from .arithmetic import where
 from .families import composite, operator, shorthand
-from .leaves import arange, zeros
+from .leaves import arange, full, zeros
+from .reductions import TIE
 from .selecting import check_index, flat_places, wrapped
 from .shaping import expand, reshape
 
@@ -73,6 +74,14 @@ def _received(g, src, dim, index):
     return back.put_at(shape=src.shape, index=tuple(map(slice, back.shape)))
 
 
+WINS = "of several written to one place the last is seen, and each has the whole gradient of it"
+
+
+def _met_twice(y, x, index, src, *, dim):
+    ones = expand(as_node(1.0), shape=index.shape)
+    return scatter_to(ones, shape=x.shape, dim=dim, index=index) > 1
+
+
 def _scatter(x, index, src, *, dim):
     out = np.array(x)
     out.reshape(-1)[flat_places(np.asarray(index), out.shape, dim)] = _sources(src, index)
@@ -85,13 +94,15 @@ def _scatter(x, index, src, *, dim):
     order="x dim index src",
     labels=("index",),
     method=True,
+    kink=_met_twice,
+    caveat=WINS,
     examples=(
         ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
         ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
     ),
 )
 def scatter(g, y, x, index, src, *, dim):
-    """x with src written where index says along dim; of several on one place, one wins."""
+    """x with src written where index says along dim."""
     return g.scatter(dim=dim, index=index, src=0), None, _received(g, src, dim, index)
 
 
@@ -216,6 +227,15 @@ GRADIENTS = {
 }
 
 
+def tied(y, x, index, src, *, dim, reduce, include_self):
+    """Where more than one is the largest, or the smallest."""
+    if reduce not in ("amax", "amin"):
+        return full(size=(), fill_value=False)
+    in_x = x.eq(y).double() if include_self else zeros(size=x.shape)
+    in_src = src.eq(y.gather(dim=dim, index=index)).double()
+    return in_x.scatter_add(dim=dim, index=index, src=in_src) > 1
+
+
 @operator(
     shape=_reducible("scatter_reduce"),
     value=_scatter_reduce,
@@ -223,7 +243,8 @@ GRADIENTS = {
     order="x dim index src reduce include_self",
     labels=("index",),
     method=True,
-    caveat="of equal extremes each takes its share of the gradient",
+    kink=tied,
+    caveat=TIE,
     examples=(
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'prod')", "x=2,v=3"),
         ("x.scatter_reduce(1, tensor([[0, 0], [2, 1]]), v, 'mean')", "x=2x3,v=2x2"),
@@ -264,11 +285,18 @@ def _put(x, index, source, *, accumulate):
     return out
 
 
+def _put_twice(y, x, index, source, *, accumulate):
+    ones = expand(as_node(0.0 if accumulate else 1.0), shape=index.shape)
+    return zeros(size=x.shape).put(index, ones, accumulate=True) > 1
+
+
 @operator(
     shape=_put_shape,
     value=_put,
     labels=("index",),
     method=True,
+    kink=_put_twice,
+    caveat=WINS,
     examples=(
         ("x.put(tensor([0, 4]), v)", "x=2x3,v=2"),
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),

@@ -5,6 +5,8 @@ from ..graphs import as_node, shapes
 from .arithmetic import where
 from .families import composite
 from .leaves import zeros
+from .reductions import TIE
+from .scattering import WINS, scatter_reduce, tied
 from .selecting import spread
 from .shaping import expand, reshape
 
@@ -56,6 +58,8 @@ def _times(x, alpha):
         g.index_select(dim=dim, index=index),
     ),
     order="x dim index source",
+    kink=lambda y, x, index, source, *, dim: _count(x, index, dim) > 1,
+    caveat=WINS,
     examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
     **SLICES,
 )
@@ -86,17 +90,28 @@ def index_fill(x, index, value, *, dim):
 
 
 def _hit(x, index, dim):
-    """Where index points along dim, as a mask that broadcasts to x; it may count from the end."""
+    """Where index points along dim, as a mask that broadcasts to x."""
+    return _count(x, index, dim) > 0
+
+
+def _count(x, index, dim):
+    """How often index, which may count from the end, points to each slice along dim."""
     place = shapes.axis(dim, x.ndim)
     size = x.shape[place] if x.ndim else 1
     ones = expand(as_node(1.0), shape=(index.numel,))
     count = zeros(size=(size,)).put(reshape(index, shape=(-1,)), ones, accumulate=True)
-    return reshape(count > 0, shape=tuple(size if d == place else 1 for d in range(x.ndim)))
+    return reshape(count, shape=tuple(size if d == place else 1 for d in range(x.ndim)))
 
 
 @composite(
+    rule=lambda g, y, x, index, source, *, dim, **how: scatter_reduce.rule(
+        g, y, x, spread(index, dim, source.shape), source, dim=dim, **how
+    ),
     order="x dim index source reduce include_self",
-    caveat="of equal extremes each takes its share of the gradient",
+    kink=lambda y, x, index, source, *, dim, **how: tied(
+        y, x, spread(index, dim, source.shape), source, dim=dim, **how
+    ),
+    caveat=TIE,
     examples=(
         ("x.index_reduce(0, tensor([0, 0, 2]), v, 'prod')", "x=3x2,v=3x2"),
         ("x.index_reduce(0, tensor([0, 0]), v, 'mean', include_self=False)", "x=3,v=2"),
