@@ -49,6 +49,7 @@ def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
     symbolic=matrix_elements.pseudoinverse,
     dtype="float",
     torch=LINALG + "pinv",
+    order="x rtol hermitian atol",
     examples=(
         ("pinv(x)", "x=3x1"),
         ("linalg.pinv(x)", "x=2x1x2"),
@@ -68,16 +69,16 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", alone=True)
+@shorthand("linalg.pinv", "np.pinv", alone=True)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
-    return pinv(A, atol, rcond if rtol is None else rtol, hermitian=hermitian)
+    return pinv(A, rcond if rtol is None else rtol, hermitian, atol)
 
 
 @shorthand()
 def pinverse(input, rcond=1e-15):
     """The pseudoinverse; singular values up to rcond times the largest count as 0."""
-    return pinv(input, None, rcond)
+    return pinv(input, rcond)
 
 
 @operator(

@@ -70,7 +70,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 # ---- products of many ----------------------------------------------------------------------------
 
 
-@shorthand("np.multi_dot")
+@shorthand()
 def multi_dot(tensors):
     """Product of matrices; the first and the last may be vectors."""
     return _chained("multi_dot", tensors, 2)
@@ -100,6 +100,8 @@ def matrix_power(A, n):
     """A @ A @ ... @ A, n times; of the inverse, where n is negative."""
     A = as_node(A)
     square(A.shape)
+    if not isinstance(n, int):
+        raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
     if n == 0:
         return expand(eye(n=A.shape[-1]), shape=A.shape)
     power, found, left = (inv(A) if n < 0 else A), None, abs(n)

@@ -15,12 +15,28 @@ def _check(A, tau):
         raise GradcliError("shape", f"tau needs a number for each reflection, not shapes {have}")
 
 
-def _reflected(x, A, tau, order):
-    """x, reflected at the columns of A below the diagonal, one after the other."""
+def _rule(g, y, x, v, tau):
+    along_x, along_g = v.mT @ x, v.mT @ g
+    to_v = -tau * (g @ along_x.mT + x @ along_g.mT)
+    return reflected(g, v, tau), to_v, -(along_g @ along_x.mT)
+
+
+@composite(
+    rule=_rule,
+    torch=None,
+    index=lambda lower, i, x, v, tau: lower.element(reflected(x, v, tau), i),
+    examples=(("reflected(x, v, tau)", "x=3x2,v=3x1,tau=1x1"),),
+)
+def reflected(x, v, tau):
+    """x - tau * v @ v.mT @ x: a reflection along v where tau is 2 / |v|**2."""
+    return x - tau * (v @ (v.mT @ x))
+
+
+def _one_after_the_other(x, A, tau, order):
+    """x, reflected along the columns of A, of which the upper triangle stands for that of eye."""
     columns = triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
     for k in order:
-        v = columns[..., k : k + 1]
-        x = x - tau[..., k, None, None] * (v @ (v.mT @ x))
+        x = reflected(x, columns[..., k : k + 1], tau[..., k, None, None])
     return x
 
 
@@ -33,7 +49,7 @@ def householder_product(input, tau):
     """The first columns of a product of reflections: Q of a QR decomposition."""
     _check(input.shape, tau.shape)
     start = expand(eye(n=input.shape[-2], m=input.shape[-1]), shape=input.shape)
-    return _reflected(start, input, tau, reversed(range(tau.shape[-1])))
+    return _one_after_the_other(start, input, tau, reversed(range(tau.shape[-1])))
 
 
 @composite(
@@ -49,7 +65,7 @@ def ormqr(input, tau, other, *, left=True, transpose=False):
     count = range(tau.shape[-1])
     order = count if transpose == left else reversed(count)
     return (
-        _reflected(other, input, tau, order)
+        _one_after_the_other(other, input, tau, order)
         if left
-        else (_reflected(other.mT, input, tau, order).mT)
+        else (_one_after_the_other(other.mT, input, tau, order).mT)
     )

@@ -13,15 +13,15 @@ from .leaves import eye, zeros
 ROOTS = Unwritten("eigenvalues are roots of a polynomial")
 
 
-def _side(UPLO):
+def _symmetric(s, UPLO):
     if UPLO not in ("L", "U", "l", "u"):
         raise GradcliError("arguments", f"UPLO is 'L' or 'U', not {UPLO!r}")
-    return UPLO.upper()
+    return square(s)
 
 
 @operator(
-    shape=lambda s, *, UPLO: square(s)[:-1],
-    value=lambda x, *, UPLO: np.linalg.eigvalsh(x, _side(UPLO)),
+    shape=lambda s, *, UPLO: _symmetric(s, UPLO)[:-1],
+    value=lambda x, *, UPLO: np.linalg.eigvalsh(x, UPLO),
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "eigvalsh",
@@ -34,8 +34,8 @@ def eigvalsh(g, y, x, *, UPLO="L"):
 
 
 @operator(
-    shape=lambda s, *, UPLO: square(s),
-    value=lambda x, *, UPLO: np.linalg.eigh(x, _side(UPLO))[1],
+    shape=lambda s, *, UPLO: _symmetric(s, UPLO),
+    value=lambda x, *, UPLO: np.linalg.eigh(x, UPLO)[1],
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "eigh",
