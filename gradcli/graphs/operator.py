@@ -42,6 +42,8 @@ class Operator:
                 elements
     jax         (jnp, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
     family      what backends and notation may take for granted: elementwise, reduction, ...
+    rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
+                dimension, needs only its row k; nothing, where rows are not computed apart
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     method      whether a formula calls it as a method: x.sum(dim=1)
@@ -84,6 +86,7 @@ class Operator:
         "name",
         "optional",
         "order",
+        "rows",
         "rule",
         "samples",
         "sentence",
@@ -106,6 +109,7 @@ class Operator:
         symbolic=None,
         jax=None,
         expand=None,
+        rows=None,
         index=None,
         spelling=None,
         method=False,
@@ -131,6 +135,7 @@ class Operator:
         self.symbolic = symbolic
         self.jax = jax
         self.expand = expand
+        self.rows = rows
         self.index = index
         self.spelling = spelling
         self.method = method

@@ -83,9 +83,14 @@ def prod_others(x, *, dim):
     return left_out.permute(dims=tuple(order.index(d) for d in range(x.ndim)))
 
 
+def _squared_distance(x, axis):
+    distance = x - _mean(x, axis, True)
+    return np.square(distance, out=distance if distance.ndim else None)
+
+
 def _variance(x, axis, keepdims, *, correction):
     freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(np.square(x - _mean(x, axis, True)), axis=axis, keepdims=keepdims)
+    spread = np.sum(_squared_distance(x, axis), axis=axis, keepdims=keepdims)
     return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
 
 

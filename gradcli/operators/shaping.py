@@ -23,6 +23,7 @@ def _swap(items, a, b):
 @movement(
     lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1),
     shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
+    rows=lambda s, *, dim0, dim1: (0 not in (dim0 % len(s), dim1 % len(s)) if s else False,),
     index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
     aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
@@ -168,6 +169,7 @@ def _unsqueezed(s, *, dim):
 @movement(
     lambda x, *, dim: np.expand_dims(x, dim),
     shape=_unsqueezed,
+    rows=lambda s, *, dim: (dim not in (0, -len(s) - 1),),
     index="reshape",
     examples=(("x.unsqueeze(0)", "x=3"), ("unsqueeze(x, -1)", "x=2x3")),
 )
