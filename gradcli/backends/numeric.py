@@ -55,9 +55,8 @@ class Evaluator:
     def missing(self, roots: Iterable[Node]) -> list[Node]:
         """What is yet to be computed for `roots`, in order."""
         values = self.values
-        return [
-            n for n in walk(roots, lambda n: () if n in values else sources(n)) if n not in values
-        ]
+        needed = walk(roots, lambda node: () if node in values else sources(node))
+        return [node for node in needed if node not in values]
 
     def run(self, order: Sequence[Node]) -> None:
         """Compute the nodes of `order`, which comes inputs first."""

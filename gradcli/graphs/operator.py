@@ -164,7 +164,8 @@ class Operator:
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
         if not named and len(args) == len(self.inputs) and not self.attributes:
-            return intern(self, tuple(map(as_node, args)), {}, span)
+            inputs = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
+            return intern(self, inputs, {}, span)
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)
 
@@ -257,7 +258,22 @@ class Operator:
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
-        for name, i in zip(self.inputs, node.inputs, strict=False) if self.labels else ():
+        if self.labels:
+            self._check_labels(node)
+        if self.shape is None:
+            node.expansion = self.expand(*node.inputs, **node.attrs)
+            node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
+            return
+        node.shape = self.shape(*[i and i.shape for i in node.inputs], **node.attrs)
+        if self.dtype in DTYPES:
+            node.dtype = self.dtype
+        elif callable(self.dtype):
+            node.dtype = self.dtype(**node.attrs)
+        else:
+            node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
+
+    def _check_labels(self, node: Node) -> None:
+        for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
                 raise GradcliError(
                     "arguments",
@@ -265,19 +281,6 @@ class Operator:
                     "floating-point numbers",
                     hint="give its values with --value, or write it out: tensor([0, 2])",
                 )
-        if self.shape is None:
-            node.expansion = self.expand(*node.inputs, **node.attrs)
-            node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
-            return
-        node.shape = self.shape(
-            *[None if i is None else i.shape for i in node.inputs], **node.attrs
-        )
-        if self.dtype in DTYPES:
-            node.dtype = self.dtype
-        elif callable(self.dtype):
-            node.dtype = self.dtype(**node.attrs)
-        else:
-            node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
