@@ -6,6 +6,7 @@ from typing import Any
 from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.problem import pose
+from .lazy import np
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -30,6 +31,11 @@ def _pose(
             raise GradcliError("shape-option", said)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
     return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
+
+
+def _own(value: Any) -> Any:
+    """A copy of an array, for what is computed later not to change with the caller's."""
+    return np.array(value) if hasattr(value, "__array__") else value
 
 
 class Explanation:
@@ -93,7 +99,9 @@ def explain(
     `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in
     the language; `wrt` the inputs to differentiate by. Raises GradcliError.
     """
-    explanation = Explanation(_pose(expr, shapes, values, grad, wrt))
+    if isinstance(values, Mapping):
+        values = {name: _own(value) for name, value in values.items()}
+    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
@@ -113,8 +121,17 @@ def grad(
     """
     analysis = _pose(expr, shapes, values, grad, wrt)
     analysis.require_numbers()
-    found = {x.name: analysis.grad_value(x) for x in analysis.problem.wrt}
+    given = [a for a in analysis.evaluator.values.values() if a is not None]
+    found = {name: _apart(value, given) for name, value in analysis.grad_values().items()}
     return found if len(found) > 1 else next(iter(found.values()))
+
+
+def _apart(found: Any, given: Iterable[Any]) -> Any:
+    """The array, or None; a copy where changing it could change one of `given`."""
+    if found is None:
+        return None
+    shared = not found.flags.writeable or any(np.may_share_memory(found, a) for a in given)
+    return found.copy() if shared else found
 
 
 def jacobian(

@@ -88,7 +88,7 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         if name == "output":
             yield name, a.value(a.problem.out)
         elif name == "grad":
-            yield name, {x.name: a.grad_value(x) for x in a.problem.wrt}
+            yield name, a.grad_values()
         else:
             yield name, _explained(a, name)
 

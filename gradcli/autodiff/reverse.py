@@ -48,10 +48,10 @@ def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
         received = grads.get(node)
         if received is None or node in targets:
             continue
-        step = Step(node, received, list(_contributions(node, received, active)))
-        for c in step.contributions:
-            grads[c.to] = grads[c.to] + c.sent if c.to in grads else c.sent
-        steps.append(step)
+        contributions = _contributions(node, received, active)
+        for _, to, _, sent in contributions:
+            grads[to] = grads[to] + sent if to in grads else sent
+        steps.append(Step(node, received, contributions))
     return Gradients({w: grads.get(w) if w in active else None for w in wrt}, steps)
 
 
@@ -59,7 +59,7 @@ def _active(order: Sequence[Node], wrt: set[Node]) -> dict[Node, None]:
     """The nodes through which a gradient flows to `wrt`, in order; `wrt` count as leaves."""
     active: dict[Node, None] = {}
     for node in order:
-        if node in wrt or (_conducts(node) and any(i in active for i in node.inputs)):
+        if node in wrt or (_conducts(node) and not active.keys().isdisjoint(node.inputs)):
             active[node] = None
     return active
 
@@ -68,15 +68,18 @@ def _conducts(node: Node) -> bool:
     return node.dtype == "float" and node.op.family != "barrier"
 
 
-def _contributions(node: Node, received: Node, active: Collection[Node]):
-    for slot, (to, local) in enumerate(
-        zip(node.inputs, _answer(node, received, active), strict=True)
-    ):
-        if local is not None and to is not None and to in active:
-            yield Contribution(slot, to, local, fit(local, to.shape, node))
+def _contributions(
+    node: Node, received: Node, active: Collection[Node | None]
+) -> list[Contribution]:
+    answers = zip(node.inputs, _answer(node, received, active), strict=True)
+    return [
+        Contribution(slot, to, local, fit(local, to.shape, node))
+        for slot, (to, local) in enumerate(answers)
+        if local is not None and to is not None and to in active
+    ]
 
 
-def _answer(node: Node, received: Node, active: Collection[Node]) -> Sequence[Node | None]:
+def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequence[Node | None]:
     """What the rule of `node` gives for every input; its meaning, where there is no rule.
 
     A rule says NotImplemented where the meaning serves better.

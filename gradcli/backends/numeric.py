@@ -4,24 +4,24 @@ Knows nothing about single operators: each brings its own NumPy function, or is 
 do.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import Node, walk
+from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
 
 Values = dict[Node | None, Any]
 
+LARGE = 1 << 17  # elements of a tensor that is worth evaluating block by block: 1 MB
 
-def sources(node: Node) -> Iterable[Node | None]:
+
+def sources(node: Node) -> Sequence[Node | None]:
     """The nodes that the value of `node` is computed from."""
-    return (
-        node.inputs
-        if node.op.value is not None or not node.op.expand
-        else (node.op.expanded(node),)
-    )
+    op = node.op
+    return node.inputs if op.value is not None or not op.expand else (op.expanded(node),)
 
 
 class Evaluator:
@@ -41,36 +41,46 @@ class Evaluator:
         self.run(self.missing(roots))
         return [np.asarray(self.values[root]) for root in roots]
 
+    def alone(self, *roots: Node) -> list[Any]:
+        """The arrays of `roots`, in their order; where tensors are large, nothing else is kept."""
+        order = self.missing(roots)
+        if self._checked(order) < LARGE:
+            self.run(order)
+        else:
+            from .blocks import evaluate
+
+            evaluate(self, order, roots)
+        return [np.asarray(self.values[root]) for root in roots]
+
     def missing(self, roots: Iterable[Node]) -> list[Node]:
         """What is yet to be computed for `roots`, in order."""
         values = self.values
-        return [
-            n for n in walk(roots, lambda n: () if n in values else sources(n)) if n not in values
-        ]
+        needed = walk(roots, lambda node: () if node in values else sources(node))
+        return [node for node in needed if node not in values]
 
-    def run(self, order: Iterable[Node]) -> None:
+    def run(self, order: Sequence[Node]) -> None:
         """Compute the nodes of `order`, which comes inputs first."""
+        self._checked(order)
+        values = self.values
         with np.errstate(all="ignore"):
             for node in order:
-                self.values[node] = self._compute(node)
+                values[node] = self.value(node, [values[i] for i in sources(node)])
 
     def varying(self, root: Node, by: Node) -> "Varying":
         """`root` as a function of the value of `by`; what is independent of it is computed once."""
         return Varying(self, root, by)
 
-    def _compute(self, node: Node) -> Any:
+    def value(self, node: Node, arrays: Sequence[Any]) -> Any:
+        """The value of a node from those of its sources."""
         op = node.op
-        if node.numel > self.limits.sizes["elements"]:
-            what = f"the value of {op.name}, of shape {node.shape}"
-            self.limits.check("elements", node.numel, what, node.span)
         if op.value is None:
             if not op.expand:
                 raise GradcliError(
                     "needs-value", f"{node.attrs.get('name', op.name)} has no value", span=node.span
                 )
-            return self.values[op.expanded(node)]
+            return arrays[0]
         try:
-            value = op.value(*[self.values[i] for i in node.inputs], **node.attrs)
+            value = op.value(*arrays, **node.attrs)
         except GradcliError as error:
             raise error.at(node.span) from None
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -79,6 +89,15 @@ class Evaluator:
         if self.dtype != "float64" and node.dtype == "float" and node.shape != ():
             return np.asarray(value, dtype=self.dtype)
         return value
+
+    def _checked(self, order: Sequence[Node]) -> int:
+        """Elements of the largest tensor of `order`, none of which is too large."""
+        largest = max(map(numel, {node.shape for node in order}), default=0)
+        if largest > self.limits.sizes["elements"]:
+            for node in order:
+                what = f"the value of {node.op.name}, of shape {node.shape}"
+                self.limits.check("elements", node.numel, what, node.span)
+        return largest
 
 
 class Varying:
@@ -91,7 +110,7 @@ class Varying:
         for node in order:
             if any(i in depends for i in sources(node)):
                 depends.add(node)
-        evaluator.run(n for n in order if n not in depends)
+        evaluator.run([n for n in order if n not in depends])
         self.order = [n for n in order if n in depends and n is not by]
 
     def __call__(self, value: Any) -> Any:

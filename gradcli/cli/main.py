@@ -173,7 +173,7 @@ def grad(streams: Streams, given: Given) -> None:
 
     analysis = _analysis(streams, given)
     analysis.require_numbers()
-    found = {x.name: jsonable(analysis.grad_value(x)) for x in analysis.problem.wrt}
+    found = {name: jsonable(value) for name, value in analysis.grad_values().items()}
     answer = found if len(found) > 1 else next(iter(found.values()))
     streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
 

@@ -70,7 +70,7 @@ class Analysis:
         return Evaluator(given, dtype=self.dtype, limits=self.problem.limits)
 
     def _cast(self, value: Any) -> Any:
-        return value.astype(self.dtype) if value.dtype.kind == "f" else value
+        return value.astype(self.dtype, copy=False) if value.dtype.kind == "f" else value
 
     def _depends_on_unknown(self, node: Node, *given: Node) -> bool:
         """Whether a node depends on an input without a value, other than those `given`."""
@@ -95,6 +95,14 @@ class Analysis:
         """The numbers of an input's gradient; None where there is no gradient or no numbers."""
         grad = self.gradient(x)
         return None if grad is None else self.value(grad)
+
+    def grad_values(self) -> dict[str, Any]:
+        """The numbers of the gradients asked for, by name of the input; None where there is no
+        gradient. What they are computed from is not kept. To be asked after `require_numbers`.
+        """
+        grads = {x.name: self.gradient(x) for x in self.problem.wrt}
+        found = self.evaluator.alone(*[grad for grad in grads.values() if grad is not None])
+        return {name: None if grad is None else found.pop(0) for name, grad in grads.items()}
 
     def require_numbers(self) -> None:
         """Refuse what only numbers can answer where an input has no value, in PyTorch's words for

@@ -8,8 +8,9 @@ user apart.
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from ..errors import Span
 from .shapes import Shape, numel
@@ -21,7 +22,7 @@ OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/operators fil
 
 Binary = Callable[[Any, Any], "Node"]
 
-_interned: WeakValueDictionary = WeakValueDictionary()
+_interned: "dict[tuple, _Entry]" = {}
 _serials = count()
 
 
@@ -124,18 +125,32 @@ class Node:
         return intern(self.op, self.inputs, self.attrs, span)
 
 
+class _Entry(ref):
+    """A node for as long as something else needs it, and the key that it is found by."""
+
+    __slots__ = ("key",)
+    key: tuple
+
+
+def _forget(entry: _Entry) -> None:
+    if _interned.get(entry.key) is entry:
+        del _interned[entry.key]
+
+
 def intern(
     op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None
 ) -> Node:
     """The node of `op` over `inputs`; the same one when asked for the same again."""
     key = (op, inputs, tuple(map(_key, attrs.values())) if attrs else (), span)
-    node = _interned.get(key)
+    entry = _interned.get(key)
+    node: Node | None = entry and entry()
     if node is None:
-        node = Node.__new__(Node)
+        node = Node()
         node.op, node.inputs, node.attrs, node.span, node.expansion = op, inputs, attrs, span, None
         op.infer(node)
         node.serial = next(_serials)
-        _interned[key] = node
+        entry = _interned[key] = _Entry(node, _forget)
+        entry.key = key
     return node
 
 
@@ -148,19 +163,20 @@ def _key(value):
 
 def as_node(value) -> Node:
     """A node for a Python number; a node stays as it is."""
-    return value if isinstance(value, Node) else OPS["constant"](value=value)
+    return value if isinstance(value, Node) else intern(OPS["constant"], (), {"value": value})
 
 
-def walk(roots: Iterable[Node], sources=lambda node: node.inputs) -> list[Node]:
+def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
     """Every node that `roots` need, inputs first, in order of construction; without recursion."""
-    seen: set[Node] = set()
+    seen: set[Node | None] = {None}
     stack = list(roots)
     while stack:
         node = stack.pop()
-        if node is not None and node not in seen:
+        if node not in seen:
             seen.add(node)
-            stack.extend(sources(node))
-    return sorted(seen, key=lambda node: node.serial)
+            stack += sources(node)
+    seen.remove(None)
+    return sorted(seen, key=attrgetter("serial"))
 
 
 class Outputs:

@@ -45,6 +45,8 @@ class Operator:
                 elements
     jax         (jnp, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
     family      what backends and notation may take for granted: elementwise, reduction, ...
+    rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
+                dimension, needs only its row k; nothing, where rows are not computed apart
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     method      whether a formula calls it as a method: x.sum(dim=1)
@@ -88,6 +90,7 @@ class Operator:
         "name",
         "optional",
         "order",
+        "rows",
         "rule",
         "samples",
         "sentence",
@@ -111,6 +114,7 @@ class Operator:
         symbolic=None,
         jax=None,
         expand=None,
+        rows=None,
         index=None,
         spelling=None,
         method=False,
@@ -137,6 +141,7 @@ class Operator:
         self.symbolic = symbolic
         self.jax = jax
         self.expand = expand
+        self.rows = rows
         self.index = index
         self.spelling = spelling
         self.method = method
@@ -165,8 +170,10 @@ class Operator:
 
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
-        if not named and len(args) == len(self.inputs) and not self.attributes and None not in args:
-            return intern(self, tuple(map(as_node, args)), {}, span)
+        plain = len(args) == len(self.inputs) and not self.attributes
+        if plain and not named and None not in args:
+            inputs = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
+            return intern(self, inputs, {}, span)
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)
 
@@ -261,7 +268,22 @@ class Operator:
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
-        for name, i in zip(self.inputs, node.inputs, strict=False) if self.labels else ():
+        if self.labels:
+            self._check_labels(node)
+        if self.shape is None:
+            node.expansion = self.expand(*node.inputs, **node.attrs)
+            node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
+            return
+        node.shape = self.shape(*[i and i.shape for i in node.inputs], **node.attrs)
+        if self.dtype in DTYPES:
+            node.dtype = self.dtype
+        elif callable(self.dtype):
+            node.dtype = self.dtype(**node.attrs)
+        else:
+            node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
+
+    def _check_labels(self, node: Node) -> None:
+        for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
                 raise GradcliError(
                     "arguments",
@@ -269,19 +291,6 @@ class Operator:
                     "floating-point numbers",
                     hint="give its values with --value, or write it out: tensor([0, 2])",
                 )
-        if self.shape is None:
-            node.expansion = self.expand(*node.inputs, **node.attrs)
-            node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
-            return
-        node.shape = self.shape(
-            *[None if i is None else i.shape for i in node.inputs], **node.attrs
-        )
-        if self.dtype in DTYPES:
-            node.dtype = self.dtype
-        elif callable(self.dtype):
-            node.dtype = self.dtype(**node.attrs)
-        else:
-            node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""

@@ -123,12 +123,8 @@ class Builder:
     def visit(self, e: ast.expr) -> Any:
         """What a piece of syntax stands for."""
         self.depth += 1
-        self.limits.check(
-            "nesting",
-            self.depth,
-            "the expression",
-            None if self.depth < 10 else self.source.span(e),
-        )
+        if self.depth > self.limits.sizes["nesting"]:
+            self.limits.check("nesting", self.depth, "the expression", self.source.span(e))
         method = getattr(self, f"_{type(e).__name__}", None)
         if method is None:
             raise self._foreign(e)
@@ -427,7 +423,7 @@ class Builder:
         elif special is not None:
             value = special(e, args, named)
         else:
-            called = function(name, self._function_span(e))
+            called = functions().get(name) or function(name, self._function_span(e))
             if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
                 named[called.inputs[0]] = args.pop(0)
             value = self._call(called, args, named, e)
@@ -510,10 +506,12 @@ class Builder:
 
     def _counted(self, value: Any, e: ast.expr) -> Any:
         self.count += 1
-        self.limits.check("operations", self.count, "the expression")
+        sizes = self.limits.sizes
+        if self.count > sizes["operations"]:
+            self.limits.check("operations", self.count, "the expression")
         if isinstance(value, Outputs):
             self.outputs += value.nodes
-        for node in value if isinstance(value, Outputs) else [value]:
+        for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 if min(node.shape, default=0) < 0:
                     said = f"a tensor cannot have shape {node.shape}"
@@ -521,9 +519,9 @@ class Builder:
                 if node.ndim > MOST_DIMENSIONS:
                     said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
                     raise GradcliError("shape", said)
-                self.limits.check(
-                    "elements", node.numel, f"a tensor of shape {node.shape}", self.source.span(e)
-                )
+                if node.numel > sizes["elements"]:
+                    said = f"a tensor of shape {node.shape}"
+                    self.limits.check("elements", node.numel, said, self.source.span(e))
         return value
 
     def _as_dtype(self, value: Any, dtype: Any, e: ast.expr) -> Any:
@@ -617,10 +615,9 @@ def _number(value: Any) -> bool:
 
 def _operands(left: Any, right: Any) -> bool:
     """Whether two values are what an operator of tensors takes."""
-    both = (left, right)
-    return any(isinstance(v, Node) for v in both) and all(
-        isinstance(v, Node) or _number(v) for v in both
-    )
+    if isinstance(left, Node):
+        return isinstance(right, Node) or _number(right)
+    return isinstance(right, Node) and _number(left)
 
 
 def _unfit(left: Any, right: Any) -> GradcliError:

@@ -8,6 +8,7 @@ from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
 
 BARE_CONSTANTS = {"pi", "inf", "nan"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
+BARE = BARE_CONSTANTS | BARE_DTYPES
 
 
 def dotted(node: ast.expr) -> str | None:
@@ -48,8 +49,9 @@ def free_names(program: Program, given: Collection[str]) -> list[str]:
     own = set(given)
     for statement in program.statements:
         names = _loaded(statement.value, own)
-        for n in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
-            if n.id not in bound and (n.id not in BARE_CONSTANTS | BARE_DTYPES or n.id in given):
+        names.sort(key=lambda n: (n.lineno, n.col_offset))
+        for n in names:
+            if n.id not in bound and (n.id not in BARE or n.id in given):
                 found[n.id] = None
                 own.add(n.id)
         bound.update(statement.names)
@@ -62,7 +64,9 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
     names, stack = [], [root]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.BinOp):
+            stack += (node.left, node.right)
+        elif isinstance(node, ast.Call):
             stack.extend([*node.args, *(k.value for k in node.keywords)])
             if (
                 isinstance(node.func, ast.Attribute)
@@ -74,6 +78,6 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)
-        else:
+        elif not isinstance(node, ast.Constant):
             stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
     return names

@@ -45,16 +45,16 @@ class Reader:
             array = _plain_list(value)
             return array if array is not None else self._text(value, origin)
         try:
-            array = np.array(value)
+            array = np.asarray(value)
         except ValueError:
             array = np.array(None)
         if array.dtype.kind in "OU" and array.size and array.shape:
             # A ragged list, or "nan" in a list from JSON: the reader of texts knows both.
             return self._text(repr(value), origin)
         if array.dtype.kind in "ui":
-            array = array.astype(np.int64)
+            array = array.astype(np.int64, copy=False)
         elif array.dtype.kind == "f":
-            array = array.astype(np.float64)
+            array = array.astype(np.float64, copy=False)
         elif array.dtype.kind != "b":
             raise GradcliError("value", f"the value of {origin} is not an array of numbers")
         self.limits.check("elements", array.size, f"the value of {origin}")

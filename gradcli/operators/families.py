@@ -37,7 +37,14 @@ def elementwise(value: Callable | None = None, **fields):
             fields.setdefault(
                 "examples", ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3"))
             )
-        return Operator(rule, family="elementwise", shape=_broadcast, value=numeric, **fields)
+        return Operator(
+            rule,
+            family="elementwise",
+            shape=_broadcast,
+            rows=_aligned_rows,
+            value=numeric,
+            **fields,
+        )
 
     return declare
 
@@ -48,6 +55,11 @@ def _names(rule):
 
 def _broadcast(*given, **_):
     return shapes.broadcast(*(s for s in given if s is not None) if None in given else given)
+
+
+def _aligned_rows(*given, **_):
+    whole = _broadcast(*given)
+    return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in given)
 
 
 def reduction(value: Callable | None = None, *, whole_only=False, **fields):
@@ -88,6 +100,7 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
             gradient,
             family="reduction",
             shape=reduced,
+            rows=rows_apart,
             value=evaluate,
             defined_by=rule,
             attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra),
@@ -109,6 +122,11 @@ def same_with_axis(s, *, dim):
     """The shape of an operator that works along `dim` and leaves the shape as it is."""
     shapes.axis(dim, len(s))
     return s
+
+
+def rows_apart(s, *, dim, **_):
+    """The rows of an operator that works along `dim`: independent, if that is not the first."""
+    return (0 not in shapes.axes(dim, len(s)),)
 
 
 def aligned(x: Node, over: tuple[int, ...]) -> Node:

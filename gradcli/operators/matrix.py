@@ -39,9 +39,14 @@ def _product_shape(name, *ranks):
     return shape
 
 
+def _batch_rows(a, b):
+    return (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else ()
+
+
 @operator(
     shape=shapes.matmul,
     value=lambda a, b: np.matmul(a, b),
+    rows=_batch_rows,
     spelling="{0} @ {1}",
     index="matmul",
     examples=(

@@ -2,21 +2,21 @@
 
 from ..errors import GradcliError
 from ..lazy import np
-from .families import composite, operator, same_with_axis
+from .families import composite, operator, rows_apart, same_with_axis
 from .pointwise import F, exp
 
 
 def _softmax(x, *, dim):
-    shifted = (
-        np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
-        if np.ndim(x)
-        else np.exp(x - x)
-    )
-    return shifted / np.sum(shifted, axis=dim, keepdims=True) if np.ndim(x) else shifted
+    if not np.ndim(x):
+        return np.exp(x - x)
+    out = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+    out /= np.sum(out, axis=dim, keepdims=True)
+    return out
 
 
 @operator(
     shape=same_with_axis,
+    rows=rows_apart,
     value=_softmax,
     dtype="float",
     expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True),
@@ -30,12 +30,14 @@ def softmax(g, y, x, *, dim):
 def _log_softmax(x, *, dim):
     if not np.ndim(x):
         return x - x
-    shifted = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
+    out = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    out -= np.log(np.sum(np.exp(out), axis=dim, keepdims=True))
+    return out
 
 
 @operator(
     shape=same_with_axis,
+    rows=rows_apart,
     value=_log_softmax,
     dtype="float",
     expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True),

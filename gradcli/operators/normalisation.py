@@ -2,7 +2,6 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from ..lazy import np
 from .activations import along_channels
 from .arithmetic import where
 from .families import composite, operator, shorthand
@@ -14,15 +13,7 @@ from .windows import windows, zero_pad
 EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
 
 
-def _standardize(x, *, dim, eps):
-    centred = x - np.mean(x, axis=dim, keepdims=True)
-    return centred / np.sqrt(np.mean(centred * centred, axis=dim, keepdims=True) + eps)
-
-
 @operator(
-    shape=lambda s, *, dim, eps: s,
-    value=_standardize,
-    dtype="float",
     method=True,
     expand=lambda x, *, dim, eps: (
         (x - x.mean(dim=dim, keepdim=True))

@@ -18,6 +18,7 @@ def _swap(items, a, b):
 @movement(
     lambda x, *, dim0, dim1: np.swapaxes(x, dim0, dim1) if np.ndim(x) else x,
     shape=lambda s, *, dim0, dim1: _swap(s, dim0, dim1),
+    rows=lambda s, *, dim0, dim1: (0 not in (dim0 % len(s), dim1 % len(s)) if s else False,),
     index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
     aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),

@@ -83,6 +83,7 @@ def _unsqueezed(s, *, dim):
 @movement(
     lambda x, *, dim: np.expand_dims(x, dim),
     shape=_unsqueezed,
+    rows=lambda s, *, dim: (dim not in (0, -len(s) - 1),),
     index="reshape",
     examples=(("x.unsqueeze(0)", "x=3"), ("unsqueeze(x, -1)", "x=2x3")),
 )

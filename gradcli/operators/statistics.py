@@ -13,9 +13,14 @@ from .order import sort_values
 from .reductions import average
 
 
+def _squared_distance(x, axis):
+    distance = x - average(x, axis, True)
+    return np.square(distance, out=distance if distance.ndim else None)
+
+
 def _variance(x, axis, keepdims, *, correction):
     freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(np.square(x - average(x, axis, True)), axis=axis, keepdims=keepdims)
+    spread = np.sum(_squared_distance(x, axis), axis=axis, keepdims=keepdims)
     return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
 
 

@@ -1,0 +1,93 @@
+"""Evaluation block by block gives what evaluation of whole arrays gives."""
+
+import numpy as np
+import pytest
+from support import Example, examples, generator, pose
+
+from gradcli.autodiff.reverse import backward
+from gradcli.backends import blocks, numeric
+from gradcli.backends.numeric import Evaluator
+from gradcli.errors import GradcliError
+
+ROWS = 7  # not divisible by the 2 or 3 rows of a block
+
+PROGRAMS = [
+    ("softmax(x, -1)", {"x": (ROWS, 3, 4)}),
+    ("softmax(x, 0) * log_softmax(x, 1)", {"x": (ROWS, 4)}),
+    ("layer_norm(x, (4,), w, b)", {"x": (ROWS, 3, 4), "w": (4,), "b": (4,)}),
+    ("softmax(q @ k.mT / 8, -1) @ v", {"q": (ROWS, 3, 2), "k": (ROWS, 3, 2), "v": (ROWS, 3, 4)}),
+    ("tanh(x @ W + b).sin() @ V", {"x": (ROWS, 4), "W": (4, 5), "b": (5,), "V": (5, 2)}),
+    ("x * y + z.exp()", {"x": (ROWS, 3), "y": (1, 3), "z": (ROWS, 1)}),
+    ("x * y + z", {"x": (ROWS, 1, 3), "y": (ROWS, 3), "z": ()}),
+    ("x * (x - x.mean(dim=0)).exp() / x.exp().sum()", {"x": (ROWS, 3)}),
+    ("h = x.sin(); (h * h.sum(dim=0)).cos() + h.amax(dim=1, keepdim=True)", {"x": (ROWS, 3)}),
+    ("h = x.exp(); h.T @ h", {"x": (ROWS, ROWS)}),
+    ("h = x.exp(); (h @ h).tanh() + h.sum(dim=-1)", {"x": (ROWS, ROWS)}),
+    ("relu(x - 0.1).sum(dim=1).unsqueeze(1) * where(x > y, x, 2)", {"x": (ROWS, 3), "y": (3,)}),
+    ("x.exp().transpose(1, 2).cumsum(dim=1).var(dim=2)", {"x": (ROWS, 3, 2)}),
+    ("x.exp().transpose(0, 1).sin() * x.sum(dim=1)", {"x": (ROWS, 2)}),
+    ("x.exp() ** 2 + x.sigmoid()", {"x": (ROWS,)}),
+    ("x.exp() * x.sin()", {"x": (1, 5)}),
+    ("x.exp() * x.sin() + y.cos()", {"x": (0, 5), "y": (5,)}),
+    ("(x.exp() * x.sin()).sum(dim=1)", {"x": (ROWS, 0)}),
+    ("x.exp() * 2", {"x": ()}),
+]
+
+
+@pytest.fixture(params=[1, 2, 3, ROWS, 100])
+def block_rows(request, monkeypatch):
+    """How many rows a block has; no tensor is too small for blocks."""
+    monkeypatch.setattr(numeric, "LARGE", 0)
+    monkeypatch.setattr(blocks, "LARGE", 0)
+    monkeypatch.setattr(blocks, "_block_rows", lambda run: request.param)
+    return request.param
+
+
+def assert_same(program: str, values: dict) -> None:
+    """The output and the gradients are equal to the last bit, computed together and apart."""
+    p = pose(program, values=values)
+    seed = generator(program).normal(size=p.out.shape)
+    given = {**p.values, p.seed.node: seed}
+    of = backward(p.out, p.seed.node, [i.node for i in p.wrt]).of
+    roots = [p.out, *(grad for grad in of.values() if grad is not None)]
+    whole = Evaluator(given)(*roots)
+    apart = [Evaluator(given).alone(root)[0] for root in roots]
+    for found in (Evaluator(given).alone(*roots), apart):
+        for ours, theirs in zip(found, whole, strict=True):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("program", "shapes"), PROGRAMS)
+def test_blocks_change_nothing(program, shapes, block_rows):
+    draw = generator(program)
+    assert_same(program, {name: draw.normal(size=shape) for name, shape in shapes.items()})
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_blocks_change_no_operator(example: Example, monkeypatch):
+    monkeypatch.setattr(numeric, "LARGE", 0)
+    monkeypatch.setattr(blocks, "LARGE", 0)
+    monkeypatch.setattr(blocks, "_block_rows", lambda run: 1)
+    assert_same(example.text, example.values)
+
+
+def test_nothing_but_the_roots_is_kept(block_rows):
+    x = np.linspace(-1, 1, 4 * ROWS).reshape(ROWS, 4)
+    p = pose("h = x.exp(); (h / h.sum(dim=0)).sin()", values={"x": x})
+    evaluate = Evaluator(p.values)
+    evaluate.alone(p.out)
+    assert set(evaluate.values) == {None, p.out, p.inputs["x"].node}
+
+
+def test_an_error_in_a_block_has_its_place(block_rows):
+    p = pose("h = x.exp(); inv(h * 0) @ h", values={"x": np.ones((ROWS, 2, 2))})
+    with pytest.raises(GradcliError) as caught:
+        Evaluator(p.values).alone(p.out)
+    assert caught.value.span is not None
+
+
+def test_a_type_that_a_later_block_widens(block_rows):
+    whole = blocks._with_rows(None, slice(0, 1), np.array([1]), 2)
+    whole = blocks._with_rows(whole, slice(1, 2), np.array([0.5]), 2)
+    np.testing.assert_array_equal(whole, [1, 0.5])
