@@ -217,7 +217,7 @@ def torch_answer(text: str, values: Mapping[str, Any], seed: Any, held: set[str]
     out = run_torch(text, tensors)
     gradient = None if seed is None else torch.tensor(seed)
     found = torch.autograd.grad(out, list(wrt.values()), gradient, allow_unused=True)
-    grads = {name: None if g is None else g.numpy() for name, g in zip(wrt, found, strict=True)}
+    grads = {name: None if g is None else g.numpy(force=True) for name, g in zip(wrt, found, strict=True)}
     return Answer(out.detach().numpy(), grads)
 
 
