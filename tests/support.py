@@ -219,8 +219,8 @@ def torch_answer(text: str, values: Mapping[str, Any], seed: Any, held: set[str]
     out = run_torch(text, tensors)
     gradient = None if seed is None else torch.tensor(seed)
     found = torch.autograd.grad(out, list(wrt.values()), gradient, allow_unused=True)
-    grads = {name: None if g is None else g.numpy() for name, g in zip(wrt, found, strict=True)}
-    return Answer(out.detach().numpy(), grads)
+    arrays = [None if g is None else g.numpy(force=True) for g in found]
+    return Answer(out.detach().numpy(), dict(zip(wrt, arrays, strict=True)))
 
 
 def assert_equal(ours: Any, theirs: Any, rtol: float = 1e-12, atol: float = 1e-13) -> None:
