@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..language.problem import Input
 from ..lazy import np
@@ -184,12 +185,22 @@ class Data:
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
-        otherwise.
+        otherwise. None where there is none, or only one too long to read.
         """
-        from ..backends.symbolic import Symbolic, elements_text, writable
+        from ..backends.symbolic import writable
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
+        try:
+            return self._written(node)
+        except GradcliError as error:
+            if error.code not in ("needs-value", "limit"):
+                raise
+            return None
+
+    def _written(self, node: Node) -> Any:
+        from ..backends.symbolic import Symbolic, elements_text
+
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])
         given = {

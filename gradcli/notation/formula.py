@@ -146,8 +146,11 @@ class Writer:
                 if place < last:
                     args.append(self.attribute(node, name))
             elif place < last or (place == last and name != "dim") or (moves and not named):
-                several = name == op.collect and isinstance(value, Listing) and value.items
-                args += value.items if several else (value,)
+                args += (
+                    value.items or (value,)
+                    if name == op.collect and isinstance(value, Listing)
+                    else (value,)
+                )
             elif name in op.inputs and not op.method and not named and _all_given(node, name):
                 args.append(value)
             else:
