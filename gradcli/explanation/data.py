@@ -1,7 +1,7 @@
 """The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import GradcliError
@@ -150,11 +150,9 @@ class Data:
             return jac.matrix()
         from ..backends.symbolic import elements_text, writable
 
-        return (
-            np.array(elements_text(jac.matrix()), dtype=object)
-            if writable(self.p.out.shape, x.shape)
-            else None
-        )
+        if not writable(self.p.out.shape, x.shape):
+            return None
+        return _unless_too_long(lambda: np.array(elements_text(jac.matrix()), dtype=object))
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -191,12 +189,7 @@ class Data:
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
-        try:
-            return self._written(node)
-        except GradcliError as error:
-            if error.code not in ("needs-value", "limit"):
-                raise
-            return None
+        return _unless_too_long(lambda: self._written(node))
 
     def _written(self, node: Node) -> Any:
         from ..backends.symbolic import Symbolic, elements_text
@@ -226,3 +219,13 @@ class Data:
 
     def _notes(self) -> list[dict[str, str]]:
         return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]
+
+
+def _unless_too_long(write: Callable[[], Any]) -> Any:
+    """What `write` gives; None where symbols cannot say it, or not in short."""
+    try:
+        return write()
+    except GradcliError as error:
+        if error.code not in ("needs-value", "limit"):
+            raise
+        return None
