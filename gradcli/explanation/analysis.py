@@ -15,11 +15,11 @@ NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a 
 
 
 def unless_unwritten(compute: Callable[[], Any]) -> Any:
-    """What `compute` gives; None where an operator cannot be said in symbols."""
+    """What `compute` gives; None where symbols cannot say it, or not in short."""
     try:
         return compute()
     except GradcliError as error:
-        if error.code != "needs-value":
+        if error.code not in ("needs-value", "limit"):
             raise
         return None
 

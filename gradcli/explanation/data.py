@@ -151,8 +151,7 @@ class Data:
 
         if not writable(self.p.out.shape, x.shape):
             return None
-        rows = unless_unwritten(jac.matrix)
-        return None if rows is None else np.array(elements_text(rows), dtype=object)
+        return unless_unwritten(lambda: np.array(elements_text(jac.matrix()), dtype=object))
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -183,15 +182,17 @@ class Data:
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
-        otherwise; None where that cannot be written.
+        otherwise. None where there is none, or only one too long to read.
         """
-        return unless_unwritten(lambda: self._elements(node))
-
-    def _elements(self, node: Node) -> Any:
-        from ..backends.symbolic import Symbolic, elements_text, writable
+        from ..backends.symbolic import writable
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
+        return unless_unwritten(lambda: self._written(node))
+
+    def _written(self, node: Node) -> Any:
+        from ..backends.symbolic import Symbolic, elements_text
+
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])
         given = {

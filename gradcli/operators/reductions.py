@@ -85,7 +85,7 @@ def _shared(g, y, x, dim):
     return g * hit / hit.sum(dim=dim, keepdim=True)
 
 
-def tied(y, x, *, dim, keepdim):
+def tied(y, x, *, dim, keepdim, **_):
     """Whether more than one element along dim is the extreme one."""
     over = shapes.axes(dim, x.ndim)
     kept = tuple(1 if d in over else n for d, n in enumerate(x.shape))
