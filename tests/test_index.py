@@ -22,6 +22,8 @@ EXAMPLES = examples()
 OPAQUE = {
     "inv", "det", "logdet", "solve", "prod", "prod_others", "amax", "amin", "argmax", "argmin",
     "max_values", "min_values", "max_all", "min_all", "vector_norm",
+    "as_strided", "as_strided_scatter", "index_copy", "index_fill", "index_reduce",
+    "masked_scatter", "put", "scatter", "scatter_reduce", "slice_scatter", "take",
 }  # fmt: skip
 
 
