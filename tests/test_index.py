@@ -27,6 +27,8 @@ OPAQUE = {
     "median_indices", "median_values", "mode_indices", "mode_values", "nanmedian_all",
     "nanmedian_indices", "nanmedian_values", "nanquantile", "quantile", "sort_indices",
     "sort_values", "svd_left", "svd_right", "svdvals", "topk_indices", "topk_values",
+    "as_strided", "as_strided_scatter", "index_copy", "index_fill", "index_reduce",
+    "masked_scatter", "put", "scatter", "scatter_reduce", "slice_scatter", "take",
 }  # fmt: skip
 
 

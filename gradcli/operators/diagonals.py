@@ -123,8 +123,25 @@ def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
 
 
+def _met(lower, i, size, *, offset, dim1, dim2):
+    """Whether a place is on the diagonal, and the place in what stands there."""
+    first, second = _plane(i, dim1, dim2)
+    row = lower.plus(i[first], -max(-offset, 0))
+    on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))
+    rest = [p for d, p in enumerate(i) if d not in (first, second)]
+    return lower.product(on, lower.within(row, 0, size)), [*rest, row]
+
+
+def _over_diagonal(lower, i, x, src, **where):
+    if not src.numel:
+        return lower(x, i)
+    on, place = _met(lower, i, src.shape[-1], **where)
+    return lower.choice(on, lower(src, place), lower(x, i))
+
+
 @overwriting(
     _diagonal,
+    index=_over_diagonal,
     examples=(("x.diagonal_scatter(v)", "x=2x3,v=2"), ("diagonal_scatter(x, v, 1)", "x=3x3,v=2")),
 )
 def diagonal_scatter(g, y, x, src, *, offset=0, dim1=0, dim2=1):
@@ -146,12 +163,9 @@ def _embedded(x, *, offset, dim1, dim2):
     return out
 
 
-def _off_diagonal(lower, i, x, *, offset, dim1, dim2):
-    first, second = _plane(i, dim1, dim2)
-    row = lower.plus(i[first], -max(-offset, 0))
-    on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))
-    rest = [p for d, p in enumerate(i) if d not in (first, second)]
-    return lower.product(on, lower.within(row, 0, x.shape[-1]), lower(x, [*rest, row]))
+def _off_diagonal(lower, i, x, **where):
+    on, place = _met(lower, i, x.shape[-1], **where)
+    return lower.product(on, lower(x, place))
 
 
 @movement(

@@ -37,6 +37,9 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
     labels=("input",),
     torch=F + "embedding",
     caveat="the row padding_idx has no gradient",
+    index=lambda lower, i, input, weight, **_: lower(
+        weight, [lower.picked(input, i[:-1], weight.shape[0]), i[-1]]
+    ),
     examples=(
         ("embedding(tensor([0, 2, 2]), w)", "w=3x2"),
         ("embedding(tensor([[1], [0]]), w)", "w=3x2"),

@@ -17,8 +17,15 @@ def _slice(x, *, dim, index):
     return x[(*(slice(None),) * shapes.axis(dim, x.ndim), index, ...)]
 
 
+def _over_slice(lower, i, x, src, *, dim, index):
+    place = shapes.axis(dim, x.ndim)
+    here = lower.delta(i[place], index % x.shape[place])
+    return lower.choice(here, lower(src, [*i[:place], *i[place + 1 :]]), lower(x, i))
+
+
 @overwriting(
     _slice,
+    index=_over_slice,
     examples=(
         ("x.select_scatter(v, 0, 1)", "x=2x3,v=3"),
         ("select_scatter(x, v, 1, -1)", "x=2x3,v=2"),
@@ -118,6 +125,7 @@ def masked_scatter(input, mask, source):
     value=lambda x, value: np.full(np.shape(x), value),
     symbolic=lambda sp, x, value: np.full(x.shape, value, dtype=object),
     dtype="promote",
+    index=lambda lower, i, x, value: lower(value, ()),
     examples=(("fill(x, v)", "x=2x3,v=()"),),
 )
 def fill(g, y, x, value):
