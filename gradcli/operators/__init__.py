@@ -2,6 +2,7 @@
 
 from . import (
     arithmetic,
+    attention,
     convolution,
     indexing,
     leaves,
@@ -13,6 +14,7 @@ from . import (
     pointwise,
     pooling,
     reductions,
+    resampling,
     shaping,
     windows,
 )

@@ -183,7 +183,8 @@ def _window(x, index, dim):
     return x[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(index.shape))]
 
 
-def _checked(index, size):
+def checked(index, size):
+    """`index`, whose numbers must be places in a dimension of this size."""
     index = np.asarray(index)
     if index.size and (index.min() < 0 or index.max() >= size):
         bad = index[(index < 0) | (index >= size)].flat[0]
@@ -194,7 +195,7 @@ def _checked(index, size):
 def _gather(x, index, *, dim):
     if np.ndim(x) == 0:
         return np.asarray(x)
-    index = _checked(index, x.shape[dim])
+    index = checked(index, x.shape[dim])
     return np.take_along_axis(_window(x, index, dim), index, axis=dim)
 
 
@@ -222,7 +223,7 @@ def _scatter_to(v, index, *, shape, dim):
     if not shape:
         return out + np.sum(v)
     places = list(np.indices(index.shape, sparse=True))
-    places[dim] = _checked(index, shape[dim])
+    places[dim] = checked(index, shape[dim])
     np.add.at(out, tuple(places), v)
     return out
 

@@ -10,7 +10,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
 from .families import composite, operator, shorthand
-from .indexing import _checked
+from .indexing import checked
 from .leaves import Array
 from .pointwise import F, relu
 from .windows import several, zeros_around
@@ -26,9 +26,7 @@ def _check(name, n, s):
             f"may be missing, not shape {shapes.text(s)}",
         )
     if 0 in s[-n - 1 :]:
-        raise GradcliError(
-            "shape", f"{name}() of a shape without elements: {shapes.text(s)}"
-        )
+        raise GradcliError("shape", f"{name}() of a shape without elements: {shapes.text(s)}")
 
 
 class _Slide:
@@ -156,9 +154,7 @@ def _largest_in_symbols(sp, x, places):
         window = product(*(p[i].tolist() for p, i in zip(places, at[-n:])))
         flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
         found = elements.place(sp, "Max", *(rows[at[:-n]][k] for k in flat))
-        out[at] = elements.at_place(
-            sp, found, len(flat), lambda k, flat=flat: sp.Integer(flat[k])
-        )
+        out[at] = elements.at_place(sp, found, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
     return out
 
 
@@ -184,7 +180,9 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         dtype="int",
         attributes=attributes,
         spelling=f"{call}[1]",
-        examples=((f"x.sum() * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),),
+        examples=(
+            (f"x[..., :2] * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),
+        ),
         torch=F + name,
     )(indices)
 
@@ -204,7 +202,8 @@ def _with_indices(name, input, return_indices, **how):
 
 
 def _sliding(n):
-    name, x = f"max_pool{n}d", "x".join("4" * n)
+    name = f"max_pool{n}d"
+    short, edge = f"({'1, ' * (n - 1)}2,)", f"({'0, ' * (n - 1)}1,)"
 
     def slides(s, kernel_size, stride, padding, dilation, ceil_mode):
         return _slides(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
@@ -212,9 +211,7 @@ def _sliding(n):
     def tied(y, input, **how):
         """Whether more than one element of a window is its largest."""
         over = slides(input.shape, **how)
-        edges = tuple(
-            m for s in reversed(over) for m in (s.padding, max(s.padding, s.overhang))
-        )
+        edges = tuple(m for s in reversed(over) for m in (s.padding, max(s.padding, s.overhang)))
         around = OPS["pad"](input, pad=edges, value=-math.inf)
         parts = around.windows(
             kernel=tuple(s.kernel for s in over),
@@ -232,9 +229,9 @@ def _sliding(n):
         {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
         "The largest element of each window.",
         (
-            (f"{name}(x, 2)", f"x=1x1x{x}"),
-            (f"{name}(x, 2, stride=1, padding=1, dilation=2)", f"x=1x{x}"),
-        )[: 2 if n < 3 else 1],
+            (f"{name}(x, {short})", f"x=1x{'1x' * n}4"),
+            (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
+        ),
         kink=tied,
         caveat=FIRST,
     )
@@ -278,7 +275,7 @@ def adaptive_places(size, count):
 
 
 def _adaptive(n):
-    name, x = f"adaptive_max_pool{n}d", "x".join("3" * n)
+    name = f"adaptive_max_pool{n}d"
 
     def counts(s, output_size):
         return adaptive_sizes(name, n, s, output_size)
@@ -290,7 +287,7 @@ def _adaptive(n):
         lambda s, **how: list(map(adaptive_places, s[-n:], counts(s, **how))),
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
-        ((f"{name}(x, 2)", f"x=1x1x{x}"),),
+        ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
     )
 
     def pool(input, output_size, return_indices=False):
@@ -324,7 +321,7 @@ def _power(n):
 
 def _unpool(x, indices, *, size):
     out = np.zeros((*x.shape[:-1], size), x.dtype)
-    np.put_along_axis(out, _checked(indices, size), x, -1)
+    np.put_along_axis(out, checked(indices, size), x, -1)
     return out
 
 

@@ -184,7 +184,8 @@ class Kernel:
 @composite(
     torch=F + "unfold",
     aliases=("F.unfold", "functional.unfold"),
-    spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, stride={stride})",
+    spelling="F.unfold({0}, {kernel_size}, "
+    "dilation={dilation}, padding={padding}, stride={stride})",
     examples=(
         ("F.unfold(x, 2)", "x=1x2x3x3"),
         ("F.unfold(x, (2, 1), dilation=2, padding=1, stride=2)", "x=2x4x3"),
