@@ -27,6 +27,7 @@ ORDER = (
     "pooling",
     "padding",
     "resampling",
+    "sampling",
     "attention",
     "losses",
 )

@@ -15,6 +15,7 @@ from . import (
     pooling,
     reductions,
     resampling,
+    sampling,
     shaping,
     windows,
 )

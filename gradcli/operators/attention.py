@@ -185,7 +185,7 @@ def multi_head_attention_forward(
         k, v = (cat([x, nothing], dim=1) for x in (k, v))
         masks = [m and pad(m, pad=(0, 1)) for m in masks]
     scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
-    mask = _merged_mask(*masks, num_heads)
+    mask = _merged_mask(masks[0], masks[1], num_heads)
     scores = scores if mask is None else scores + mask
     attention = scores.softmax(dim=-1) if need_weights else masked_softmax(scores, dim=-1)
     together = (attention @ v).transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
