@@ -27,7 +27,6 @@ ORDER = (
     "pooling",
     "padding",
     "resampling",
-    "sampling",
     "attention",
     "losses",
 )

@@ -15,7 +15,6 @@ from . import (
     pooling,
     reductions,
     resampling,
-    sampling,
     shaping,
     windows,
 )
