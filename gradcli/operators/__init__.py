@@ -3,6 +3,7 @@
 from . import (
     activations,
     arithmetic,
+    attention,
     classification,
     contractions,
     convolution,
@@ -34,6 +35,7 @@ from . import (
     products,
     reductions,
     reflections,
+    resampling,
     rounding,
     running,
     scattering,

@@ -180,7 +180,9 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         dtype="int",
         attributes=attributes,
         spelling=f"{call}[1]",
-        examples=((f"x.sum() * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),),
+        examples=(
+            (f"x[..., :2] * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),
+        ),
         torch=F + name,
     )(indices)
 
@@ -200,7 +202,8 @@ def _with_indices(name, input, return_indices, **how):
 
 
 def _sliding(n):
-    name, x = f"max_pool{n}d", "x".join("4" * n)
+    name = f"max_pool{n}d"
+    short, edge = f"({'1, ' * (n - 1)}2,)", f"({'0, ' * (n - 1)}1,)"
 
     def slides(s, kernel_size, stride, padding, dilation, ceil_mode):
         return _slides(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
@@ -226,9 +229,9 @@ def _sliding(n):
         {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
         "The largest element of each window.",
         (
-            (f"{name}(x, 2)", f"x=1x1x{x}"),
-            (f"{name}(x, 2, stride=1, padding=1, dilation=2)", f"x=1x{x}"),
-        )[: 2 if n < 3 else 1],
+            (f"{name}(x, {short})", f"x=1x{'1x' * n}4"),
+            (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
+        ),
         kink=tied,
         caveat=FIRST,
     )
@@ -272,7 +275,7 @@ def adaptive_places(size, count):
 
 
 def _adaptive(n):
-    name, x = f"adaptive_max_pool{n}d", "x".join("3" * n)
+    name = f"adaptive_max_pool{n}d"
 
     def counts(s, output_size):
         return adaptive_sizes(name, n, s, output_size)
@@ -284,7 +287,7 @@ def _adaptive(n):
         lambda s, **how: list(map(adaptive_places, s[-n:], counts(s, **how))),
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
-        ((f"{name}(x, 2)", f"x=1x1x{x}"),),
+        ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
     )
 
     def pool(input, output_size, return_indices=False):

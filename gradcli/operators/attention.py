@@ -1,0 +1,197 @@
+"""Attention: averages of values, weighted by how well their keys meet a query."""
+
+import math
+
+from ..errors import GradcliError
+from ..graphs import Outputs, shapes
+from ..lazy import np
+from .arithmetic import where
+from .families import composite, operator, same_with_axis, shorthand
+from .joining import cat
+from .leaves import ones, zeros
+from .networks import linear
+from .padding import pad
+from .pointwise import F
+
+INFINITE = -math.inf
+
+
+def _softmax(x, *, dim):
+    top = np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    shifted = np.exp(x - np.where(top == -np.inf, 0.0, top))
+    total = np.sum(shifted, axis=dim, keepdims=True)
+    return shifted / np.where(top == -np.inf, 1.0, total)
+
+
+@operator(
+    shape=same_with_axis,
+    value=_softmax,
+    dtype="float",
+    expand=lambda x, *, dim: x.softmax(dim=dim),
+    examples=(("masked_softmax(x, dim=-1)", "x=2x3"),),
+    torch=None,
+)
+def masked_softmax(g, y, x, *, dim):
+    """softmax, and 0 where all along dim are -inf."""
+    return y * (g - (g * y).sum(dim=dim, keepdim=True))
+
+
+def _refuse_dropout(name, p):
+    if p:
+        raise GradcliError(
+            "unsupported",
+            f"{name}() with dropout_p={p} draws random numbers, so it has no one gradient",
+            hint="write dropout_p=0.0",
+        )
+
+
+def _as_added(mask):
+    """A mask as what is added to scores; a mask of bool holds where a key takes part."""
+    if mask is None or mask.dtype == "float":
+        return mask
+    return where(mask, 0.0, INFINITE)
+
+
+def _causal(rows, columns):
+    """Whether a key stands no later than the query."""
+    return ones(size=(rows, columns)).tril() > 0
+
+
+@composite(
+    torch=F + "scaled_dot_product_attention",
+    order="query key value attn_mask dropout_p is_causal scale enable_gqa",
+    examples=(
+        ("scaled_dot_product_attention(q, k, v)", "q=2x2,k=3x2,v=3x2"),
+        ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),
+        ("scaled_dot_product_attention(q, k, v, m)", "q=1x2x2,k=1x3x2,v=1x3x2,m=2x3"),
+    ),
+)
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, *, dropout_p=0.0, is_causal=False, scale=None,
+    enable_gqa=False,
+):  # fmt: skip
+    """softmax(query @ key.mT * scale + attn_mask) @ value; scale is 1 / sqrt(query.shape[-1])."""
+    _refuse_dropout("scaled_dot_product_attention", dropout_p)
+    _check(query, key, value)
+    if is_causal and attn_mask is not None:
+        raise GradcliError("arguments", "attn_mask and is_causal cannot both be given")
+    if enable_gqa:
+        key, value = (_repeated(x, query) for x in (key, value))
+    factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    mask = _causal(query.shape[-2], key.shape[-2]) if is_causal else attn_mask
+    scores = query @ key.mT * float(factor)
+    if mask is None:
+        return scores.softmax(dim=-1) @ value
+    return masked_softmax(scores + _as_added(mask), dim=-1) @ value
+
+
+def _check(query, key, value):
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.ndim < 2:
+            raise GradcliError(
+                "shape", f"{name} needs 2 dimensions at least, not {shapes.text(x.shape)}"
+            )
+    for a, b, what in (
+        (query.shape[-1], key.shape[-1], "query and key of one length"),
+        (key.shape[-2], value.shape[-2], "as many keys as values"),
+    ):
+        if a != b:
+            raise shapes.Conflict(f"attention needs {what}, not {a} and {b}", a, b)
+
+
+def _repeated(x, query):
+    """The heads of x, each as often as there are heads of the query to it."""
+    if x.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
+        raise GradcliError("shape", "enable_gqa needs a multiple of the heads of key and value")
+    heads, times = x.shape[-3], query.shape[-3] // x.shape[-3]
+    apart = x.unsqueeze(dim=-3)
+    wide = apart.expand(shape=(*apart.shape[:-3], times, *apart.shape[-2:]))
+    return wide.reshape(shape=(*x.shape[:-3], heads * times, *x.shape[-2:]))
+
+
+# ---- many heads ----------------------------------------------------------------------------------
+
+
+def _projected(query, key, value, weights, bias):
+    """query, key and value, each times its weight."""
+    size = weights[0].shape[0]
+    part = [None] * 3 if bias is None else [bias[k * size : (k + 1) * size] for k in range(3)]
+    return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, part)]
+
+
+def _heads(x, count):
+    """(length, batch, features) as (batch * heads, length, features of a head)."""
+    size = (x.shape[0], x.shape[1] * count, x.shape[2] // count)
+    return x.reshape(shape=size).transpose(dim0=0, dim1=1)
+
+
+def _merged_mask(attn_mask, padding, heads):
+    """Both masks as what is added to the scores of each head."""
+    masks = []
+    if attn_mask is not None:
+        masks.append(attn_mask if attn_mask.ndim == 3 else attn_mask.unsqueeze(dim=0))
+    if padding is not None:
+        batch, length = padding.shape
+        wide = padding.reshape(shape=(batch, 1, 1, length)).expand(shape=(-1, heads, -1, -1))
+        masks.append(wide.reshape(shape=(batch * heads, 1, length)))
+    return masks[0] + masks[1] if len(masks) == 2 else masks[0] if masks else None
+
+
+def _hidden(mask):
+    """A mask as what is added to scores; here a mask of bool holds where a key is left out."""
+    if mask is None or mask.dtype == "float":
+        return mask
+    return where(mask, INFINITE, 0.0)
+
+
+@shorthand()
+def multi_head_attention_forward(
+    query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
+    need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
+    k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
+    average_attn_weights=True, is_causal=False,
+):  # fmt: skip
+    """Attention by several heads: the output, and the weights of the values."""
+    if training:
+        _refuse_dropout("multi_head_attention_forward", dropout_p)
+    if is_causal and attn_mask is None:
+        raise GradcliError("arguments", "is_causal is a hint about attn_mask, which is missing")
+    single = query.ndim == 2
+    if single:
+        query, key, value = (x.unsqueeze(dim=1) for x in (query, key, value))
+        key_padding_mask = key_padding_mask and key_padding_mask.unsqueeze(dim=0)
+    length, batch, size = query.shape
+    if size != embed_dim_to_check or size % num_heads:
+        raise GradcliError(
+            "shape", f"{size} features are not {embed_dim_to_check}, or not {num_heads} heads alike"
+        )
+    if use_separate_proj_weight:
+        weights = [q_proj_weight, k_proj_weight, v_proj_weight]
+    else:
+        weights = [in_proj_weight[k * size : (k + 1) * size] for k in range(3)]
+    q, k, v = _projected(query, key, value, weights, in_proj_bias)
+    attn_mask, key_padding_mask = _hidden(attn_mask), _hidden(key_padding_mask)
+    masks = [attn_mask, key_padding_mask]
+    if bias_k is not None and bias_v is not None:
+        more = (bias.repeat(repeats=(1, batch, 1)) for bias in (bias_k, bias_v))
+        k, v = (cat([x, bias], dim=0) for x, bias in zip((k, v), more))
+        masks = [m and pad(m, pad=(0, 1)) for m in masks]
+    q = _heads(q, num_heads)
+    k = _heads(k, num_heads) if static_k is None else static_k
+    v = _heads(v, num_heads) if static_v is None else static_v
+    if add_zero_attn:
+        nothing = zeros(size=(k.shape[0], 1, k.shape[2]))
+        k, v = (cat([x, nothing], dim=1) for x in (k, v))
+        masks = [m and pad(m, pad=(0, 1)) for m in masks]
+    scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
+    mask = _merged_mask(masks[0], masks[1], num_heads)
+    scores = scores if mask is None else scores + mask
+    attention = scores.softmax(dim=-1) if need_weights else masked_softmax(scores, dim=-1)
+    together = (attention @ v).transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
+    out = linear(together, out_proj_weight, out_proj_bias)
+    of_heads = attention.reshape(shape=(batch, num_heads, *attention.shape[1:]))
+    shown = of_heads.mean(dim=1) if average_attn_weights else of_heads
+    if single:
+        out, shown = out.squeeze(dim=1), shown.squeeze(dim=0)
+    return Outputs((out, shown)) if need_weights else Outputs((out,))

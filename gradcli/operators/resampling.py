@@ -1,0 +1,306 @@
+"""Resampling: each element of the output is a weighted sum of a few elements of the input.
+
+It is linear, and one dimension after the other.
+"""
+
+import math
+from functools import lru_cache
+
+from ..errors import GradcliError
+from ..graphs import OPS
+from ..lazy import np
+from .families import composite, shorthand
+from .leaves import Array
+from .pointwise import F
+from .pooling import adaptive_places, adaptive_sizes
+
+MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
+NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+SHARPNESS = -0.75, -0.5  # of bicubic interpolation, and of it with antialiasing
+
+
+class _Weights:
+    """For every place of the output its elements of the input and their weights.
+
+    A place below 0 stands for no element.
+    """
+
+    def __init__(self, places, weights, size):
+        self.places, self.weights, self.size = places, weights, size
+
+    @property
+    def transposed(self):
+        """From the output back to the input."""
+        rows, columns = np.nonzero(self.places >= 0)
+        to, weights = self.places[rows, columns], self.weights[rows, columns]
+        order = np.argsort(to, kind="stable")
+        to, rows, weights = to[order], rows[order], weights[order]
+        counts = np.bincount(to, minlength=self.size)
+        slot = np.arange(len(to)) - np.repeat(np.cumsum(counts) - counts, counts)
+        shape = (self.size, max(1, counts.max(initial=0)))
+        places, values = np.full(shape, -1), np.zeros(shape)
+        places[to, slot], values[to, slot] = rows, weights
+        return _Weights(places, values, len(self.places))
+
+    @property
+    def matrix(self):
+        """The same with a row for each place of the output."""
+        out = np.zeros((len(self.places), self.size))
+        rows, columns = np.nonzero(self.places >= 0)
+        np.add.at(out, (rows, self.places[rows, columns]), self.weights[rows, columns])
+        return out
+
+
+@lru_cache(maxsize=256)
+def _weights(kind, transposed):
+    """The weights of a kind, which is the name of a function below and its arguments."""
+    name, *arguments = kind
+    found = KINDS[name](*arguments)
+    return found.transposed if transposed else found
+
+
+def _resampled(x, *, dim, kind, transposed):
+    weights = _weights(kind, transposed)
+    out, along = 0.0, (-1, *(1,) * (-dim - 1))
+    for places, by in zip(weights.places.T, weights.weights.T):
+        term = np.take(x, np.maximum(places, 0), axis=dim) * by.reshape(along)
+        if (places < 0).any():  # 0 times inf would be nan
+            term = np.where((places < 0).reshape(along), 0.0, term)
+        out = out + term
+    return out
+
+
+@composite(
+    shape=lambda s, *, dim, kind, transposed: (
+        *s[: len(s) + dim], kind[1 if transposed else 2], *s[len(s) + dim + 1 :]
+    ),
+    value=_resampled,
+    dtype="float",
+    rule=lambda g, y, x, *, dim, kind, transposed: g.resample(
+        dim=dim, kind=kind, transposed=not transposed
+    ),
+    examples=(
+        ("resample(x, -1, ('linear', 3, 4, None, False))", "x=2x3"),
+        ("resample(x, -2, ('averages', 3, 2), transposed=True)", "x=2x3"),
+    ),
+    torch=None,
+)  # fmt: skip
+def resample(x, *, dim, kind, transposed=False):
+    """Weighted sums of elements along dim, which is counted from the last; or back again."""
+    if x.shape[dim] != kind[2 if transposed else 1]:
+        raise GradcliError("shape", f"resample() by {kind} needs another size, not {x.shape[dim]}")
+    matrix = OPS["tensor"](data=Array(_weights(kind, transposed).matrix, f"{kind[0]}_weights"))
+    if dim == -1:
+        return x @ matrix.mT
+    return (x.transpose(dim0=dim, dim1=-1) @ matrix.mT).transpose(dim0=dim, dim1=-1)
+
+
+# ---- weights -------------------------------------------------------------------------------------
+
+
+def _step(size, count, factor, align_corners=False):
+    """How far apart the places of the output are in the input."""
+    if align_corners:
+        return (size - 1) / (count - 1) if count > 1 else 0.0
+    return 1.0 / factor if factor else size / count
+
+
+def _centres(size, count, factor, align_corners):
+    step = _step(size, count, factor, align_corners)
+    at = np.arange(count)
+    return step * at if align_corners else step * (at + 0.5) - 0.5
+
+
+def nearest(size, count, factor, exact):
+    """The nearest element; PyTorch's own rounding without `exact`."""
+    at = np.arange(count) + (0.5 if exact else 0.0)
+    there = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
+    places = np.minimum(there, size - 1)[:, None]
+    return _Weights(places, np.ones(places.shape), size)
+
+
+def linear(size, count, factor, align_corners):
+    """Between the two elements on both sides."""
+    at = np.maximum(_centres(size, count, factor, align_corners), 0)
+    if size == count:
+        at = np.arange(count, dtype=float)
+    low = np.minimum(at.astype(int), size - 1)
+    part = np.clip(at - low, 0, 1)
+    places = np.stack((low, np.minimum(low + 1, size - 1)), 1)
+    return _Weights(places, np.stack((1 - part, part), 1), size)
+
+
+def cubic_weights(t, sharpness=SHARPNESS[0]):
+    """The weights of the two elements before and the two after a place, t after the second."""
+
+    def near(x):
+        return ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
+
+    def far(x):
+        return ((sharpness * x - 5 * sharpness) * x + 8 * sharpness) * x - 4 * sharpness
+
+    return far(t + 1), near(t), near(1 - t), far(2 - t)
+
+
+def cubic(size, count, factor, align_corners):
+    """Between two elements on each side."""
+    at = _centres(size, count, factor, align_corners)
+    if size == count:
+        at = np.arange(count, dtype=float)
+    low = np.floor(at).astype(int)
+    places = np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1)
+    weights = np.stack(cubic_weights(at - low), 1)
+    return _Weights(places, weights, size)
+
+
+def smooth(size, count, factor, align_corners, is_cubic):
+    """As linear or cubic, over as many elements as a place of the output stands for."""
+    step = _step(size, count, factor, align_corners)
+    wide = max(step, 1.0)
+    centre = step * (np.arange(count) + 0.5)
+    reach = (2.0 if is_cubic else 1.0) * wide
+    first = np.maximum((centre - reach + 0.5).astype(int), 0)
+    last = np.minimum((centre + reach + 0.5).astype(int), size)
+    places = first[:, None] + np.arange(np.max(last - first))
+    distance = np.abs((places - centre[:, None] + 0.5) / wide)
+    if is_cubic:
+        close = cubic_weights(distance, SHARPNESS[1])[1]
+        far = cubic_weights(distance - 1, SHARPNESS[1])[0]
+        weights = np.where(distance < 1, close, np.where(distance < 2, far, 0.0))
+    else:
+        weights = np.maximum(1 - distance, 0)
+    outside = places >= last[:, None]
+    weights = np.where(outside, 0.0, weights)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    return _Weights(np.where(outside, -1, places), weights, size)
+
+
+def averages(size, count):
+    """The average of one of `count` parts, which may overlap."""
+    places = adaptive_places(size, count)
+    again = np.diff(places, axis=1, prepend=-1) == 0
+    weights = ~again / np.maximum((~again).sum(axis=1, keepdims=True), 1)
+    return _Weights(np.where(again, -1, places), weights, size)
+
+
+KINDS = {f.__name__: f for f in (nearest, linear, cubic, smooth, averages)}
+
+# ---- what PyTorch calls it -----------------------------------------------------------------------
+
+
+def _along_each(x, kinds):
+    """x resampled over its last dimensions, the last first."""
+    for k, kind in enumerate(reversed(kinds)):
+        x = x.resample(dim=-k - 1, kind=kind)
+    return x
+
+
+def _sizes(input, size, scale_factor, recompute):
+    """The sizes of the output, and the factors that places are computed with."""
+    n = input.ndim - 2
+    if (size is None) == (scale_factor is None):
+        raise GradcliError("arguments", "interpolate() needs either size or scale_factor")
+    given = size if scale_factor is None else scale_factor
+    given = given if isinstance(given, tuple) else (given,) * n
+    if len(given) != n or not all(isinstance(v, int | float) and v > 0 for v in given):
+        raise GradcliError("arguments", f"interpolate() needs {n} sizes or factors above 0")
+    if scale_factor is None:
+        return tuple(map(int, given)), (None,) * n
+    counts = tuple(math.floor(m * float(f)) for m, f in zip(input.shape[2:], given))
+    if min(counts) < 1:
+        raise GradcliError("shape", "interpolate() to a size of 0")
+    return counts, (None,) * n if recompute else tuple(map(float, given))
+
+
+def _kind(mode, align_corners, antialias, size, count, factor):
+    """The weights of one dimension."""
+    if mode in ("nearest", "nearest-exact"):
+        return "nearest", size, count, factor, mode == "nearest-exact"
+    if mode == "area":
+        return "averages", size, count
+    if antialias:
+        return "smooth", size, count, factor, align_corners, mode == "bicubic"
+    return "cubic" if mode == "bicubic" else "linear", size, count, factor, align_corners
+
+
+@composite(
+    torch=F + "interpolate",
+    examples=(
+        ("interpolate(x, scale_factor=2)", "x=1x1x2x2"),
+        ("interpolate(x, (3, 4), mode='bilinear')", "x=1x1x2x3"),
+        ("interpolate(x, 5, mode='linear', align_corners=True)", "x=1x2x3"),
+        ("interpolate(x, (3, 2), mode='area')", "x=1x1x4x3"),
+    ),
+)
+def interpolate(
+    input,
+    *,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
+    """input at another size, its elements repeated or weighted by how near they are."""
+    if mode not in MODES or NDIM.get(mode, input.ndim - 2) != input.ndim - 2:
+        raise GradcliError(
+            "arguments",
+            f"interpolate() has no mode {mode!r} for {input.ndim} dimensions",
+            hint=f"modes are {', '.join(MODES)}; the batch and the channels come first",
+        )
+    if input.ndim not in (3, 4, 5):
+        raise GradcliError("shape", "interpolate() needs a batch, channels and 1 to 3 dimensions")
+    if align_corners is not None and mode not in NDIM:
+        raise GradcliError("arguments", f"align_corners is not for mode {mode!r}")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise GradcliError("arguments", "antialias is for modes 'bilinear' and 'bicubic'")
+    if 0 in input.shape[1:]:
+        raise GradcliError("shape", "interpolate() of a shape without elements")
+    counts, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
+    sizes = zip(input.shape[2:], counts, factors)
+    return _along_each(input, [_kind(mode, bool(align_corners), antialias, *s) for s in sizes])
+
+
+@shorthand()
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate under its older name."""
+    return interpolate(
+        input, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners
+    )
+
+
+@shorthand()
+def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate by the nearest element."""
+    return interpolate(input, size=size, scale_factor=scale_factor)
+
+
+@shorthand()
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate between the elements around, corners kept in place."""
+    return interpolate(
+        input, size=size, scale_factor=scale_factor, mode="bilinear", align_corners=True
+    )
+
+
+def _adaptive_average(n):
+    name = f"adaptive_avg_pool{n}d"
+
+    def meaning(input, *, output_size):
+        counts = adaptive_sizes(name, n, input.shape, output_size)
+        return _along_each(input, [("averages", *sizes) for sizes in zip(input.shape[-n:], counts)])
+
+    meaning.__name__ = name
+    meaning.__doc__ = "The average of each of output_size windows."
+    composite(
+        torch=F + name if n > 1 else f"torch.{name}",
+        examples=(
+            (f"{name}(x, 2)", f"x=1x1x{'x'.join('3' * n)}"),
+            (f"{name}(x, {(3, *(1,) * (n - 1))})", f"x=1x4{'x2' * (n - 1)}"),
+        ),
+    )(meaning)
+
+
+for _n in (1, 2, 3):
+    _adaptive_average(_n)
