@@ -79,9 +79,7 @@ def _contributions(
     ]
 
 
-def _answer(
-    node: Node, received: Node, active: Collection[Node | None]
-) -> Sequence[Node | None]:
+def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequence[Node | None]:
     """What the rule of `node` gives for every input; its meaning, where there is no rule.
 
     A rule says NotImplemented where the meaning serves better.
