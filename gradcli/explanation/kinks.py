@@ -164,7 +164,8 @@ def _slope(
     moved = values[x].copy()
     moved[place] += step
     start, end = (Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved))
-    slope = (end - start) / step
+    with np.errstate(all="ignore"):
+        slope = (end - start) / step
     return _text(np.copysign(np.inf, slope) if abs(slope) > STEEP else slope)
 
 

@@ -29,8 +29,12 @@ def answer(out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]) ->
     def run(*given: Any) -> Any:
         return program(dict(zip(wrt, given, strict=True)))
 
-    value, vjp = jax.vjp(run, *(jnp.asarray(values[n], float) for n in wrt))
-    return Answer(np.asarray(value), dict(zip(wrt, map(np.asarray, vjp(jnp.asarray(seed, float))))))
+    try:
+        value, vjp = jax.vjp(run, *(jnp.asarray(values[n], float) for n in wrt))
+        grads = vjp(jnp.asarray(seed, float))
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise Unsaid(str(error).splitlines()[0]) from None
+    return Answer(np.asarray(value), dict(zip(wrt, map(np.asarray, grads))))
 
 
 class _Program:

@@ -36,7 +36,7 @@ def _length(x, p):
         return sign(abs(x)).sum(dim=-1)
     if p == float("inf"):
         return largest_size(x, dim=-1)
-    return vector_norm(x, dim=-1, p=p)
+    return vector_norm(x, dim=-1, ord=p)
 
 
 COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
@@ -82,7 +82,7 @@ def pdist(input, *, p=2.0):
 @shorthand()
 def dist(input, other, p=2):
     """The length of input - other, all elements taken as one vector."""
-    return vector_norm(input - other, p=p)
+    return vector_norm(input - other, ord=p)
 
 
 @composite(
@@ -95,7 +95,7 @@ def dist(input, other, p=2):
 )
 def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     """The length of x1 - x2 + eps along the last dimension."""
-    return vector_norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)
+    return vector_norm(x1 - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
 @composite(

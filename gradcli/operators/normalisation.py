@@ -229,7 +229,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
 )
 def normalize(input, *, p=2.0, dim=1, eps=1e-12):
     """input divided by its length along dim."""
-    return input / vector_norm(input, p=p, dim=dim, keepdim=True).clamp(min=eps)
+    return input / vector_norm(input, ord=p, dim=dim, keepdim=True).clamp(min=eps)
 
 
 @composite(
@@ -243,7 +243,7 @@ def renorm(input, *, p, dim, maxnorm):
     if p <= 0 or maxnorm < 0:
         raise GradcliError("arguments", "renorm() needs p above 0 and maxnorm of at least 0")
     across = _all_but(shapes.axis(dim, input.ndim), input)
-    length = vector_norm(input, p=p, dim=across, keepdim=True)
+    length = vector_norm(input, ord=p, dim=across, keepdim=True)
     return input * where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
 
 
