@@ -29,6 +29,7 @@ OPAQUE = {
     "sort_values", "svd_left", "svd_right", "svdvals", "topk_indices", "topk_values",
     "as_strided", "as_strided_scatter", "index_copy", "index_fill", "index_reduce",
     "masked_scatter", "put", "scatter", "scatter_reduce", "slice_scatter", "take",
+    "grid_weights",
 }  # fmt: skip
 
 

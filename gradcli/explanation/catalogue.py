@@ -59,6 +59,7 @@ ORDER = (
     "pooling",
     "padding",
     "resampling",
+    "sampling",
     "attention",
     "losses",
     "classification",

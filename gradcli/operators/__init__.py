@@ -38,6 +38,7 @@ from . import (
     resampling,
     rounding,
     running,
+    sampling,
     scattering,
     selecting,
     sequences,
