@@ -164,8 +164,8 @@ class Operator:
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
         if not named and len(args) == len(self.inputs) and not self.attributes:
-            inputs = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
-            return intern(self, inputs, {}, span)
+            nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
+            return intern(self, nodes, {}, span)
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)
 
