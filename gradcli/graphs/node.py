@@ -143,7 +143,7 @@ def intern(
     """The node of `op` over `inputs`; the same one when asked for the same again."""
     key = (op, inputs, tuple(map(_key, attrs.values())) if attrs else (), span)
     entry = _interned.get(key)
-    node: Node | None = entry and entry()
+    node = None if entry is None else entry()
     if node is None:
         node = Node()
         node.op, node.inputs, node.attrs, node.span, node.expansion = op, inputs, attrs, span, None
@@ -168,7 +168,7 @@ def as_node(value) -> Node:
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
     """Every node that `roots` need, inputs first, in order of construction; without recursion."""
-    seen: set[Node | None] = {None}
+    seen: set[Any] = {None}
     stack = list(roots)
     while stack:
         node = stack.pop()

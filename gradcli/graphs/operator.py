@@ -172,8 +172,8 @@ class Operator:
         """A node of this operator; arguments as PyTorch takes them."""
         plain = len(args) == len(self.inputs) and not self.attributes
         if plain and not named and None not in args:
-            inputs = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
-            return intern(self, inputs, {}, span)
+            nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
+            return intern(self, nodes, {}, span)
         inputs, attrs = self.bind(args, named)
         return intern(self, inputs, attrs, span)
 

@@ -34,9 +34,9 @@ def numel(shape: Sequence[int]) -> int:
 
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that NumPy and PyTorch broadcast `shapes` to."""
-    wide = [s for s in shapes if s]
-    if wide.count(wide[0]) == len(wide) if wide else True:
-        return wide[0] if wide else ()
+    sized = [s for s in shapes if s]
+    if not sized or sized.count(sized[0]) == len(sized):
+        return sized[0] if sized else ()
     ndim = max(map(len, shapes))
     out = []
     for axis, sizes in enumerate(zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True)):

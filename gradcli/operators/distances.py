@@ -17,7 +17,7 @@ from .pointwise import F
 
 @reduction(
     lambda x, axis, keepdims: np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0),
-    symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, p=sp.oo),
+    symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, ord=float("inf")),
     expand=lambda x, *, dim, keepdim: abs(x).amax(dim=dim, keepdim=keepdim),
     torch=None,
     examples=(("largest_size(x, dim=1)", "x=2x3"),),

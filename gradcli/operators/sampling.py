@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .arithmetic import abs, floor, round, where
+from .arithmetic import abs, floor, remainder, round, where
 from .contractions import einsum
 from .elements import Unwritten
 from .families import composite, shorthand
@@ -22,7 +22,7 @@ from .resampling import SHARPNESS
 
 
 PADDINGS = ("zeros", "border", "reflection")
-TENSORS = SimpleNamespace(where=where, floor=floor, round=round, abs=abs, zeros_like=zeros_like)
+TENSORS = SimpleNamespace(where=where, floor=floor, remainder=remainder, round=round, abs=abs, zeros_like=zeros_like)
 
 # ---- one dimension -------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ def _reflected(m, at, low, high):
         return m.zeros_like(at), 0.0
     span, away = high - low, m.abs(at - low)
     turns = m.floor(away / span)
-    over, back = away % span, turns % 2 > 0
+    over, back = m.remainder(away, span), m.remainder(turns, 2) > 0
     slope = m.where(at < low, -1.0, 1.0)
     return m.where(back, span - over + low, over + low), m.where(back, -slope, slope)
 
