@@ -5,13 +5,14 @@ operator's own.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.special
 
+from ..backends.numeric import Evaluator
 from ..graphs import Node, walk
 from ..lazy import np
 from ..operators.leaves import Array
@@ -59,13 +60,13 @@ class _Program:
 
     def _step(self, node: Node, values: dict[Node, Any]) -> None:
         inputs = [values[i] for i in node.parents]
-        expected = None if node.op.value is None else _by_numpy(node, inputs)
-        for function in _candidates(node):
+        expected = _by_numpy(node, inputs)
+        for function in _candidates(node, inputs):
             try:
                 value = function(*inputs)
             except Exception:  # whatever a function of another meaning makes of these arguments
                 continue
-            if expected is None or _same(value, expected):
+            if _same(value, expected):
                 values[node] = value
                 self.steps.append((node, function))
                 return
@@ -92,9 +93,7 @@ def _sources(node: Node, function: Callable) -> list[Node]:
 
 
 def _by_numpy(node: Node, inputs: list[Any]) -> Any:
-    given = iter(map(np.asarray, inputs))
-    with np.errstate(all="ignore"):
-        return node.op.value(*[i and next(given) for i in node.inputs], **node.attrs)
+    return Evaluator(dict(zip(node.parents, map(np.asarray, inputs))))(node)[0]
 
 
 def _same(value: Any, expected: Any) -> bool:
@@ -103,8 +102,8 @@ def _same(value: Any, expected: Any) -> bool:
     )
 
 
-def _candidates(node: Node) -> Iterator[Callable]:
-    """Functions that may mean the operation, called with its inputs."""
+def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
+    """Functions that may mean the operation, called with its inputs; the values of those here."""
     op, attrs = node.op, node.attrs
     if op.family == "leaf":
         yield lambda: jnp.asarray(op.value(**attrs))
@@ -112,14 +111,41 @@ def _candidates(node: Node) -> Iterator[Callable]:
     if op.family == "barrier":
         yield jax.lax.stop_gradient
     if op.jax is not None:
-        yield lambda *xs: op.jax(jnp, *xs, **attrs)
+        yield lambda *xs: op.jax(jax, *_in_place(node, xs), **attrs)
     for name in (op.name, *op.aliases):
         for module in MODULES:
             function = getattr(module, name, None)
             if callable(function):
                 yield _called(node, function)
-    if not any(node.parents) or node.dtype != "float":  # no derivative flows through it
-        yield lambda *xs: jnp.asarray(_by_numpy(node, list(map(jax.lax.stop_gradient, xs))))
+    if node.dtype != "float":  # no derivative flows through it
+        yield lambda *_: jnp.asarray(_by_numpy(node, inputs))
+    if op.family != "elementwise" and not op.kink:
+        yield _taken(node, inputs)
+
+
+def _in_place(node: Node, arrays: Iterable[Any]) -> list[Any]:
+    """The arrays with None where the operation has no input."""
+    given = iter(arrays)
+    return [i and next(given) for i in node.inputs]
+
+
+def _taken(node: Node, inputs: list[Any]) -> Callable:
+    """An operation whose elements are elements of its inputs and zeros, as JAX takes elements.
+
+    To find where they are taken from, the operation is asked about the elements' numbers.
+    """
+    floats = [k for k, i in enumerate(node.parents) if i.dtype == "float"]
+    numbers, start = list(inputs), 1
+    for k in floats:
+        end = start + inputs[k].size
+        numbers[k] = np.arange(start, end, dtype=float).reshape(inputs[k].shape)
+        start = end
+
+    def taken(*xs: Any) -> Any:
+        elements = jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])
+        return elements[_by_numpy(node, numbers).astype(int)]
+
+    return taken
 
 
 def _called(node: Node, function: Callable) -> Callable:

@@ -43,7 +43,7 @@ class Operator:
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
-    jax         (jnp, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
+    jax         (jax, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
                 dimension, needs only its row k; nothing, where rows are not computed apart
@@ -166,7 +166,8 @@ class Operator:
         self.attributes = named if attributes is None else attributes
         self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
         self.torch = torch and torch.format(name=self.name)
-        OPS[self.name] = self
+        if OPS.setdefault(self.name, self) is not self:
+            raise ValueError(f"a second operator {self.name}")
 
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""

@@ -24,6 +24,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
+    jax=lambda jax, x: jax.nn.hard_sigmoid(x),
 )
 def hardsigmoid(g, y, x):
     """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
@@ -38,6 +39,7 @@ def hardsigmoid(g, y, x):
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0 and 1",
     examples=(("hardswish(x)", "x=3"), ("hardswish(4 * x)", "x=2x3")),
+    jax=lambda jax, x: jax.nn.hard_swish(x),
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -57,6 +59,7 @@ def _hardtanh(x, *, min_val, max_val):
     kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
     caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
+    jax=lambda jax, x, *, min_val, max_val: jax.numpy.clip(x, min_val, max_val),
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""

@@ -323,6 +323,7 @@ def _bound_hit(y, x, low, high):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
+    jax=lambda jax, x, low, high: jax.numpy.clip(x, low, high),
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""

@@ -278,6 +278,7 @@ REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
+    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).Q,
 )
 def qr_q(g, y, x, *, mode="reduced"):
     """Q of the decomposition Q @ R: orthogonal columns of length 1."""
@@ -300,6 +301,7 @@ def qr_q(g, y, x, *, mode="reduced"):
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
+    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).R,
 )
 def qr_r(g, y, x, *, mode="reduced"):
     """R of the decomposition Q @ R: upper triangular."""

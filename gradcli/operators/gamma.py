@@ -99,6 +99,7 @@ def _symbolic_polygamma(sp, x, *, n):
     order="n x",
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
+    jax=lambda jax, x, *, n: jax.scipy.special.polygamma(n, x),
 )
 def polygamma(g, y, x, *, n):
     """The n-th derivative of digamma."""

@@ -86,6 +86,7 @@ def determinant_sign(g, y, x):
     symbolic=matrix_elements.log_size_of_determinant,
     spelling="slogdet({0}).logabsdet",
     examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
+    jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
 )
 def log_abs_determinant(g, y, x):
     """Logarithm of the size of the determinant."""
@@ -111,6 +112,7 @@ def _logdet(x):
     dtype="float",
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
+    jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
@@ -168,6 +170,7 @@ def _solve_symbols(sp, a, b, *, left):
         ("solve(a + 3 * eye(2), b)", "a=2x2x2,b=2x2x3"),
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
+    jax=lambda jax, a, b, *, left: jax.numpy.linalg.solve(a, b),
 )
 def solve(g, y, a, b, *, left=True):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""

@@ -120,6 +120,10 @@ def _bce(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
+    jax=lambda jax, x, t: (
+        jax.numpy.maximum(jax.numpy.log(x), -100) * -t
+        - jax.numpy.maximum(jax.numpy.log1p(-x), -100) * (1 - t)
+    ),
 )
 def bce_terms(g, y, x, t):
     """-(t * log(x) + (1 - t) * log(1 - x)) of each element."""

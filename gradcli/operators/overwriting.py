@@ -120,13 +120,20 @@ def masked_scatter(input, mask, source):
     return where(wide, reshape(source.take(order), shape=shape), input)
 
 
+def _as_number(s, value):
+    if value:
+        raise GradcliError("shape", f"fill() takes a single number, not shape {shapes.text(value)}")
+    return s
+
+
 @operator(
-    shape=lambda s, value: s,
-    value=lambda x, value: np.full(np.shape(x), value),
-    symbolic=lambda sp, x, value: np.full(x.shape, value, dtype=object),
-    dtype="promote",
-    index=lambda lower, i, x, value: lower(value, ()),
-    examples=(("fill(x, v)", "x=2x3,v=()"),),
+    shape=_as_number,
+    value=lambda x, value: np.full_like(x, value),
+    symbolic=lambda sp, x, value: np.full(x.shape, value[()], dtype=object),
+    dtype="first",
+    index=lambda lower, i, x, value: lower.of(value, ()),
+    examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
+    jax=lambda jax, x, value: jax.numpy.full(x.shape, value),
 )
 def fill(g, y, x, value):
     """One value everywhere, in the shape of x."""

@@ -6,9 +6,8 @@ from ..graphs import as_node
 from ..lazy import np
 from . import elements
 from .arithmetic import add, clamp, double, mul, sub, where
-from .families import elementwise, operator, shorthand
+from .families import elementwise, shorthand
 from .floats import isnan
-from .leaves import zeros
 
 
 @elementwise(
@@ -140,6 +139,7 @@ def _lerp(a, b, weight):
     symbolic=lambda sp, a, b, weight: a + weight * (b - a),
     dtype="float",
     examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
+    jax=lambda jax, a, b, weight: a + weight * (b - a),
 )
 def lerp(g, y, input, end, weight):
     """The point between input and end, at weight on a way from 0 to 1."""
@@ -152,6 +152,7 @@ def lerp(g, y, input, end, weight):
         ("addcmul(a, b, c)", "a=2x3,b=2x1,c=3"),
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
+    jax=lambda jax, a, b, c, *, value: a + value * b * c,
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 * tensor2."""
@@ -167,6 +168,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
         ("addcdiv(a, b, c)", "a=2x3,b=2x1,c=3"),
         ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
+    jax=lambda jax, a, b, c, *, value: a + value * (b / c),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""
@@ -175,16 +177,3 @@ def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
         g * (value / tensor2),
         -g * (value * tensor1 / (tensor2 * tensor2)),
     )
-
-
-@operator(
-    shape=lambda shape, _: shape,
-    dtype="first",
-    value=lambda x, value: np.full_like(x, value),
-    symbolic=lambda sp, x, value: np.full(x.shape, value[()], dtype=object),
-    index=lambda lower, i, x, value: lower.of(value, ()),
-    examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
-)
-def fill(g, y, x, value):
-    """One value in the shape of x."""
-    return zeros(size=x.shape), g.sum()

@@ -26,7 +26,7 @@ trunc = steps(
     lambda x: x - np.trunc(x),
     symbolic=lambda sp, x: x - _truncated(sp, x),
     kink=lambda y, x: y.eq(0),
-    caveat="jumps at whole numbers: PyTorch takes 1, as beside the jump",
+    caveat="it jumps there: PyTorch takes 1, as beside the jump",
 )
 def frac(g, y, x):
     """What stands after the point, with the sign of x."""

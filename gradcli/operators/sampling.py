@@ -20,9 +20,9 @@ from .leaves import arange, linspace, ones, zeros, zeros_like
 from .pointwise import F
 from .resampling import SHARPNESS
 
-
 PADDINGS = ("zeros", "border", "reflection")
-TENSORS = SimpleNamespace(where=where, floor=floor, remainder=remainder, round=round, abs=abs, zeros_like=zeros_like)
+FUNCTIONS = abs, floor, remainder, round, where, zeros_like
+TENSORS = SimpleNamespace(**{function.name: function for function in FUNCTIONS})
 
 # ---- one dimension -------------------------------------------------------------------------------
 
@@ -111,9 +111,9 @@ def _weighted(at, *, size, slopes, **how):
     symbolic=Unwritten("which elements are around a place depends on its numbers"),
     index=lambda lower, i, at, **_: None,
     dtype="float",
-    rule=lambda g, y, at, *, slopes, **how: (
-        g * grid_weights(at, slopes=slopes + 1, **how)
-    ).sum(dim=-1),
+    rule=lambda g, y, at, *, slopes, **how: (g * grid_weights(at, slopes=slopes + 1, **how)).sum(
+        dim=-1
+    ),
     examples=(
         ("grid_weights(x, 3, mode='bilinear', padding_mode='border')", "x=4"),
         ("grid_weights(x, 2, mode='bicubic', align_corners=True)", "x=2x2"),
@@ -142,7 +142,7 @@ def _met(grid, sizes, slopes, **how):
         for d, size in enumerate(sizes)
     ]
     for corner in product(*along):
-        flat, there, weight = 0, True, 1.0
+        flat, there, weight = np.zeros((), int), np.True_, np.ones(())
         for (place, by), size in zip(corner, sizes):
             known = (place >= 0) & (place < size)
             flat = flat * size + np.where(known, place, 0).astype(int)
@@ -154,7 +154,7 @@ def _met(grid, sizes, slopes, **how):
 
 def _sampled(input, grid, *, slopes, **how):
     batch, channels, *sizes = input.shape
-    rows, out = input.reshape(batch, channels, -1), 0.0
+    rows, out = input.reshape(batch, channels, -1), np.zeros(())
     for flat, there, weight in _met(grid, sizes, slopes, **how):
         found = np.take_along_axis(rows, flat[:, None], -1)
         out = out + np.where(there[:, None], found, 0.0) * weight[:, None]
@@ -229,9 +229,7 @@ def grid_sampled(
     examples=(("grid_laid(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),),
     torch=None,
 )
-def grid_laid(
-    x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False
-):
+def grid_laid(x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False):
     """Samples laid back among the elements of size that they came from: the transpose."""
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     return _by_dimension("pe", x, grid, size, slopes, how)
@@ -315,9 +313,7 @@ def affine_grid(theta, *, size, align_corners=None):
     shapes.require_equal(theta.shape, (size[0], n, n + 1), message)
     sizes = size[2:]
     lines = [
-        _line(count, align_corners)
-        .reshape(shape=(count, *(1,) * (n - d - 1)))
-        .expand(shape=sizes)
+        _line(count, align_corners).reshape(shape=(count, *(1,) * (n - d - 1))).expand(shape=sizes)
         for d, count in enumerate(sizes)
     ]
     places = stack([*reversed(lines), ones(size=sizes)], dim=-1)

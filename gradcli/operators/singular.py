@@ -31,6 +31,7 @@ def _svd(place, full=False):
         ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
+    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).U,
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
@@ -63,6 +64,7 @@ def svdvals(g, y, x):
         ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
+    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).Vh,
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""

@@ -7,9 +7,10 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round, where
-from .families import composite, elementwise, reduced, reduction, shorthand
+from .families import composite, reduced, reduction, shorthand
 from .leaves import size
 from .order import sort_values
+from .pairs import lerp
 from .reductions import average
 
 
@@ -156,22 +157,6 @@ def corrcoef(x):
 
 
 # ---- quantiles -----------------------------------------------------------------------------------
-
-
-def _lerp(a, b, weight):
-    near, far = a + weight * np.subtract(b, a), b - np.subtract(b, a) * np.subtract(1, weight)
-    return np.where(np.abs(weight) < 0.5, near, far)
-
-
-@elementwise(
-    _lerp,
-    symbolic=lambda sp, a, b, weight: a + weight * (b - a),
-    dtype="float",
-    examples=(("lerp(a, b, w)", "a=2x3,b=2x3,w=3"), ("lerp(a, b, 0.25)", "a=3,b=3")),
-)
-def lerp(g, y, input, end, weight):
-    """So far on the way from one to the other."""
-    return g * (1 - weight), g * weight, g * (end - input)
 
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")

@@ -40,6 +40,9 @@ def _solve_triangular(a, b, *, upper, left, unitriangular):
         ("linalg.solve_triangular(a + 3 * eye(2), b, upper=False, left=False)", "a=2x2,b=3x2x2"),
         ("solve_triangular(a, b, upper=False, unitriangular=True)", "a=2x3x3,b=3x2"),
     ),
+    jax=lambda jax, a, b, *, upper, unitriangular, **_: jax.scipy.linalg.solve_triangular(
+        a, b, lower=not upper, unit_diagonal=unitriangular
+    ),
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -136,6 +139,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         ("cholesky_solve(b, L.tril() + 3 * eye(2))", "b=2x1,L=2x2"),
         ("cholesky_solve(b, L.triu() + 3 * eye(2), upper=True)", "b=2x2x2,L=2x2"),
     ),
+    jax=lambda jax, b, L, *, upper: jax.scipy.linalg.cho_solve((L, not upper), b),
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
