@@ -8,7 +8,7 @@ from typing import NamedTuple
 CODES = {
     "syntax": "the text is not an expression of the language",
     "unknown-function": "no function, method or attribute has this name",
-    "unsupported": "PyTorch has this, and gradcli has a reason not to",
+    "unsupported": "PyTorch has this, and gradcli leaves it out",
     "unknown-name": "no input, statement or constant has this name",
     "arguments": "an operation was given the wrong arguments",
     "shape": "the shapes of the operands do not fit together",

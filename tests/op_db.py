@@ -57,7 +57,7 @@ REASONS = {
     "random numbers": r"bernoulli|normal\b.*|(svd|pca)_lowrank|.*\.fractional_max_pool\dd",
     "other precisions": r"bfloat16|half|float",
     "memory outside of a value": r"as_strided\.partial_views",
-    "no public name": r"_(?!_).*|torch\.ops\..*|.*_copy|zero_|slice|.*_backward",
+    "no public name": r"_(?!_).*|torch\.ops\..*|(?!index_copy).*_copy|zero_|slice|.*_backward",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 pytest.importorskip("expecttest", reason="PyTorch's database of operators needs expecttest")
 
-from op_db import entries, samples  # noqa: E402
+from op_db import entries, left_out, op_db, samples  # noqa: E402
 from support import assert_equal, generator, weighted  # noqa: E402
 
 from gradcli.autodiff.reverse import backward  # noqa: E402
@@ -17,6 +17,7 @@ from gradcli.backends.numeric import Evaluator  # noqa: E402
 from gradcli.errors import GradcliError  # noqa: E402
 from gradcli.graphs import OPS  # noqa: E402
 from gradcli.language.problem import pose  # noqa: E402
+from gradcli.language.refusals import refusal  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 
@@ -115,3 +116,12 @@ def test_gradients(name):
 def test_second_order(name):
     for sample in itertools.islice(samples(name), 5):
         check(sample, second_order=True)
+
+
+def test_what_is_left_out_is_refused():
+    """As PyTorch's, told apart from names that do not exist."""
+    names = {op.name for op in op_db if left_out(op.name) and "torch.ops" not in op.name}
+    names -= {"float"}  # here it makes numbers of masks and whole numbers; nothing is rounded
+    unknown = [n for n in names if not refusal(n) and not refusal(n.split(".")[-1])]
+    assert len(names) > 80
+    assert not unknown

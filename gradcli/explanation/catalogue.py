@@ -5,6 +5,7 @@ from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
+from ..language.refusals import refusal
 from ..language.vocabulary import INTERNAL, functions
 from ..notation import tree
 from ..notation.formula import formula, too_long
@@ -81,6 +82,9 @@ def catalogue(name: str | None) -> Document:
     if found:
         table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
         return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (table,)),))
+    why = refusal(name.removeprefix("torch."))
+    if why is not None:
+        raise GradcliError("unsupported", f"{name} {why}")
     hint = did_you_mean(bare, known) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 

@@ -15,6 +15,8 @@ MODULES = (
     "torch.special",
     "torch.fft",
     "torch.sparse",
+    "torch.masked",
+    "torch.autograd",
     "torch.Tensor",
     "torch.nn",
     "torch",
@@ -89,11 +91,11 @@ def function(name: str, span: Span | None) -> Callable:
 
 def own_meaning(name: str, module: str) -> str:
     """The name with its module, `linalg.norm` or `np.max`, where it means something else there than
-    in `torch`; other names as they are.
+    in `torch`, or nothing here; other names as they are.
     """
     numpy = module.split(".")[0] in ("numpy", "np", "jnp", "jax")
     own = f"{'np' if numpy else module.rsplit('.', 1)[-1]}.{name}"
-    return own if own in functions() else name
+    return own if own in functions() or refusal(own) else name
 
 
 def module_of(path: str) -> str | None:

@@ -270,10 +270,10 @@ def _check(s, grid, mode, padding_mode):
     torch=F + "grid_sample",
     order="input grid mode padding_mode align_corners",
     examples=(
-        ("grid_sample(x, tensor([[[[0.3, -0.2], [-0.9, 0.4]]]]))", "x=1x1x2x3"),
+        ("grid_sample(x, tensor([[[[0.3, -0.2]]]]), align_corners=False)", "x=1x1x2x3"),
         ("grid_sample(x, p, align_corners=True)", "x=1x2x2x3,p=1x2x1x2"),
-        ("grid_sample(x, p, 'bicubic', 'reflection')", "x=1x1x2x3,p=1x1x2x2"),
-        ("grid_sample(x, p, 'bilinear', 'border')", "x=1x1x2x1x2,p=1x1x1x2x3"),
+        ("grid_sample(x, p, 'bicubic', 'reflection', False)", "x=1x1x2x3,p=1x1x2x2"),
+        ("grid_sample(x, p, 'bilinear', 'border', False)", "x=1x1x2x1x2,p=1x1x1x2x3"),
     ),
     caveat="at an element's own place the slope is that towards the next element",
 )
@@ -296,8 +296,8 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
 @composite(
     torch=F + "affine_grid",
     examples=(
-        ("affine_grid(theta, (1, 1, 2, 3))", "theta=1x2x3"),
-        ("affine_grid(theta, (1, 1, 2, 1, 2), align_corners=True)", "theta=1x3x4"),
+        ("affine_grid(theta, (1, 1, 2, 3), align_corners=False)", "theta=1x2x3"),
+        ("affine_grid(theta, (1, 1, 2, 2, 3), align_corners=True)", "theta=1x3x4"),
     ),
 )
 def affine_grid(theta, *, size, align_corners=None):
