@@ -19,6 +19,12 @@ class Limits:
     def __init__(self, raised: dict[str, int] | None = None):
         self.sizes = DEFAULTS | (raised or {})
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Limits) and self.sizes == other.sizes
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.sizes.items()))
+
     def without(self, kind: str) -> "Limits":
         """These limits but for one."""
         return Limits(self.sizes | {kind: 10**30})

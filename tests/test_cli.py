@@ -133,6 +133,10 @@ def test_ops():
     assert "g * (1 - y ** 2)" in page
     assert "softmax" in answered("ops", "soft").out
     assert "did you mean" in refused("ops", "softmx", code="unknown-function").err
+    refused("ops", "torch.fft.rfft", code="unsupported")
+    several = gradcli("ops", "sort").out
+    assert several.startswith("sort(input, dim=-1, descending=False, *, stable=False)")
+    assert "sort_values(x, dim=-1, descending=False)" in several
 
 
 def test_examples():

@@ -1,7 +1,7 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..autodiff.reverse import Gradients, backward
@@ -10,6 +10,9 @@ from ..errors import GradcliError
 from ..graphs import Node, shapes, walk
 from ..language.problem import Input, Problem
 from .jacobian import Jacobian
+
+# The same program is often asked about with other values.
+remembered_backward = lru_cache(maxsize=16)(backward)
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
 
@@ -37,7 +40,7 @@ class Analysis:
     def gradients(self) -> Gradients:
         """The gradient of every input asked for, as graph, and the steps to it."""
         p = self.problem
-        found = backward(p.out, p.seed.node, [i.node for i in p.wrt])
+        found = remembered_backward(p.out, p.seed.node, tuple(i.node for i in p.wrt))
         if all(grad is None for grad in found.of.values()):
             names = " and ".join(i.name for i in p.wrt)
             raise GradcliError(

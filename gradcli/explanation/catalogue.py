@@ -1,5 +1,8 @@
 """The operators, as a list and one by one."""
 
+import inspect
+from collections.abc import Callable, Mapping
+
 from ..autodiff.reverse import Step
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
@@ -78,7 +81,9 @@ def catalogue(name: str | None) -> Document:
     called = OPS.get(bare) or known.get(bare)
     if isinstance(called, Operator):
         return Document((), (page(called),))
-    found = {n: f for n, f in known.items() if f is called or bare.lower() in n.lower()}
+    if isinstance(called, Shorthand):
+        return Document((), (_shorthand_page(called, known), *map(page, _said_with(called))))
+    found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
     if found:
         table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
         return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (table,)),))
@@ -147,6 +152,27 @@ def page(op: Operator) -> Section:
         for k, line in enumerate(lines)
     ]
     return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
+
+
+def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
+    """Signature, sentence and other names of what is said with other operators."""
+    also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
+    parts = ", ".join(op.name for op in _said_with(shorthand))
+    facts = [
+        ("meaning", _said(shorthand.sentence)),
+        ("rule", f"that of {parts or 'the operators that it is said with: explain shows them'}"),
+        *([("also", ", ".join(also))] if also else []),
+    ]
+    rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
+    title = f"{shorthand.name}{inspect.signature(shorthand.function)}"
+    return Section("ops", plain(title), (), (Table(rows),))
+
+
+def _said_with(shorthand: Shorthand) -> list[Operator]:
+    """Its outputs, where each is an operator of its own: sort_values, sort_indices."""
+    home = shorthand.function.__module__.rsplit(".", 1)[-1]
+    begins = f"{shorthand.name}_"
+    return [op for op in OPS.values() if op.module == home and op.name.startswith(begins)]
 
 
 def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:

@@ -5,6 +5,7 @@ gave can be inferred from it (language/infer.py).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..errors import GradcliError
 
@@ -32,11 +33,9 @@ def numel(shape: Sequence[int]) -> int:
     return count
 
 
+@lru_cache
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that NumPy and PyTorch broadcast `shapes` to."""
-    sized = [s for s in shapes if s]
-    if not sized or sized.count(sized[0]) == len(sized):
-        return sized[0] if sized else ()
     ndim = max(map(len, shapes))
     out = []
     for axis, sizes in enumerate(zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True)):

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Collection
+from functools import lru_cache
 
 from .program import Program
 from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
@@ -38,7 +39,8 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     return own_meaning(rest, module) if called and module else rest
 
 
-def free_names(program: Program, given: Collection[str]) -> list[str]:
+@lru_cache(maxsize=32)
+def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are used before any statement gives them a value, in order of appearance.
 
     `given` are the names that have a shape or a value, and so are inputs whatever else they might
@@ -56,7 +58,7 @@ def free_names(program: Program, given: Collection[str]) -> list[str]:
                 own.add(n.id)
         bound.update(statement.names)
         own.update(statement.names)
-    return list(found)
+    return tuple(found)
 
 
 def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:

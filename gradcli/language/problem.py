@@ -1,6 +1,7 @@
 """A request, understood: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
@@ -107,14 +108,14 @@ def pose(
     """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
-    names = free_names(program, [*shapes, *values])
+    names = free_names(program, (*shapes, *values))
     _check_used([*shapes, *values], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
     return _Posing(program, names, shapes, arrays, grad, reader, limits).problem(wrt)
 
 
-def _check_used(given: Collection[str], names: list[str], program: Program) -> None:
+def _check_used(given: Collection[str], names: Collection[str], program: Program) -> None:
     for name in given:
         if name not in names:
             near = did_you_mean(name, names)
@@ -236,31 +237,13 @@ class _Posing:
             name: make(name=name, shape=shapes[name], dtype=self._dtype(name))
             for name in self.names
         }
-        values = {nodes[name]: self._value(name) for name in self.arrays}
-        builder = Builder(
-            self.program,
-            nodes,
-            values=values,
-            limits=limits or self.limits,
-            draws=self._fresh_random(),
-        )
-        out = builder.run()
-        self._indices, self._outputs = builder.indices, builder.outputs
-        last = self.program.statements[-1].value
-        if isinstance(out, int | float):
-            out = as_node(out)
-        if not isinstance(out, Node):
-            raise GradcliError(
-                "arguments",
-                "the last statement must be one tensor",
-                span=self.program.source.span(last),
-                hint="choose one of its outputs: [0], or .values",
-            )
-        return nodes, out, builder.scope
-
-    def _fresh_random(self):
-        """A source of random numbers that begins anew, so that each build gives the same graph."""
-        return Reader(self.limits, self.reader.random_seed, None)
+        how = self.program, tuple(nodes.values()), limits or self.limits, self.reader.random_seed
+        built = _built_without_values(*how) if limits is None else None
+        if built is None:
+            values = {nodes[name]: self._value(name) for name in self.arrays}
+            built = _built(*how, values)
+        out, scope, self._indices, self._outputs = built
+        return nodes, out, scope
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""
@@ -303,6 +286,49 @@ class _Posing:
         if value.shape != out.shape:
             raise _seed_shape_error(value.shape, out, self.program)
         return Seed(node, value, self.seed_text, False, False)
+
+
+class Built(NamedTuple):
+    """What the statements of a program come to, and what its Builder noticed."""
+
+    out: Node
+    scope: dict[str, Any]
+    indices: set[str]
+    outputs: list[Node]
+
+
+def _built(
+    program: Program,
+    inputs: tuple[Node, ...],
+    limits: Limits,
+    random_seed: int,
+    values: dict[Node, Any],
+) -> Built:
+    """The graph of a program; random numbers begin anew, so that it is the same each time."""
+    nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
+    builder = Builder(program, nodes, values=values, limits=limits, draws=draws)
+    out = builder.run()
+    if isinstance(out, int | float):
+        out = as_node(out)
+    if not isinstance(out, Node):
+        raise GradcliError(
+            "arguments",
+            "the last statement must be one tensor",
+            span=program.source.span(program.statements[-1].value),
+            hint="choose one of its outputs: [0], or .values",
+        )
+    return Built(out, builder.scope, builder.indices, builder.outputs)
+
+
+@lru_cache(maxsize=16)
+def _built_without_values(
+    program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int
+) -> Built | None:
+    """The graph of a program, remembered for other values; None where values decide on it."""
+    try:
+        return _built(program, inputs, limits, random_seed, {})
+    except GradcliError:
+        return None
 
 
 def _picking(roots: list[Node]) -> set[Node]:

@@ -7,6 +7,7 @@ import ast
 import textwrap
 import unicodedata
 import warnings
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import GradcliError, Span
@@ -24,7 +25,7 @@ class Program(NamedTuple):
     """A text and its statements; the last one is the output."""
 
     source: "Source"
-    statements: list[Statement]
+    statements: tuple[Statement, ...]
 
 
 class Source:
@@ -56,6 +57,7 @@ class Source:
         return start + column
 
 
+@lru_cache(maxsize=32)
 def read_program(text: str, limits: Limits, origin: str = "expression") -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
@@ -75,7 +77,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
             "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
         )
     limits.check("operations", len(body), _called(origin))
-    return Program(source, [_statement(s, source, last=s is body[-1]) for s in body])
+    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
 
 
 def _called(origin: str) -> str:

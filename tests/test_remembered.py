@@ -1,0 +1,52 @@
+"""A program that is asked about again: what is remembered of it is never an earlier answer."""
+
+import numpy as np
+import pytest
+
+import gradcli
+
+
+def test_other_values():
+    for a in (2.0, -1.0):
+        found = gradcli.grad("a * a * b", values={"a": [a, 3.0], "b": [1.0, a]}, grad=[1.0, 1.0])
+        np.testing.assert_array_equal(found["a"], [2 * a, 6 * a])
+        np.testing.assert_array_equal(found["b"], [a * a, 9.0])
+
+
+def test_values_that_choose_elements():
+    for index, expected in (([0, 0], [2, 0, 0]), ([2, 1], [0, 1, 1])):
+        found = gradcli.grad("x[i].sum()", values={"x": np.ones(3), "i": index}, wrt="x")
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_masks_as_large_as_each_other():
+    for mask in ([True, False], [False, True]):
+        found = gradcli.grad("x[m].sum()", values={"x": np.ones(2), "m": np.array(mask)})
+        np.testing.assert_array_equal(found, mask)
+
+
+def test_numbers_that_decide_a_shape():
+    for n in (1, 3):
+        times = {"x": np.array([1.0, 2.0]), "n": np.array([n, 1])}
+        found = gradcli.grad("repeat_interleave(x, n).sum()", values=times, wrt="x")
+        np.testing.assert_array_equal(found, [n, 1])
+
+
+def test_other_shapes_and_kinds():
+    assert gradcli.grad("x.sum()", values={"x": np.ones((2, 2))}).shape == (2, 2)
+    assert gradcli.grad("x.sum()", values={"x": np.ones(3)}).shape == (3,)
+    for values, expected in (({"x": [1.5, 2.5], "k": [1, 0]}, [0, 1]), ({"x": [1.5]}, None)):
+        if expected is None:
+            with pytest.raises(gradcli.GradcliError, match="k"):
+                gradcli.grad("x[k][0]", values=values, wrt="x")
+        else:
+            found = gradcli.grad("x[k][0]", values=values, wrt="x")
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_other_seeds():
+    values = {"x": [1.0, 2.0]}
+    assert gradcli.grad("x * x", values=values, grad=[1.0, 0.0]).tolist() == [2.0, 0.0]
+    assert gradcli.grad("x * x", values=values, grad="2 * x").tolist() == [4.0, 16.0]
+    with pytest.raises(gradcli.GradcliError, match="implicitly"):
+        gradcli.grad("x * x", values=values)
