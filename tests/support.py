@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import gradcli.operators  # noqa: F401  (fills the table)
+from gradcli import operators
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
@@ -53,7 +53,8 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Every example of every operator."""
-    return [Example(op, *example) for op in OPS.values() for example in op.examples]
+    table = operators.everything().values()
+    return [Example(op, *example) for op in table for example in op.examples]
 
 
 def generator(*texts: str) -> np.random.Generator:

@@ -12,6 +12,7 @@ import pytest
 
 from gradcli.errors import CODES
 from gradcli.limits import DEFAULTS
+from gradcli.operators import INDEX, functions, lookup
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -77,6 +78,11 @@ def test_refreshing_keeps_what_holds():
 
 def test_operators_are_up_to_date():
     assert PAGES["docs/operators.md"] == docs.operators(), "scripts/docs repairs it"
+
+
+def test_names_are_found_where_they_are_defined():
+    assert Path(INDEX).read_text("utf-8") == docs.index(), "scripts/docs repairs it"
+    assert {name: lookup(name) for name in functions()} == functions()
 
 
 def test_kinks_are_up_to_date():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from support import Example, everything, examples, generator, stand_ins, weighted
 
+from gradcli import operators
 from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
@@ -18,7 +19,7 @@ from gradcli.graphs import OPS, Node
 
 EXAMPLES = examples()
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
-each_operator = pytest.mark.parametrize("op", list(OPS.values()), ids=str)
+each_operator = pytest.mark.parametrize("op", list(operators.everything().values()), ids=str)
 
 
 class Setting:
@@ -133,7 +134,7 @@ def test_record(op):
 # ---- broadcasting --------------------------------------------------------------------------------
 
 BROADCAST = [
-    op for op in OPS.values()
+    op for op in operators.everything().values()
     if op.family == "elementwise" and len(op.inputs) > 1 and op.dtype in ("promote", "float")
 ]  # fmt: skip
 

@@ -23,6 +23,7 @@ from gradcli.errors import GradcliError
 from gradcli.graphs import OPS
 from gradcli.graphs.operator import REQUIRED
 from gradcli.language.problem import pose
+from gradcli.operators import everything
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [
@@ -90,7 +91,7 @@ def test_second_order(example: Example):
 
 ODD = (-0.0, 0.0, np.inf, -np.inf, np.nan)
 POINTWISE = [
-    op for op in OPS.values()
+    op for op in everything().values()
     if op.family == "elementwise" and op.torch and REQUIRED not in op.attributes.values()
 ]  # fmt: skip
 

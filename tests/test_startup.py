@@ -48,6 +48,17 @@ def test_importing_gradcli_imports_next_to_nothing():
     assert {n for n in names if n.startswith("gradcli")} == {"gradcli", "gradcli.errors"}
 
 
+def test_operators_are_imported_when_they_are_asked_for():
+    """Start-up does not grow with the table."""
+    found = {
+        n.split(".")[2]
+        for n in modules("grad", "a*a", "-v", "a=[1,2]", "-g", "a")
+        if n.startswith("gradcli.operators.")
+    }
+    assert "arithmetic" in found
+    assert not found & {"convolution", "decompositions", "losses", "pooling", "special"}
+
+
 def test_help_imports_no_numpy():
     names = modules("--help")
     assert not heavy(names)

@@ -19,6 +19,7 @@ from gradcli.language.build import Builder
 from gradcli.language.problem import Problem, pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
+from gradcli.operators import everything
 from gradcli.operators.elements import Unwritten
 
 
@@ -71,7 +72,7 @@ def table() -> dict:
     def function(op):
         return lambda *xs: float(Evaluator({})(op(*xs))[0])
 
-    return {op.name: function(op) for op in OPS.values() if op.family == "elementwise"}
+    return {op.name: function(op) for op in everything().values() if op.family == "elementwise"}
 
 
 def read_back(texts, given) -> np.ndarray:

@@ -9,11 +9,11 @@ from ..graphs import OPS, Node, Operator
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
 from ..language.refusals import refusal
-from ..language.vocabulary import INTERNAL, functions
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.simplify import simplify
 from ..notation.tree import Name, Token, Tree
+from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
@@ -97,7 +97,7 @@ def catalogue(name: str | None) -> Document:
 def families() -> dict[str, list[Operator]]:
     """The operators by the file that defines them, which is how they belong together."""
     found: dict[str, list[Operator]] = {}
-    for op in OPS.values():
+    for op in everything().values():
         if op.name not in INTERNAL:
             found.setdefault(op.module if op.torch else OWN, []).append(op)
     others = sorted(found.keys() - {*ORDER, OWN})
@@ -107,7 +107,7 @@ def families() -> dict[str, list[Operator]]:
 def shorthands() -> dict[Shorthand, list[str]]:
     """What is said with other operators, with all of its names."""
     found: dict[Shorthand, list[str]] = {}
-    for name, function in functions().items():
+    for name, function in sorted(functions().items()):
         if isinstance(function, Shorthand):
             found.setdefault(function, []).append(name)
     return found

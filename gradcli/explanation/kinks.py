@@ -18,6 +18,7 @@ from ..graphs import OPS, Node, Operator, intern, walk
 from ..language.options import read_shapes
 from ..language.problem import pose
 from ..lazy import np
+from ..operators import everything
 
 FILE = Path(__file__).with_name("kinks.json")
 STEP = 1e-7  # how far from a kink its sides are looked at
@@ -75,7 +76,7 @@ def measured() -> list[Kink]:
 
     Needs PyTorch and JAX.
     """
-    return [kink for op in OPS.values() if op.kink for kink in _of(op)]
+    return [kink for op in everything().values() if op.kink for kink in _of(op)]
 
 
 def _of(op: Operator) -> list[Kink]:

@@ -18,7 +18,20 @@ from .shapes import Shape, numel
 if TYPE_CHECKING:
     from .operator import Operator
 
-OPS: dict[str, "Operator"] = {}  # every operator by name; gradcli/operators fills it
+
+class Table(dict[str, "Operator"]):
+    """Operators by name. What is not there yet, `find` puts there: gradcli/operators sets it."""
+
+    find: Callable[[str], None]
+
+    def __missing__(self, name: str) -> "Operator":
+        self.find(name)
+        if name in self:
+            return self[name]
+        raise KeyError(name)
+
+
+OPS = Table()
 
 Binary = Callable[[Any, Any], "Node"]
 
@@ -104,9 +117,12 @@ class Node:
 
     def __getattr__(self, name: str):
         """Every operator is a method: `x.sum(dim=1)`."""
-        if name.startswith("_") or name not in OPS:
+        if name.startswith("_"):
             raise AttributeError(name)
-        op = OPS[name]
+        try:
+            op = OPS[name]
+        except KeyError:
+            raise AttributeError(name) from None
         return lambda *args, **attrs: op(self, *args, **attrs)
 
     def __getitem__(self, index) -> "Node":

@@ -15,13 +15,14 @@ from ..graphs import OPS, Node, Operator, Outputs, as_node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
+from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .refusals import IN_PLACE
-from .vocabulary import CONSTANTS, DTYPES, function, functions
+from .vocabulary import CONSTANTS, DTYPES, function
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -184,7 +185,7 @@ class Builder:
             return CONSTANTS[e.id]
         if e.id in BARE_DTYPES:
             return e.id
-        if e.id in functions():
+        if lookup(e.id):
             raise GradcliError(
                 "unknown-name",
                 f"{e.id} is a function here, and it is not called",
@@ -309,7 +310,7 @@ class Builder:
     def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
         hint = (
             f"it is a method: write .{e.attr}(...)"
-            if e.attr in functions()
+            if lookup(e.attr)
             else did_you_mean(e.attr, known)
         )
         span = self.source.span(e)
@@ -423,7 +424,7 @@ class Builder:
         elif special is not None:
             value = special(e, args, named)
         else:
-            called = functions().get(name) or function(name, self._function_span(e))
+            called = lookup(name) or function(name, self._function_span(e))
             if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
                 named[called.inputs[0]] = args.pop(0)
             value = self._call(called, args, named, e)

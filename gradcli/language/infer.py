@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ..errors import GradcliError
 from ..graphs import OPS
 from ..graphs.shapes import Conflict, Shape, text
+from ..operators import lookup
 from .program import Program
-from .vocabulary import functions
 
 # Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
@@ -84,7 +84,7 @@ def _factors(e: ast.AST) -> list[ast.expr]:
         return [e.left, e.right]
     if isinstance(e, ast.Call):
         name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-        if functions().get(name) is OPS["matmul"]:
+        if lookup(name) is OPS["matmul"]:
             return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
     return []
 

@@ -1,11 +1,9 @@
 """Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
 
 from collections.abc import Callable
-from functools import cache
 
 from ..errors import GradcliError, Span, did_you_mean
-from ..graphs import OPS
-from ..operators import SHORTHANDS
+from ..operators import functions, lookup
 from .refusals import refusal
 
 # Names that lead to functions, longest first where one begins with another.
@@ -43,7 +41,6 @@ NUMPY_NAMES = {
     "invert": "logical_not",
     "fabs": "abs",
 }
-INTERNAL = {"input", "constant", "tensor", "size"}
 CONSTANTS = {
     "pi": 3.141592653589793,
     "inf": float("inf"),
@@ -57,19 +54,11 @@ DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": 
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
 
-@cache
-def functions() -> dict[str, Callable]:
-    """Everything that can be called, by each of its names."""
-    found: dict[str, Callable] = {name: op for name, op in OPS.items() if name not in INTERNAL}
-    for op in OPS.values():
-        found.update(dict.fromkeys(op.aliases, op))
-    return found | SHORTHANDS
-
-
 def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
-    known = functions()
-    found = known.get(name) or known.get(NUMPY_NAMES.get(name, ""))
+    if name in NUMPY_NAMES:
+        name = NUMPY_NAMES[name]
+    found = lookup(name)
     if name == "backward":
         hint = "leave .backward(...) out, and give its argument, the seed, with --grad"
         raise GradcliError(
@@ -79,7 +68,7 @@ def function(name: str, span: Span | None) -> Callable:
         why = refusal(name)
         if why is not None:
             raise GradcliError("unsupported", f"{name} {why}", span=span)
-        near = did_you_mean(name, known)
+        near = did_you_mean(name, functions())
         hint = (
             f"{near} (gradcli ops {name[:3]} lists what is near)"
             if near
@@ -95,7 +84,7 @@ def own_meaning(name: str, module: str) -> str:
     """
     numpy = module.split(".")[0] in ("numpy", "np", "jnp", "jax")
     own = f"{'np' if numpy else module.rsplit('.', 1)[-1]}.{name}"
-    return own if own in functions() or refusal(own) else name
+    return own if lookup(own) or refusal(own) else name
 
 
 def module_of(path: str) -> str | None:
