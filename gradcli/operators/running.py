@@ -6,7 +6,7 @@ from ..graphs.operator import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, operator, same_with_axis, shorthand
+from .families import composite, one_each, operator, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
@@ -89,6 +89,7 @@ def _moved_last(x, dim):
     value=_cumprod_slope,
     torch=None,
     examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
+    flops=one_each,
 )
 def cumprod_slope(g, x, *, dim):
     """The sum over k from i on of g[k] times all x up to k but x[i]."""
@@ -130,6 +131,7 @@ def _logcumsumexp_slope(g, x, y, *, dim):
     value=_logcumsumexp_slope,
     torch=None,
     examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    flops=one_each,
 )
 def logcumsumexp_slope(g, x, y, *, dim):
     """The sum over k from i on of g[k] exp(x[i] - y[k])."""

@@ -1,0 +1,180 @@
+"""What an answer costs, from shapes alone: operations, passes, memory."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from ..autodiff.forward import jvp
+from ..autodiff.reverse import Step, backward
+from ..graphs import OPS, Node, walk
+from ..graphs.flops import total
+from ..language.problem import Input
+from .analysis import Analysis
+
+BYTES = {"float": {"float64": 8, "float32": 4}, "int": 8, "bool": 1}  # of an element in PyTorch
+
+
+class Passes(NamedTuple):
+    """FLOP beside those of the forward pass: what all passes share, and what each adds."""
+
+    shared: int
+    each: int
+
+    def times(self, count: int) -> int:
+        """FLOP of so many passes."""
+        return self.shared + count * self.each
+
+
+class FullJacobian(NamedTuple):
+    """A Jacobian with all its entries: a pass back for each of its rows, or a pass forward for each
+    of its columns.
+    """
+
+    x: Input
+    rows: int
+    columns: int
+    back: Passes
+    forward: Passes
+
+    @property
+    def entries(self) -> int:
+        """Rows times columns."""
+        return self.rows * self.columns
+
+
+class Read(NamedTuple):
+    """A tensor that is kept for the way back; `memory` is the node whose memory it is, where it is
+    a view of another.
+    """
+
+    node: Node
+    memory: Node
+
+
+class Saved(NamedTuple):
+    """What the rule of one operation reads of the forward pass."""
+
+    node: Node
+    reads: tuple[Read, ...]
+
+
+class Cost(NamedTuple):
+    """FLOP of the forward pass, of a VJP and of a JVP beside it; every Jacobian; what is saved."""
+
+    forward: int
+    vjp: Passes
+    jvp: Passes
+    jacobians: tuple[FullJacobian, ...]
+    saved: tuple[Saved, ...]
+
+    @property
+    def kept(self) -> list[Node]:
+        """The tensors that are saved, each once."""
+        return list(dict.fromkeys(read.memory for s in self.saved for read in s.reads))
+
+
+def size_of(node: Node, dtype: str) -> int:
+    """Bytes of a tensor."""
+    return node.numel * item_size(node.dtype, dtype)
+
+
+def item_size(kind: str, dtype: str) -> int:
+    """Bytes of an element; floats are computed as `dtype`."""
+    size = BYTES[kind]
+    return size[dtype] if isinstance(size, dict) else size
+
+
+def cost(a: Analysis) -> Cost:
+    """The cost of a problem's gradients and Jacobians."""
+    p = a.problem
+    grads = a.gradients.of
+    forward = walk([p.out])
+    there = computed(p.out)
+    tangents = {
+        x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_seed=True) for x in p.wrt
+    }
+    jacobians = tuple(
+        _full(x, p.out, grads[x.node], p.seed.node, tangents, there) for x in p.wrt
+    )
+    return Cost(
+        total(forward),
+        _passes([g for g in grads.values() if g is not None], [p.seed.node], there),
+        _passes(_pushed(p.out, tangents), tangents.values(), there),
+        jacobians,
+        tuple(s for s in (_saved(step, there) for step in reversed(a.gradients.steps)) if s.reads),
+    )
+
+
+def computed(out: Node) -> set[Node]:
+    """All that the forward pass computes: with the parts of what is computed, or differentiated,
+    through its meaning.
+    """
+
+    def parts(node: Node) -> tuple[Node | None, ...]:
+        op = node.op
+        through = op.expand is not None and (op.rule is None or op.value is None)
+        return (*node.inputs, op.expanded(node)) if through else node.inputs
+
+    return set(walk([out], parts))
+
+
+def _full(
+    x: Input,
+    out: Node,
+    grad: Node | None,
+    seed: Node,
+    tangents: Mapping[Node, Node],
+    there: Collection[Node],
+) -> FullJacobian:
+    tangent = {x.node: tangents[x.node]}
+    return FullJacobian(
+        x,
+        out.numel,
+        x.node.numel,
+        _passes([] if grad is None else [grad], [seed], there),
+        _passes(_pushed(out, tangent), tangent.values(), there),
+    )
+
+
+def _pushed(out: Node, tangents: Mapping[Node, Node]) -> list[Node]:
+    found = jvp(out, tangents)
+    return [] if found is None else [found]
+
+
+def _passes(roots: list[Node], varying: Collection[Node], there: Collection[Node]) -> Passes:
+    """FLOP of `roots` beside those of the forward pass; what depends on `varying` is computed anew
+    in every pass.
+    """
+    depends, shared, each = set(varying), [], []
+    for node in walk(roots, lambda n: () if n in there else n.inputs):
+        if node in there or node in depends:
+            continue
+        if depends.isdisjoint(node.parents):
+            shared.append(node)
+        else:
+            depends.add(node)
+            each.append(node)
+    return Passes(total(shared), total(each))
+
+
+def _saved(step: Step, there: Collection[Node]) -> Saved:
+    """What one operation reads on the way back."""
+
+    def sources(node: Node) -> tuple[Node | None, ...]:
+        ends = node is step.received or node in there or node.op.shape_only
+        return () if ends else node.inputs
+
+    met = walk([c.sent for c in step.contributions], sources)
+    reads = (n for n in met if n in there and n is not step.received and not _is_number(n))
+    return Saved(step.node, tuple(Read(n, _memory(n)) for n in reads))
+
+
+def _is_number(node: Node) -> bool:
+    """Whether it is a number of the program, which takes no tensor."""
+    return node.op.family == "leaf" and node.shape == () and "value" in node.attrs
+
+
+def _memory(node: Node) -> Node:
+    """The node whose memory a view shows."""
+    while node.op.view and (node.op.view is True or node.op.view(**node.attrs)):
+        node = node.inputs[0]  # type: ignore[assignment]
+    return node
