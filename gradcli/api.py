@@ -7,6 +7,7 @@ from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.problem import pose
 from .lazy import np
+from .limits import Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -18,6 +19,7 @@ def _pose(
     values: Values | None,
     grad: Any,
     wrt: Collection[str] | str | None,
+    limits: Limits | None = None,
 ) -> Analysis:
     if not isinstance(expr, str):
         raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
@@ -30,7 +32,7 @@ def _pose(
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
+    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits))
 
 
 def _own(value: Any) -> Any:
@@ -170,6 +172,21 @@ def check(
     GradcliError.
     """
     return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
+
+
+def cost(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    wrt: Collection[str] | str | None = None,
+) -> dict[str, Any]:
+    """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
+    entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
+    """
+    from .explanation.data import Data
+
+    return Data(_pose(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
 
 
 def formula(

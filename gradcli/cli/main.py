@@ -87,18 +87,20 @@ def _limits(texts: list[str]) -> Any:
 def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explanation.analysis import Analysis
+    from ..explanation.document import SHAPES_ALONE
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
     if given.dtype not in ("float64", "float32"):
         raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
+    sections, limits = set(_sections(given)), _limits(given.limit)
     problem = pose(
         streams.expression(given.expr),
         shapes=read_shapes(given.shape),
         values=read_values(given.value),
         grad=given.grad,
         wrt=read_names(given.wrt),
-        limits=_limits(given.limit),
+        limits=limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
@@ -110,11 +112,16 @@ def _analysis(streams: Streams, given: Given) -> Any:
     return Analysis(problem, given.dtype, against)
 
 
+def _sections(given: Given) -> tuple[str, ...]:
+    """The sections that were named."""
+    return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+
+
 def _choices(given: Given, analysis: Any) -> Any:
     from ..explanation.document import Choices, check_sections
     from .element import read_element
 
-    names = tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+    names = _sections(given)
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     return Choices(names, element, given.full, given.precision)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ..autodiff.forward import jvp
-from ..autodiff.reverse import Step, backward
+from ..autodiff.reverse import Step
 from ..graphs import OPS, Node, walk
 from ..graphs.flops import total
 from ..language.problem import Input
@@ -67,9 +67,13 @@ class Cost(NamedTuple):
     saved: tuple[Saved, ...]
 
     @property
-    def kept(self) -> list[Node]:
-        """The tensors that are saved, each once."""
-        return list(dict.fromkeys(read.memory for s in self.saved for read in s.reads))
+    def kept(self) -> dict[Node, list[Node]]:
+        """The tensors that are saved, each once, and the operations that read them."""
+        found: dict[Node, list[Node]] = {}
+        for saved in self.saved:
+            for memory in dict.fromkeys(read.memory for read in saved.reads):
+                found.setdefault(memory, []).append(saved.node)
+        return found
 
 
 def size_of(node: Node, dtype: str) -> int:
@@ -92,9 +96,7 @@ def cost(a: Analysis) -> Cost:
     tangents = {
         x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_seed=True) for x in p.wrt
     }
-    jacobians = tuple(
-        _full(x, p.out, grads[x.node], p.seed.node, tangents, there) for x in p.wrt
-    )
+    jacobians = tuple(_full(x, p.out, grads[x.node], p.seed.node, tangents, there) for x in p.wrt)
     return Cost(
         total(forward),
         _passes([g for g in grads.values() if g is not None], [p.seed.node], there),
