@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         graph,
         jacobian,
         ops,
+        seed_for,
     )
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "graph",
     "jacobian",
     "ops",
+    "seed_for",
 ]
 
 

@@ -21,6 +21,12 @@ def _pose(
     wrt: Collection[str] | str | None,
     limits: Limits | None = None,
 ) -> Analysis:
+    _check_named(expr, shapes, values)
+    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
+    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits))
+
+
+def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
     if not isinstance(expr, str):
         raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
     for what, given in (("shapes", shapes), ("values", values)):
@@ -31,8 +37,6 @@ def _pose(
         if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
-    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits))
 
 
 def _own(value: Any) -> Any:
@@ -208,6 +212,29 @@ def formula(
     data = Data(analysis)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return found if len(found) > 1 else next(iter(found.values()))
+
+
+def seed_for(
+    expr: str,
+    target: Values,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+) -> dict[str, Any]:
+    """The seed of least norm for which the gradients are `target`, which is by name of the input.
+
+    A dict: `possible`; `seed` with its `value`; `grad`, what a VJP with it gives; `residual`,
+    `grad` less `target`; `free`, the `count` of directions that change nothing and the first
+    `directions`; `because`, sentences that say why there is none. Raises GradcliError.
+    """
+    from .explanation.seed_for import SeedFor
+    from .language.targets import pose_targets
+
+    _check_named(expr, shapes, values)
+    if not isinstance(target, Mapping):
+        said = f"target is a dict by name of the input, not {target!r}"
+        raise GradcliError("value", said)
+    return SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)).data()
 
 
 def graph(

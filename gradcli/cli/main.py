@@ -220,6 +220,42 @@ def check(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
+@app.command("seed-for")
+@takes(*VALUES, "target", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+def seed_for(streams: Streams, given: Given) -> None:
+    """Find the seed that gives a gradient: backwards from what backward() answers.
+
+    Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
+    exit status 1.
+    """
+    from ..explanation.seed_for import SeedFor
+    from ..explanation.seed_for_document import document
+    from ..language.options import read_shapes, read_values
+    from ..language.targets import pose_targets
+    from ..render.formats import render_document
+
+    problem, targets = pose_targets(
+        streams.expression(given.expr),
+        read_values(given.target, "--target"),
+        shapes=read_shapes(given.shape),
+        values=read_values(given.value),
+        limits=_limits(given.limit),
+        random_seed=given.random_seed,
+        stdin=LazyInput(streams),  # type: ignore[arg-type]
+    )
+    found, form = SeedFor(problem, targets), _format(streams, given)
+    if form == "json":
+        import json
+
+        text = json.dumps(found.json(), ensure_ascii=False)
+    else:
+        environment = _environment(streams, given, given.full)
+        text = render_document(document(found, given.full, given.precision), form, environment)
+    streams.write(text if text.endswith("\n") else text + "\n", given.output)
+    if not found.possible:
+        raise typer.Exit(NO)
+
+
 @app.command()
 @takes("file", "output", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
@@ -259,7 +295,7 @@ def examples(streams: Streams, given: Given) -> None:
     _emit(streams, _analysis(streams, given), given)
 
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
 
 
 # ---- the process ---------------------------------------------------------------------------------

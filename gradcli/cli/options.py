@@ -76,6 +76,10 @@ OPTIONS = {
         str | None, None, "-g", "--grad", metavar="SEED",
         help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out).",
     ),
+    "target": _option(
+        list[str], (), "--target", metavar="NAME=VALUE",
+        help="The gradient that an input should have; written as a value is. Repeatable.",
+    ),
     "wrt": _option(
         str | None, None, "-w", "--wrt", metavar="NAME,...",
         help="The inputs to differentiate by; all of them, if left out.",

@@ -10,7 +10,7 @@ from ..graphs.flops import total
 from ..language.problem import Input
 from .analysis import Analysis
 
-BYTES = {"float": {"float64": 8, "float32": 4}, "int": 8, "bool": 1}  # of an element in PyTorch
+BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
 
 
 class Passes(NamedTuple):
@@ -83,8 +83,7 @@ def size_of(node: Node, dtype: str) -> int:
 
 def item_size(kind: str, dtype: str) -> int:
     """Bytes of an element; floats are computed as `dtype`."""
-    size = BYTES[kind]
-    return size[dtype] if isinstance(size, dict) else size
+    return BYTES[dtype if kind == "float" else kind]
 
 
 def cost(a: Analysis) -> Cost:
