@@ -7,7 +7,7 @@ from typing import Any
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
-from .explanation.document import SHAPES_ALONE
+from .explanation.section_names import SHAPES_ALONE
 from .language.problem import pose
 from .limits import Limits
 

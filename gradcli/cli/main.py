@@ -87,7 +87,7 @@ def _limits(texts: list[str]) -> Any:
 def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explanation.analysis import Analysis
-    from ..explanation.document import SHAPES_ALONE
+    from ..explanation.section_names import SHAPES_ALONE
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 

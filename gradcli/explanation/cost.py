@@ -51,7 +51,7 @@ class Read(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What the rule of one operation reads of the forward pass."""
+    """What is kept of the forward pass for one operation."""
 
     node: Node
     reads: tuple[Read, ...]
@@ -158,15 +158,25 @@ def _passes(roots: list[Node], varying: Collection[Node], there: Collection[Node
 
 
 def _saved(step: Step, there: Collection[Node]) -> Saved:
-    """What one operation reads on the way back."""
+    """What is kept for one operation: what its rule reads, unless it says otherwise."""
+    node = step.node
+    named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
+    kept: list[Node | None] = []
+    for part in node.op.saved:
+        kept += _read(step, there) if part is ... else [named[part]]
+    nodes = (n for n in dict.fromkeys(kept) if n is not None and not _is_number(n))
+    return Saved(node, tuple(Read(n, _memory(n)) for n in nodes))
+
+
+def _read(step: Step, there: Collection[Node]) -> list[Node]:
+    """The nodes of the forward pass that one operation reads on the way back."""
 
     def sources(node: Node) -> tuple[Node | None, ...]:
         ends = node is step.received or node in there or node.op.shape_only
         return () if ends else node.inputs
 
     met = walk([c.sent for c in step.contributions], sources)
-    reads = (n for n in met if n in there and n is not step.received and not _is_number(n))
-    return Saved(step.node, tuple(Read(n, _memory(n)) for n in reads))
+    return [n for n in met if n in there and n is not step.received]
 
 
 def _is_number(node: Node) -> bool:

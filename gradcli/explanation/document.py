@@ -6,23 +6,8 @@ from typing import NamedTuple
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
+from .section_names import ON_REQUEST, SECTIONS
 from .wording import Wording
-
-SECTIONS = (
-    "answer",
-    "inputs",
-    "forward",
-    "seed",
-    "jacobian",
-    "cost",
-    "backward",
-    "gradient",
-    "checks",
-    "code",
-    "notes",
-)
-ON_REQUEST = ("cost",)  # shown where they are named, and only there
-SHAPES_ALONE = ("cost",)  # sections for which no array is made
 
 
 class Choices(NamedTuple):

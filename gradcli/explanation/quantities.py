@@ -6,8 +6,8 @@ WRITTEN_OUT = 10**9  # from here on a count is said by its power of ten
 
 
 def count_text(count: int) -> str:
-    """16,384,000, 10¹² or 8.59·10¹²."""
-    if count < WRITTEN_OUT:
+    """16,384,000, 8.59·10¹² or, of powers of ten from a million on, 10⁶."""
+    if count < WRITTEN_OUT and (count < 10**6 or str(count).strip("0") != "1"):
         return f"{count:,}"
     digits, power = f"{count:.2e}".split("e+")
     head = digits.rstrip("0").rstrip(".")

@@ -50,6 +50,8 @@ class Operator:
     flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
                 and those of the inputs; None: as many as its meaning
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
+    saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
+                inputs, "output", and ... for what the rule reads
     shape_only  whether its value depends on the shapes of its inputs and on no element
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
@@ -98,6 +100,7 @@ class Operator:
         "rows",
         "rule",
         "samples",
+        "saved",
         "sentence",
         "settle",
         "shape",
@@ -124,6 +127,7 @@ class Operator:
         rows=None,
         flops=None,
         view=False,
+        saved=(...,),
         shape_only=False,
         index=None,
         spelling=None,
@@ -154,6 +158,7 @@ class Operator:
         self.rows = rows
         self.flops = flops
         self.view = view
+        self.saved = saved
         self.shape_only = shape_only
         self.index = index
         self.spelling = spelling

@@ -110,6 +110,7 @@ def masked_fill(input, mask, value):
     labels=("mask",),
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
+    saved=("mask",),
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""

@@ -34,7 +34,7 @@ def mean(g, y, x, dim):
     return g / size(x, dim=dim)
 
 
-@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs))
+@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs), saved=(..., "output"))
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""
     return g * prod_others(x, dim=dim)

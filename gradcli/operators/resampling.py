@@ -302,6 +302,7 @@ def _adaptive_average(n):
             (f"{name}(x, 2)", f"x=1x1x{'x'.join('3' * n)}"),
             (f"{name}(x, {(3, *(1,) * (n - 1))})", f"x=1x4{'x2' * (n - 1)}"),
         ),
+        saved=(..., "input"),
     )(meaning)
 
 

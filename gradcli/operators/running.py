@@ -50,6 +50,7 @@ def _from_here(g, dim):
 @running(
     lambda x, dim: np.cumprod(x, axis=dim),
     examples=(("x.cumprod(dim=1)", "x=2x3"), ("cumprod(x, 0)", "x=3")),
+    saved=(..., "output"),
 )
 def cumprod(g, y, x, *, dim):
     """Running product along dim; its derivative is exact where factors are 0."""

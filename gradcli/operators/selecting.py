@@ -78,6 +78,7 @@ def _gather(x, index, *, dim):
     ),
     index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
     flops=none_at_all,
+    saved=(..., "x"),
 )
 def gather(g, y, x, index, *, dim):
     """Along dim, the element that index names."""
@@ -215,6 +216,7 @@ def _take(x, index, *, dim=0):
     method=True,
     examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
     flops=none_at_all,
+    saved=(..., "x"),
 )
 def take(g, y, x, index):
     """The elements that index names, all counted in a row."""
@@ -239,6 +241,7 @@ def check_view(size, stride, offset, limit):
         ("x.as_strided((2, 2), (1, 2))", "x=2x3"),
         ("as_strided(x, (2, 2), (1, 1), 1)", "x=4"),
     ),
+    saved=(),
 )
 def as_strided(x, *, size, stride, storage_offset=0):
     """A view with steps of its own through all elements in a row."""
@@ -279,6 +282,7 @@ def _windows(x, *, dimension, size, step):
     method=True,
     examples=(("x.unfold(0, 2, 1)", "x=4"), ("x.unfold(1, 2, 2)", "x=2x5")),
     view=True,
+    saved=(),
 )
 def unfold(x, *, dimension, size, step):
     """The windows of a size along a dimension, a step apart, as a new last dimension."""

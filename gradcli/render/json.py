@@ -5,7 +5,8 @@ import json
 from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
 from ..explanation.data import KEYS, Data
-from ..explanation.document import ON_REQUEST, Choices
+from ..explanation.document import Choices
+from ..explanation.section_names import ON_REQUEST
 
 # The sections of an explanation, where their names are not those of the keys.
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
