@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from console import gradcli
-from support import Example, answer, examples, run_torch
+from support import Example, examples, fixed, refusal, run_torch
 
 import gradcli as package
 from gradcli.autodiff.forward import jvp
@@ -330,8 +330,7 @@ def torch_saves(text: str, tensors) -> int:
         return t
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        out = run_torch(text, tensors)
-    assert out.requires_grad
+        run_torch(text, tensors)
     return sum(found.values())
 
 
@@ -366,15 +365,13 @@ def test_pytorch_keeps_the_same(text, shapes):
 def test_most_operators_keep_what_pytorch_keeps(double_precision):
     torch = pytest.importorskip("torch")
     same = []
-    for example in examples():
+    for example in (e for e in examples() if e.op.torch):
         problem = example.problem
-        wrt = {x.name for x in problem.wrt}
-        tensors = {
-            name: torch.tensor(v, requires_grad=name in wrt) for name, v in example.values.items()
-        }
-        if example.op.torch and answer(problem, np.ones(problem.out.shape)).grads:
+        wrt = {x.name for x in problem.wrt} - fixed(problem)
+        tensors = {n: torch.tensor(v, requires_grad=n in wrt) for n, v in example.values.items()}
+        theirs, refused = refusal(lambda t=example.text, ts=tensors: torch_saves(t, ts))
+        if refused is None:
             kept = cost(Analysis(problem)).kept
-            theirs = torch_saves(example.text, tensors)
             same.append(theirs == sum(size_of(n, "float64") for n in kept))
-    assert len(same) > 500
+    assert len(same) > 600
     assert np.mean(same) > 0.8
