@@ -15,8 +15,16 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
     None where `out` depends on none of them.
     """
     seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
+    return transposed(backward(out, seed, list(tangents)).of, seed, tangents)
+
+
+def transposed(
+    grads: Mapping[Node, Node | None], seed: Node, tangents: Mapping[Node, Node]
+) -> Node | None:
+    """The JVP from the gradients of its nodes for a seed."""
     seeds: dict[Node, Node] = {}
-    for x, grad in backward(out, seed, list(tangents)).of.items():
+    for x, tangent in tangents.items():
+        grad = grads[x]
         if grad is not None:
-            seeds[grad] = seeds[grad] + tangents[x] if grad in seeds else tangents[x]
+            seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
     return from_several(seeds, [seed]).of[seed]

@@ -1,9 +1,9 @@
 """What an answer costs, from shapes alone: operations, passes, memory."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
-from ..autodiff.forward import jvp
+from ..autodiff.forward import transposed
 from ..autodiff.reverse import Step
 from ..graphs import OPS, Node, walk
 from ..graphs.flops import total
@@ -88,20 +88,26 @@ def item_size(kind: str, dtype: str) -> int:
 
 def cost(a: Analysis) -> Cost:
     """The cost of a problem's gradients and Jacobians."""
-    p = a.problem
-    grads = a.gradients.of
-    forward = walk([p.out])
+    p, grads = a.problem, a.gradients.of
     there = computed(p.out)
     tangents = {
         x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_seed=True) for x in p.wrt
     }
-    jacobians = tuple(_full(x, p.out, grads[x.node], p.seed.node, tangents, there) for x in p.wrt)
+
+    def back(*wrt: Input) -> Passes:
+        return _passes([grads[x.node] for x in wrt], [p.seed.node], there)
+
+    def forward(*wrt: Input) -> Passes:
+        given = {x.node: tangents[x.node] for x in wrt}
+        return _passes([transposed(grads, p.seed.node, given)], given.values(), there)
+
+    steps = (_saved(step, there) for step in reversed(a.gradients.steps))
     return Cost(
-        total(forward),
-        _passes([g for g in grads.values() if g is not None], [p.seed.node], there),
-        _passes(_pushed(p.out, tangents), tangents.values(), there),
-        jacobians,
-        tuple(s for s in (_saved(step, there) for step in reversed(a.gradients.steps)) if s.reads),
+        total(walk([p.out])),
+        back(*p.wrt),
+        forward(*p.wrt),
+        tuple(FullJacobian(x, p.out.numel, x.node.numel, back(x), forward(x)) for x in p.wrt),
+        tuple(s for s in steps if s.reads),
     )
 
 
@@ -118,35 +124,13 @@ def computed(out: Node) -> set[Node]:
     return set(walk([out], parts))
 
 
-def _full(
-    x: Input,
-    out: Node,
-    grad: Node | None,
-    seed: Node,
-    tangents: Mapping[Node, Node],
-    there: Collection[Node],
-) -> FullJacobian:
-    tangent = {x.node: tangents[x.node]}
-    return FullJacobian(
-        x,
-        out.numel,
-        x.node.numel,
-        _passes([] if grad is None else [grad], [seed], there),
-        _passes(_pushed(out, tangent), tangent.values(), there),
-    )
-
-
-def _pushed(out: Node, tangents: Mapping[Node, Node]) -> list[Node]:
-    found = jvp(out, tangents)
-    return [] if found is None else [found]
-
-
-def _passes(roots: list[Node], varying: Collection[Node], there: Collection[Node]) -> Passes:
+def _passes(roots: list[Node | None], varying: Collection[Node], there: Collection[Node]) -> Passes:
     """FLOP of `roots` beside those of the forward pass; what depends on `varying` is computed anew
     in every pass.
     """
     depends, shared, each = set(varying), [], []
-    for node in walk(roots, lambda n: () if n in there else n.inputs):
+    found = [root for root in roots if root is not None]
+    for node in walk(found, lambda n: () if n in there else n.inputs):
         if node in there or node in depends:
             continue
         if depends.isdisjoint(node.parents):

@@ -3,54 +3,113 @@ it, and what stands in the way. Arrays in, arrays out.
 """
 
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..lazy import np, scipy_linalg
 
-AGREE = 1e-9  # relative to the larger of 1 and the target: what counts as equal
+AGREE = 1e-9  # relative: what counts as equal
 TINY = 1e-10  # what counts as 0 beside numbers of size 1
-ROUNDING = 1e-14  # of the largest number: what is nothing but rounding
+ROUNDING = 1e-14  # relative: what is nothing but rounding
+REFINEMENTS = 4  # solutions of what earlier ones left over
 LARGEST_DENOMINATOR = 1000
 EXACT = 10_000  # entries up to which fractions are proved by exact arithmetic
 
 
-class Solution(NamedTuple):
-    """The shortest g for which g·J is nearest to the target; the rank of J. `exact` has the numbers
-    as fractions, where those are proved.
+class Equations:
+    """One for each column of J, with an unknown for each of its rows.
+
+    Columns are divided by their largest number before anything is compared with 0, so that it does
+    not matter in which units an equation is written. `spread` is the smallest singular value that
+    counts as one beside the largest.
     """
 
-    g: Any
-    rank: int
-    exact: list[Fraction] | None
+    def __init__(self, J: Any, target: Any):
+        self.J, self.target = J, target
+        sizes = np.max(np.abs(J), axis=0, initial=0.0)
+        self.sizes = np.where(sizes > 0, sizes, 1.0)
+        self.scaled = J / self.sizes
+        self._first, self.rank, self.spread = _solved(self.scaled, target / self.sizes)
+
+    # ---- the shortest solution -------------------------------------------------------------------
+
+    @cached_property
+    def g(self) -> Any:
+        """The shortest g that solves them; where none does, the shortest of those for which the sum
+        of squares of g·J - target is smallest.
+        """
+        if self.exact is not None:
+            return np.array([float(f) for f in self.exact])
+        return self._g
+
+    @cached_property
+    def _g(self) -> Any:
+        g = self._refined() if self.solvable else _solved(self.J, self.target)[0]
+        parts = np.abs(g)[:, None] * np.abs(self.J)
+        idle = np.all(parts <= ROUNDING * np.sum(parts, axis=0), axis=1)
+        return np.where(idle, 0.0, g)
+
+    def _refined(self) -> Any:
+        g = self._first
+        for _ in range(REFINEMENTS):
+            left = self.target - g @ self.J
+            if np.all(np.abs(left) <= ROUNDING * (np.abs(g) @ np.abs(self.J))):
+                break
+            g = g + _solved(self.scaled, left / self.sizes)[0]
+        return g
+
+    @cached_property
+    def exact(self) -> list[Fraction] | None:
+        """g in small fractions, if they solve the normal equations J (g·J - target) = 0 exactly."""
+        J, target, g = self.J, self.target, self._g
+        if J.size > EXACT or not (_whole(J) and _whole(target)):
+            return None
+        found = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in g]
+        if not np.allclose([float(f) for f in found], g, rtol=AGREE, atol=AGREE):
+            return None
+        rows = [[int(v) for v in row] for row in J]
+        off = [
+            sum(f * row[k] for f, row in zip(found, rows) if row[k]) - int(t)
+            for k, t in enumerate(target)
+        ]
+        proved = all(sum(v * o for v, o in zip(row, off)) == 0 for row in rows)
+        return found if proved else None
+
+    # ---- what may be added, what stands in the way -----------------------------------------------
+
+    @cached_property
+    def free(self) -> "Dependence":
+        """The vectors n with n·J = 0."""
+        return Dependence(self.scaled, self.rank)
+
+    @cached_property
+    def ties(self) -> "Dependence":
+        """The vectors n with J·n = 0: sums that are 0 whatever g is. See `tie`."""
+        return Dependence(self.scaled.T, self.rank)
+
+    def tie(self, k: int) -> Any:
+        """The k-th of them, in the units of the target."""
+        return in_proportion(self.ties.vector(k) / self.sizes)
+
+    @cached_property
+    def broken(self) -> Any:
+        """Which ties the target does not keep, the shortest first; none where there is a g."""
+        places = np.flatnonzero(self.ties.excess(self.target / self.sizes))
+        return places[np.argsort(self.ties.lengths()[places], kind="stable")]
+
+    @property
+    def solvable(self) -> bool:
+        """Whether there is a g with g·J = target."""
+        return not len(self.broken)
 
 
-def nearest(J: Any, target: Any) -> Solution:
-    """The shortest g for which the sum of squares of g·J - target is smallest."""
+def _solved(J: Any, target: Any) -> tuple[Any, int, float]:
+    """The shortest g with the least squares, the rank, and the ratio of singular values."""
     if not J.size:
-        return Solution(np.zeros(len(J)), 0, None)
-    g, _, rank, _ = np.linalg.lstsq(J.T, target, rcond=None)
-    g = np.where(np.abs(g) < ROUNDING * np.max(np.abs(g)), 0.0, g)
-    exact = _as_fractions(g, J, target)
-    if exact is not None:
-        g = np.array([float(f) for f in exact])
-    return Solution(g, int(rank), exact)
-
-
-def _as_fractions(g: Any, J: Any, target: Any) -> list[Fraction] | None:
-    """g in small fractions, if those solve the normal equations J (g·J - target) = 0 exactly."""
-    if J.size > EXACT or not (_whole(J) and _whole(target)):
-        return None
-    found = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in g]
-    if not np.allclose([float(f) for f in found], g, rtol=AGREE, atol=AGREE):
-        return None
-    rows = [[int(v) for v in row] for row in J]
-    off = [
-        sum(f * row[k] for f, row in zip(found, rows) if row[k]) - int(t)
-        for k, t in enumerate(target)
-    ]
-    proved = all(sum(v * o for v, o in zip(row, off)) == 0 for row in rows)
-    return found if proved else None
+        return np.zeros(len(J)), 0, 1.0
+    g, _, rank, values = np.linalg.lstsq(J.T, target, rcond=None)
+    return g, int(rank), float(values[rank - 1] / values[0]) if rank else 1.0
 
 
 def _whole(array: Any) -> bool:
@@ -81,10 +140,12 @@ class Dependence:
         return len(self.others)
 
     def vector(self, k: int) -> Any:
-        """A vector n with n·J = 0 that has the k-th of them; most of it is 0."""
+        """The vector n with n·J = 0 that has a 1 for the k-th of them, and else only independent
+        rows.
+        """
         out = np.zeros(self.rows)
         out[self.independent], out[self.others[k]] = -self.parts[:, k], 1.0
-        return in_proportion(out)
+        return out
 
     def lengths(self) -> Any:
         """How many numbers of each vector are not 0."""
@@ -94,21 +155,25 @@ class Dependence:
         """Each vector times a column for which all of them should give 0; 0 where that is so but
         for rounding.
         """
-        made, sizes = (part @ part_of for part, part_of in self._both(target))
-        off = target[self.others] - made
-        return np.where(np.abs(off) > AGREE * (np.abs(target[self.others]) + sizes), off, 0.0)
-
-    def _both(self, target: Any) -> Any:
-        at = target[self.independent]
-        return (self.parts.T, at), (np.abs(self.parts).T, np.abs(at))
+        at, of = target[self.independent], target[self.others]
+        off = of - self.parts.T @ at
+        sizes = np.abs(of) + np.abs(self.parts).T @ np.abs(at)
+        return np.where(np.abs(off) > AGREE * sizes, off, 0.0)
 
 
 def in_proportion(row: Any) -> Any:
-    """A vector in whole numbers where these are small; its first number is above 0."""
-    row = row * np.sign(row[np.flatnonzero(row)[0]])
-    parts = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in row]
-    if not np.allclose([float(f) for f in parts], row, rtol=AGREE, atol=AGREE * 1e-3):
-        return row
-    scale = lcm(*(f.denominator for f in parts))
-    whole = np.array([float(f * scale) for f in parts])
-    return whole / np.gcd.reduce(whole.astype(int)) if scale <= LARGEST_DENOMINATOR else row
+    """A vector in whole numbers where these are small; its first number is above 0, and otherwise
+    its smallest is 1, or its largest where that is far from it.
+    """
+    first, sizes = row[np.flatnonzero(row)[0]], np.abs(row[row != 0])
+    row, smallest, largest = row * np.sign(first), np.min(sizes), np.max(sizes)
+    if largest > LARGEST_DENOMINATOR * smallest:
+        return row / largest
+    for unit in (largest, smallest):
+        parts = [Fraction(float(v / unit)).limit_denominator(LARGEST_DENOMINATOR) for v in row]
+        if np.allclose([float(f) for f in parts], row / unit, rtol=AGREE, atol=AGREE * 1e-3):
+            scale = lcm(*(f.denominator for f in parts))
+            whole = [int(f * scale) for f in parts]
+            if scale <= LARGEST_DENOMINATOR:
+                return np.array(whole, float) / np.gcd.reduce(whole)
+    return row / smallest

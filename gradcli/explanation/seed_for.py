@@ -10,9 +10,9 @@ from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from . import least_norm
 from .analysis import Analysis
 from .arrays import jsonable
+from .least_norm import Equations, in_proportion
 from .sections.checks import random_values
 from .sections.jacobian import label
 from .wording import listed
@@ -49,7 +49,7 @@ class SeedFor:
         self.a = Analysis(_with_stand_ins(problem))
         self.p, self.targets = self.a.problem, targets
         self.target = np.concatenate([np.ravel(targets[x.name]) for x in self.p.wrt])
-        self.solution = least_norm.nearest(self.jacobian, self.target)
+        self.equations = Equations(self.jacobian, self.target)
 
     @cached_property
     def jacobian(self) -> Any:
@@ -81,12 +81,12 @@ class SeedFor:
     @property
     def seed(self) -> Any:
         """Its numbers, in the shape of the output."""
-        return self.solution.g.reshape(self.p.out.shape)
+        return self.equations.g.reshape(self.p.out.shape)
 
     @property
     def exact(self) -> Any:
         """The seed as texts such as 2/3, where a fraction says more than digits."""
-        found = self.solution.exact
+        found = self.equations.exact
         if found is None or all(f.denominator == 1 for f in found):
             return None
         return np.array([_fraction_text(f) for f in found], object).reshape(self.p.out.shape)
@@ -120,46 +120,41 @@ class SeedFor:
     @property
     def possible(self) -> bool:
         """Whether there is such a seed."""
-        largest = float(np.max(np.abs(self.target), initial=0.0))
-        return self.max_error <= least_norm.AGREE * max(1.0, largest)
+        return self.equations.solvable
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the residuals are nothing but rounding."""
+        off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
+        summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
+        return bool(np.all(np.abs(off) <= 1e-9 * np.abs(self.target) + 1e-12 * summed))
 
     # ---- what else would do ----------------------------------------------------------------------
 
     @property
     def freedom(self) -> int:
         """How many directions a seed can be moved in and give the same."""
-        return len(self.jacobian) - self.solution.rank
+        return len(self.equations.free)
 
-    def free(self, most: int) -> Any:
+    def directions(self, most: int) -> Any:
         """The first of these directions, each in the shape of the output."""
-        found = least_norm.Dependence(self.jacobian, self.solution.rank)
-        rows = [found.vector(k) for k in range(min(most, len(found)))]
+        free = self.equations.free
+        rows = [in_proportion(free.vector(k)) for k in range(min(most, len(free)))]
         return np.array(rows).reshape(len(rows), *self.p.out.shape)
 
     # ---- what stands in the way ------------------------------------------------------------------
 
     @cached_property
-    def _ties(self) -> least_norm.Dependence:
-        return least_norm.Dependence(self.jacobian.T, self.solution.rank)
-
-    @cached_property
-    def _broken(self) -> Any:
-        """Which ties the target does not keep, the shortest first."""
-        if self.possible:
-            return []
-        places = np.flatnonzero(self._ties.excess(self.target))
-        places = places[self._tells_more(self._ties.others[places])]
-        return places[np.argsort(self._ties.lengths()[places], kind="stable")]
-
-    def _tells_more(self, columns: Any) -> Any:
-        """Which columns are the first of their input, where no gradient flows to that at all."""
-        seen: set[str] = set()
-        keep = []
-        for column in columns:
-            x, _ = self._element(int(column))
-            keep.append(self.a.gradient(x) is not None or x.name not in seen)
-            seen.add(x.name)
-        return np.array(keep, bool)
+    def _broken(self) -> list[int]:
+        """Which ties the target does not keep; one alone for an input that no gradient flows to."""
+        found, seen = [], set()
+        for k in self.equations.broken:
+            x, _ = self._element(int(self.equations.ties.others[k]))
+            if x.name not in seen:
+                found.append(int(k))
+            if self.a.gradient(x) is None:
+                seen.add(x.name)
+        return found
 
     @property
     def count_of_obstacles(self) -> int:
@@ -167,8 +162,8 @@ class SeedFor:
         return len(self._broken)
 
     def obstacles(self, most: int) -> list[Obstacle]:
-        """The first of them; none where there is a seed."""
-        return [self._obstacle(self._ties.vector(k)) for k in self._broken[:most]]
+        """The first of them, the shortest first; none where there is a seed."""
+        return [self._obstacle(self.equations.tie(k)) for k in self._broken[:most]]
 
     def _obstacle(self, row: Any) -> Obstacle:
         places = [int(k) for k in np.flatnonzero(row)]
@@ -206,12 +201,13 @@ class SeedFor:
                 "shape": list(self.p.out.shape),
                 "value": self.seed,
                 "exact": self.exact,
-                "norm": float(np.linalg.norm(self.solution.g)),
+                "norm": float(np.linalg.norm(self.equations.g)),
             },
             "grad": self.grads,
             "residual": self.residuals,
             "distance": self.distance,
-            "free": {"count": self.freedom, "directions": self.free(told)},
+            "free": {"count": self.freedom, "directions": self.directions(told)},
+            "spread": self.equations.spread,
             "because": ["".join(t.text for t in line) for line in because(self)],
         }
 

@@ -10,6 +10,7 @@ from .sections.jacobian import label
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 from .wording import listed, role_of
 
+NEARLY = 1e-10  # of the largest singular value
 SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
@@ -18,7 +19,19 @@ def document(s: SeedFor, full: bool, precision: int) -> Document:
     """The seed, what else would do, and what was checked; or why there is none."""
     if not s.possible:
         return Document((_answer(s),), (_why(s, full, precision), _nearest(s, precision)))
-    return Document((_answer(s),), (_gradient(s, precision), _free(s, full)))
+    return Document((_answer(s),), (_gradient(s), _free(s, full)))
+
+
+def _nearly(s: SeedFor) -> list[Block]:
+    """A warning where the rank is a matter of digits."""
+    spread = s.equations.spread
+    if spread > NEARLY:
+        return []
+    said = (
+        "The rows of the Jacobian are nearly dependent, and rounding decides what a seed can do: "
+    )
+    said += f"one singular value is {number_text(spread, 2)} of the largest."
+    return [Prose(words(said))]
 
 
 def _answer(s: SeedFor) -> Answer:
@@ -34,21 +47,18 @@ def _answer(s: SeedFor) -> Answer:
 # ---- there is one --------------------------------------------------------------------------------
 
 
-def _gradient(s: SeedFor, precision: int) -> Section:
+def _gradient(s: SeedFor) -> Section:
     """What this seed gives."""
     rows = [
-        Row((*_grad_name(s, name), Tensor(_tidy(grad, s.targets[name]))))
+        Row((*_grad_name(s, name), Tensor(s.targets[name] if s.accurate else grad)))
         for name, grad in s.grads.items()
     ]
-    off = "exactly the target"
-    if s.max_error:
-        off = f"the target, to {number_text(s.max_error, min(precision, 2))}"
-    return Section("seed-for", plain("One pass back with it"), plain(off), (Table(tuple(rows)),))
-
-
-def _tidy(grad: Any, target: Any) -> Any:
-    """A gradient that is equal to its target but for rounding, without that."""
-    return target if np.allclose(grad, target, rtol=1e-9, atol=1e-9) else grad
+    off = "the target, but for rounding" if s.max_error else "exactly the target"
+    if not s.accurate:
+        off = f"off by up to {number_text(s.max_error, 2)}: digits cancel"
+    return Section(
+        "seed-for", plain("One pass back with it"), plain(off), (Table(tuple(rows)), *_nearly(s))
+    )
 
 
 def _grad_name(s: SeedFor, name: str) -> tuple[Line]:
@@ -61,7 +71,7 @@ def _free(s: SeedFor, full: bool) -> Section:
     if not count:
         said = words("None: any other ", seed, " gives another gradient.")
         return Section("seed-for", plain("Free directions"), (), (Prose(said),))
-    shown = s.free(count if full else SHOWN)
+    shown = s.directions(count if full else SHOWN)
     names = ["n"] if count == 1 else [f"n{k}" for k in range(1, len(shown) + 1)]
     rows = [Row((plain(name), _direction(n))) for name, n in zip(names, shown)]
     if len(shown) < count:
@@ -88,12 +98,12 @@ def _direction(n: Any) -> Line | Tensor:
 def _why(s: SeedFor, full: bool, precision: int) -> Section:
     lines = because(s, s.count_of_obstacles if full else SHOWN, precision)
     blocks: list[Block] = [Prose(line) for line in lines]
-    reached, whole = s.solution.rank, len(s.target)
+    reached, whole = s.equations.rank, len(s.target)
     remark = plain(f"seeds reach {reached:,} of {whole:,} dimension{'s' * (whole > 1)}")
     more = s.count_of_obstacles - len(lines)
     if more:
         blocks.append(Prose(words(f"… and {more:,} more such reason{'s' * (more > 1)}.")))
-    return Section("seed-for", plain("Why there is none"), remark, tuple(blocks))
+    return Section("seed-for", plain("Why there is none"), remark, (*blocks, *_nearly(s)))
 
 
 def because(s: SeedFor, most: int = SHOWN, precision: int = 5) -> list[Line]:
@@ -173,12 +183,12 @@ def _nearest(s: SeedFor, precision: int) -> Section:
     """The seed that comes nearest, and by how much it misses."""
     rows = [Row(((Token(s.p.seed.name, "seed"),), Tensor(s.seed if s.exact is None else s.exact)))]
     for name, grad in s.grads.items():
-        rows.append(Row((*_grad_name(s, name), Tensor(_clean(grad)))))
-        rows.append(Row((words("off by"), Tensor(_clean(s.residuals[name])))))
+        rows.append(Row((*_grad_name(s, name), Tensor(_clean(grad, s.targets[name])))))
+        rows.append(Row((words("off by"), Tensor(_clean(s.residuals[name], s.targets[name])))))
     off = f"off by {number_text(s.distance, precision)}: the root of the sum of squares"
     return Section("seed-for", plain("Nearest"), plain(off), (Table(tuple(rows)),))
 
 
-def _clean(array: Any) -> Any:
-    """Rounding errors beside numbers of size 1 as 0."""
-    return np.where(np.abs(array) < 1e-12, 0.0, array)
+def _clean(array: Any, target: Any) -> Any:
+    """Rounding errors beside the numbers of the target as 0."""
+    return np.where(np.abs(array) < 1e-12 * np.max(np.abs(target), initial=0.0), 0.0, array)

@@ -6,13 +6,14 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Line, Prose, Row, Section, Table, plain, words
+from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, item_size, size_of
 from ..elide import middle
 from ..quantities import amount, count_text, memory
 from ..wording import Wording, listed, role_of, shape_text
 
 MOST_READERS = 3  # operations that are named beside what they read
+LONGEST_LABEL = 26  # characters
 
 
 def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
@@ -99,14 +100,19 @@ def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
 
 
 def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
-    shown = [w.operation(reader) for reader in readers[:MOST_READERS]]
+    shown = [_label(w.operation(reader), reader) for reader in readers[:MOST_READERS]]
     read_by = words("for ") + shown[0]
     for line in shown[1:]:
         read_by += (Token(", ", "word"), *line)
     if len(readers) > MOST_READERS:
         read_by += words(f" and {len(readers) - MOST_READERS:,} more")
     size = words(memory(size_of(node, a.dtype)))
-    return Row((w.short(node), plain(shape_text(node.shape)), size, read_by))
+    return Row((_label(w.short(node), node), plain(shape_text(node.shape)), size, read_by))
+
+
+def _label(line: Line, node: Node) -> Line:
+    """A line, or the name of the operation where that is shorter: `layer_norm(…)`."""
+    return line if len(text_of(line)) <= LONGEST_LABEL else plain(f"{node.op.name}(…)")
 
 
 def _together(a: Analysis, kept: Collection[Node]) -> str:
