@@ -290,6 +290,7 @@ MISTAKES = [
     (("x * x", "--target", "x=[1]"), "needs-value", "-v x=[...]"),
     (("sqrt(x)", "-v", "x=[0]", "--target", "x=[1]"), "value", "of out[0] by x[0] is inf"),
     (("x.detach()", "--target", "x=[1]"), "not-differentiable", "no gradient flows"),
+    (("1e-308 * x", "--target", "x=[1e308]"), "value", "larger than floating point has"),
     (("x.expand(9)", "--target", "x=[1]", "--limit", "elements=8"), "limit", "elements"),
 ]
 

@@ -229,10 +229,9 @@ def seed_for(streams: Streams, given: Given) -> None:
     exit status 1.
     """
     from ..explanation.seed_for import SeedFor
-    from ..explanation.seed_for_document import document
     from ..language.options import read_shapes, read_values
     from ..language.targets import pose_targets
-    from ..render.formats import render_document
+    from ..render.formats import render_seed_for
 
     problem, targets = pose_targets(
         streams.expression(given.expr),
@@ -243,14 +242,8 @@ def seed_for(streams: Streams, given: Given) -> None:
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
-    found, form = SeedFor(problem, targets), _format(streams, given)
-    if form == "json":
-        import json
-
-        text = json.dumps(found.json(), ensure_ascii=False)
-    else:
-        environment = _environment(streams, given, given.full)
-        text = render_document(document(found, given.full, given.precision), form, environment)
+    found, environment = SeedFor(problem, targets), _environment(streams, given, given.full)
+    text = render_seed_for(found, _format(streams, given), environment)
     streams.write(text if text.endswith("\n") else text + "\n", given.output)
     if not found.possible:
         raise typer.Exit(NO)

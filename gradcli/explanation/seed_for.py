@@ -11,7 +11,6 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis
-from .arrays import jsonable
 from .least_norm import Equations, in_proportion
 from .sections.checks import random_values
 from .sections.jacobian import label
@@ -49,7 +48,12 @@ class SeedFor:
         self.a = Analysis(_with_stand_ins(problem))
         self.p, self.targets = self.a.problem, targets
         self.target = np.concatenate([np.ravel(targets[x.name]) for x in self.p.wrt])
-        self.equations = Equations(self.jacobian, self.target)
+        with np.errstate(all="ignore"):
+            self.equations = Equations(self.jacobian, self.target)
+            finite = np.all(np.isfinite(self.equations.g))
+        if not finite:
+            said = "the seed would hold numbers that are larger than floating point has"
+            raise GradcliError("value", said)
 
     @cached_property
     def jacobian(self) -> Any:
@@ -115,7 +119,9 @@ class SeedFor:
     @property
     def distance(self) -> float:
         """The root of the sum of squares of the residuals."""
-        return float(np.sqrt(sum(float(np.sum(r * r)) for r in self.residuals.values())))
+        off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
+        unit = self.max_error or 1.0
+        return float(unit * np.sqrt(np.sum((off / unit) ** 2)))
 
     @property
     def possible(self) -> bool:
@@ -126,7 +132,8 @@ class SeedFor:
     def accurate(self) -> bool:
         """Whether the residuals are nothing but rounding."""
         off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
-        summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
+        with np.errstate(all="ignore"):
+            summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
         return bool(np.all(np.abs(off) <= 1e-9 * np.abs(self.target) + 1e-12 * summed))
 
     # ---- what else would do ----------------------------------------------------------------------
@@ -201,7 +208,7 @@ class SeedFor:
                 "shape": list(self.p.out.shape),
                 "value": self.seed,
                 "exact": self.exact,
-                "norm": float(np.linalg.norm(self.equations.g)),
+                "norm": float(np.linalg.norm(self.seed)),
             },
             "grad": self.grads,
             "residual": self.residuals,
@@ -210,10 +217,6 @@ class SeedFor:
             "spread": self.equations.spread,
             "because": ["".join(t.text for t in line) for line in because(self)],
         }
-
-    def json(self) -> dict[str, Any]:
-        """`data`, in what JSON has."""
-        return jsonable(self.data())
 
 
 def _with_stand_ins(problem: Problem) -> Problem:

@@ -80,6 +80,8 @@ def _free(s: SeedFor, full: bool) -> Section:
     if count > 1:
         said = words(seed, " plus any multiples of these gives the same gradient.")
     remark = plain(f"{count:,} of the {s.p.out.numel:,} dimensions of a seed")
+    if s.p.out.numel == 1:
+        remark = plain("nothing depends on the seed")
     return Section("seed-for", plain("Free directions"), remark, (Table(tuple(rows)), Prose(said)))
 
 
