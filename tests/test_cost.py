@@ -232,6 +232,11 @@ def test_it_is_shown_where_it_is_named():
     ]
 
 
+def test_assumed_sizes_are_told():
+    assert "assumed: x 2×3 and W 3×4." in gradcli("x @ W", "--show", "cost").out
+    assert "assumed" not in gradcli("x @ W", "-s", "x=2x3,W=3x4", "--show", "cost").out
+
+
 def test_nothing_is_saved():
     assert "Nothing: no rule reads" in gradcli("x + y", "-s", "x=3,y=3", "--show", "cost").out
 

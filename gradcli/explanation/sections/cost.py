@@ -21,10 +21,20 @@ def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
     found = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
-        Section("cost", plain("Cost"), remark, (_passes(a, found),)),
+        Section("cost", plain("Cost"), remark, (_passes(a, found), *_assumed(a))),
         Section("cost", plain("Full Jacobian"), (), tuple(_jacobians(a, found))),
         Section("cost", plain("Saved for backward"), (), tuple(_memory(a, w, found, most))),
     ]
+
+
+def _assumed(a: Analysis) -> list[Prose]:
+    """That the sizes are not those of a program that somebody runs."""
+    shapes = [f"{x.name} {shape_text(x.shape)}" for x in a.problem.inputs.values() if x.assumed]
+    if not shapes:
+        return []
+    first = shapes[0].split()[0]
+    said = f"Sizes that nothing gives are assumed: {listed(shapes)}. Give them with -s {first}=..."
+    return [Prose(words(said))]
 
 
 # ---- passes --------------------------------------------------------------------------------------
