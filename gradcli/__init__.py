@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Explanation,
         batch,
         check,
+        cost,
         examples,
         explain,
         formula,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         graph,
         jacobian,
         ops,
+        seed_for,
     )
 
 __version__ = "0.1.0"
@@ -24,6 +26,7 @@ __all__ = [
     "GradcliError",
     "batch",
     "check",
+    "cost",
     "examples",
     "explain",
     "formula",
@@ -31,6 +34,7 @@ __all__ = [
     "graph",
     "jacobian",
     "ops",
+    "seed_for",
 ]
 
 

@@ -7,6 +7,7 @@ from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.problem import pose
 from .lazy import np
+from .limits import Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -18,7 +19,14 @@ def _pose(
     values: Values | None,
     grad: Any,
     wrt: Collection[str] | str | None,
+    limits: Limits | None = None,
 ) -> Analysis:
+    _check_named(expr, shapes, values)
+    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
+    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits))
+
+
+def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
     if not isinstance(expr, str):
         raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
     for what, given in (("shapes", shapes), ("values", values)):
@@ -29,8 +37,6 @@ def _pose(
         if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
-    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
 
 
 def _own(value: Any) -> Any:
@@ -172,6 +178,21 @@ def check(
     return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
 
 
+def cost(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    wrt: Collection[str] | str | None = None,
+) -> dict[str, Any]:
+    """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
+    entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
+    """
+    from .explanation.data import Data
+
+    return Data(_pose(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
+
+
 def formula(
     expr: str,
     *,
@@ -191,6 +212,29 @@ def formula(
     data = Data(analysis)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return found if len(found) > 1 else next(iter(found.values()))
+
+
+def seed_for(
+    expr: str,
+    target: Values,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+) -> dict[str, Any]:
+    """The seed of least norm for which the gradients are `target`, which is by name of the input.
+
+    A dict: `possible`; `seed` with its `value`; `grad`, what a VJP with it gives; `residual`,
+    `grad` less `target`; `free`, the `count` of directions that change nothing and the first
+    `directions`; `because`, sentences that say why there is none. Raises GradcliError.
+    """
+    from .explanation.seed_for import SeedFor
+    from .language.targets import pose_targets
+
+    _check_named(expr, shapes, values)
+    if not isinstance(target, Mapping):
+        said = f"target is a dict by name of the input, not {target!r}"
+        raise GradcliError("value", said)
+    return SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)).data()
 
 
 def graph(

@@ -12,12 +12,14 @@ DEFAULTS = {
 
 
 class Limits:
-    """The limits in force; `Limits({"elements": 10**8})` raises one of them."""
+    """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
+    made (`shapes_alone`), a tensor may have any size.
+    """
 
-    __slots__ = ("sizes",)
+    __slots__ = ("shapes_alone", "sizes")
 
-    def __init__(self, raised: dict[str, int] | None = None):
-        self.sizes = DEFAULTS | (raised or {})
+    def __init__(self, raised: dict[str, int] | None = None, *, shapes_alone: bool = False):
+        self.sizes, self.shapes_alone = DEFAULTS | (raised or {}), shapes_alone
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Limits) and self.sizes == other.sizes
@@ -27,7 +29,16 @@ class Limits:
 
     def without(self, kind: str) -> "Limits":
         """These limits but for one."""
-        return Limits(self.sizes | {kind: 10**30})
+        return Limits(self.sizes | {kind: 10**30}, shapes_alone=self.shapes_alone)
+
+    def for_shapes(self) -> "Limits":
+        """These limits for a request that makes no array."""
+        return Limits(self.sizes, shapes_alone=True)
+
+    def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
+        """Refuse a tensor that is too large to be made, if it will be."""
+        if not self.shapes_alone:
+            self.check("elements", elements, what, span)
 
     def check(self, kind: str, size: int, what: str, span: Span | None = None) -> None:
         """Refuse a `size` above the limit of this `kind`; `what` says what is that large."""

@@ -7,11 +7,12 @@ from typing import Any
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
+from .explanation.section_names import SHAPES_ALONE
 from .language.problem import pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
-WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes")
+WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes", "cost")
 
 
 def batch(
@@ -75,7 +76,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             values=_object(fields.get("values"), "values"),
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
-            limits=limits,
+            limits=limits if set(wanted) - set(SHAPES_ALONE) else limits.for_shapes(),
         )
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
@@ -98,8 +99,8 @@ def _explained(a: Analysis, name: str) -> Any:
 
     data, wrt = Data(a), a.problem.wrt
     match name:
-        case "jacobian":
-            return data("jacobian")
+        case "jacobian" | "cost":
+            return data(name)
         case "formula":
             return {x.name: data.formula(x) for x in wrt}
         case "index":

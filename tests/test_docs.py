@@ -207,7 +207,7 @@ def test_readme_lists_all_limits():
 
 
 def test_readme_lists_all_sections():
-    from gradcli.explanation.document import SECTIONS
+    from gradcli.explanation.section_names import SECTIONS
 
     table = PAGES["README.md"].partition("| section |")[2].partition("\n\n")[0]
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS

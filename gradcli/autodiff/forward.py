@@ -6,18 +6,25 @@ The VJP is linear in its seed, and its own VJP is the JVP.
 from collections.abc import Mapping
 
 from ..graphs import OPS, Node
-from .reverse import backward
+from .reverse import backward, from_several
 
 
 def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
-    """The Jacobian of `out` times the tangents, each in the shape of its node.
+    """The Jacobian of `out` times the tangents, each in the shape of its node, in one pass.
 
     None where `out` depends on none of them.
     """
     seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
-    total = None
-    for x, grad in backward(out, seed, list(tangents)).of.items():
-        part = grad and backward(grad, tangents[x], [seed]).of[seed]
-        if part is not None:
-            total = part if total is None else total + part
-    return total
+    return transposed(backward(out, seed, list(tangents)).of, seed, tangents)
+
+
+def transposed(
+    grads: Mapping[Node, Node | None], seed: Node, tangents: Mapping[Node, Node]
+) -> Node | None:
+    """The JVP from the gradients of its nodes for a seed."""
+    seeds: dict[Node, Node] = {}
+    for x, tangent in tangents.items():
+        grad = grads[x]
+        if grad is not None:
+            seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
+    return from_several(seeds, [seed]).of[seed]

@@ -4,7 +4,7 @@ This is the only place that knows about broadcasting: what a rule answers is bro
 the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..graphs import Node, shapes, walk
@@ -35,14 +35,19 @@ class Gradients(NamedTuple):
 
 
 def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
-    """The gradient of <seed, out> with respect to every node of `wrt`, in the shape of that node.
+    """The gradient of <seed, out> by every node of `wrt`, in the shape of that node."""
+    return from_several({out: seed}, wrt)
+
+
+def from_several(seeds: Mapping[Node, Node], wrt: Collection[Node]) -> Gradients:
+    """The same for several outputs, each with its seed, in one pass.
 
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
     at a node from several sides is added in that order.
     """
     targets = set(wrt)
-    active = _active(walk([out]), targets)
-    grads: dict[Node, Node] = {out: seed}
+    active = _active(walk(seeds), targets)
+    grads = dict(seeds)
     steps = []
     for node in reversed(active):
         received = grads.get(node)

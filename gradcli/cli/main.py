@@ -87,18 +87,20 @@ def _limits(texts: list[str]) -> Any:
 def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explanation.analysis import Analysis
+    from ..explanation.section_names import SHAPES_ALONE
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
     if given.dtype not in ("float64", "float32"):
         raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
+    sections, limits = set(_sections(given)), _limits(given.limit)
     problem = pose(
         streams.expression(given.expr),
         shapes=read_shapes(given.shape),
         values=read_values(given.value),
         grad=given.grad,
         wrt=read_names(given.wrt),
-        limits=_limits(given.limit),
+        limits=limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
@@ -110,11 +112,16 @@ def _analysis(streams: Streams, given: Given) -> Any:
     return Analysis(problem, given.dtype, against)
 
 
+def _sections(given: Given) -> tuple[str, ...]:
+    """The sections that were named."""
+    return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+
+
 def _choices(given: Given, analysis: Any) -> Any:
     from ..explanation.document import Choices, check_sections
     from .element import read_element
 
-    names = tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+    names = _sections(given)
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     return Choices(names, element, given.full, given.precision)
@@ -213,6 +220,35 @@ def check(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
+@app.command("seed-for")
+@takes(*VALUES, "target", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+def seed_for(streams: Streams, given: Given) -> None:
+    """Find the seed that gives a gradient: backwards from what backward() answers.
+
+    Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
+    exit status 1.
+    """
+    from ..explanation.seed_for import SeedFor
+    from ..language.options import read_shapes, read_values
+    from ..language.targets import pose_targets
+    from ..render.formats import render_seed_for
+
+    problem, targets = pose_targets(
+        streams.expression(given.expr),
+        read_values(given.target, "--target"),
+        shapes=read_shapes(given.shape),
+        values=read_values(given.value),
+        limits=_limits(given.limit),
+        random_seed=given.random_seed,
+        stdin=LazyInput(streams),  # type: ignore[arg-type]
+    )
+    found, environment = SeedFor(problem, targets), _environment(streams, given, given.full)
+    text = render_seed_for(found, _format(streams, given), environment)
+    streams.write(text if text.endswith("\n") else text + "\n", given.output)
+    if not found.possible:
+        raise typer.Exit(NO)
+
+
 @app.command()
 @takes("file", "output", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
@@ -252,7 +288,7 @@ def examples(streams: Streams, given: Given) -> None:
     _emit(streams, _analysis(streams, given), given)
 
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
 
 
 # ---- the process ---------------------------------------------------------------------------------

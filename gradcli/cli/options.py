@@ -56,7 +56,7 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
     return Option(type, default, typer.Option(*names, help=help, **told))
 
 
-SECTIONS = "answer, inputs, forward, seed, jacobian, backward, gradient, checks, code, notes"
+SECTIONS = "answer, inputs, forward, seed, jacobian, cost, backward, gradient, checks, code, notes"
 OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
@@ -75,6 +75,10 @@ OPTIONS = {
     "grad": _option(
         str | None, None, "-g", "--grad", metavar="SEED",
         help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out).",
+    ),
+    "target": _option(
+        list[str], (), "--target", metavar="NAME=VALUE",
+        help="The gradient that an input should have; written as a value is. Repeatable.",
     ),
     "wrt": _option(
         str | None, None, "-w", "--wrt", metavar="NAME,...",

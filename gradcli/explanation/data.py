@@ -9,6 +9,7 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from .analysis import Analysis, unless_unwritten
+from .cost import FullJacobian, cost, item_size, size_of
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
 from .sections.notes import collect
@@ -24,6 +25,7 @@ KEYS = (
     "graph",
     "steps",
     "jacobian",
+    "cost",
     "grad",
     "checks",
     "notes",
@@ -153,6 +155,38 @@ class Data:
             return None
         return unless_unwritten(lambda: np.array(elements_text(jac.matrix()), dtype=object))
 
+    def _cost(self) -> dict[str, Any]:
+        found, dtype = cost(self.a), self.a.dtype
+        ids = {node: k for k, node in enumerate(walk([self.p.out]))}
+        return {
+            "dtype": dtype,
+            "forward": {"flops": found.forward},
+            "vjp": {"passes": 1, "flops": found.vjp.times(1)},
+            "jvp": {"passes": 1, "flops": found.jvp.times(1)},
+            "jacobian": {j.x.name: _cost_of_jacobian(j, dtype) for j in found.jacobians},
+            "saved": [
+                {
+                    "node": ids[s.node],
+                    "op": s.node.op.name,
+                    "reads": [
+                        {
+                            "text": self._text_of(r.node),
+                            "node": ids.get(r.node),
+                            "shape": list(r.node.shape),
+                            "memory": self._text_of(r.memory),
+                            "bytes": size_of(r.memory, dtype),
+                        }
+                        for r in s.reads
+                    ],
+                }
+                for s in found.saved
+            ],
+            "saved_bytes": sum(size_of(node, dtype) for node in found.kept),
+        }
+
+    def _text_of(self, node: Node) -> str:
+        return "".join(token.text for token in self.w.short(node))
+
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
 
@@ -218,3 +252,12 @@ class Data:
 
     def _notes(self) -> list[dict[str, str]]:
         return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]
+
+
+def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:
+    return {
+        "entries": j.entries,
+        "bytes": j.entries * item_size("float", dtype),
+        "by_rows": {"passes": j.rows, "flops": j.back.times(j.rows)},
+        "by_columns": {"passes": j.columns, "flops": j.forward.times(j.columns)},
+    }

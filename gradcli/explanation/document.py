@@ -6,20 +6,8 @@ from typing import NamedTuple
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
+from .section_names import ON_REQUEST, SECTIONS
 from .wording import Wording
-
-SECTIONS = (
-    "answer",
-    "inputs",
-    "forward",
-    "seed",
-    "jacobian",
-    "backward",
-    "gradient",
-    "checks",
-    "code",
-    "notes",
-)
 
 
 class Choices(NamedTuple):
@@ -49,7 +37,7 @@ def check_sections(names: Collection[str]) -> None:
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     w = Wording(a)
-    wanted = choices.show or SECTIONS
+    wanted = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     from .sections.answer import answers
 
     sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
@@ -60,7 +48,18 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
-    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
+    from .sections import (
+        backward,
+        checks,
+        code,
+        cost,
+        forward,
+        gradient,
+        inputs,
+        jacobian,
+        notes,
+        seed,
+    )
 
     match name:
         case "inputs":
@@ -71,6 +70,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             return [seed.seed(a, w)]
         case "jacobian":
             return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in a.problem.wrt]
+        case "cost":
+            return cost.costs(a, w, c.most)
         case "backward":
             return [backward.backward(a, w, c.most)]
         case "gradient":

@@ -47,6 +47,12 @@ class Operator:
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
                 dimension, needs only its row k; nothing, where rows are not computed apart
+    flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
+                and those of the inputs; None: as many as its meaning
+    view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
+    saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
+                inputs, "output", and ... for what the rule reads
+    shape_only  whether its value depends on the shapes of its inputs and on no element
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     method      whether a formula calls it as a method: x.sum(dim=1)
@@ -80,6 +86,7 @@ class Operator:
         "expand",
         "family",
         "fixed",
+        "flops",
         "index",
         "inputs",
         "jax",
@@ -93,14 +100,17 @@ class Operator:
         "rows",
         "rule",
         "samples",
+        "saved",
         "sentence",
         "settle",
         "shape",
+        "shape_only",
         "spelling",
         "symbolic",
         "torch",
         "value",
         "variadic",
+        "view",
     )
 
     def __init__(
@@ -115,6 +125,10 @@ class Operator:
         jax=None,
         expand=None,
         rows=None,
+        flops=None,
+        view=False,
+        saved=(...,),
+        shape_only=False,
         index=None,
         spelling=None,
         method=False,
@@ -142,6 +156,10 @@ class Operator:
         self.jax = jax
         self.expand = expand
         self.rows = rows
+        self.flops = flops
+        self.view = view
+        self.saved = saved
+        self.shape_only = shape_only
         self.index = index
         self.spelling = spelling
         self.method = method

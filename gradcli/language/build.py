@@ -522,7 +522,7 @@ class Builder:
                     raise GradcliError("shape", said)
                 if node.numel > sizes["elements"]:
                     said = f"a tensor of shape {node.shape}"
-                    self.limits.check("elements", node.numel, said, self.source.span(e))
+                    self.limits.check_shape(node.numel, said, self.source.span(e))
         return value
 
     def _as_dtype(self, value: Any, dtype: Any, e: ast.expr) -> Any:

@@ -146,7 +146,7 @@ class _Posing:
 
     def _shape(self, name: str, shapes: dict[str, Shape]) -> Shape:
         if name not in self.arrays:
-            self.limits.check("elements", numel(shapes[name]), f"the input {name}")
+            self.limits.check_shape(numel(shapes[name]), f"the input {name}")
             return tuple(shapes[name])
         have = self.arrays[name].shape
         if name in shapes and tuple(shapes[name]) != have:

@@ -77,6 +77,7 @@ def relu6(input):
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
+    saved=("input",),
 )
 def hardshrink(input, *, lambd=0.5):
     """x, but 0 between -lambd and lambd."""
@@ -101,6 +102,7 @@ def softshrink(g, y, x, *, lambd=0.5):
     kink=lambda y, x, *, threshold, value: x.eq(threshold),
     caveat="no derivative at the threshold: PyTorch takes 0",
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
+    saved=("input",),
 )
 def threshold(input, *, threshold, value):
     """x where it is above the threshold, otherwise value."""
@@ -179,6 +181,7 @@ def celu(g, y, x, *, alpha=1.0):
     dtype="float",
     kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes the slope of the left side",
+    saved=("x",),
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
@@ -218,6 +221,7 @@ def tanhshrink(input):
 @composite(
     torch=F + "glu",
     examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
+    saved=("input",),
 )
 def glu(input, *, dim=-1):
     """The first half along dim times the sigmoid of the second."""

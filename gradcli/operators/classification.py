@@ -32,6 +32,7 @@ def _check_classes(input, target):
         ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
     ),
     fixed=("weight",),
+    saved=("input", "target", "weight"),
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
@@ -165,6 +166,7 @@ def _exceeding(margin, picked, others, counted, p=1):
         ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
     ),
+    saved=("input", "target"),
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -190,6 +192,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
         ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
         ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),
     ),
+    saved=("input", "target"),
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""

@@ -95,6 +95,41 @@ def _einsum(*xs, equation):
     return contracted(*xs, equation=f"{','.join(operands)}->{right}")
 
 
+def _flops(out, *given, equation):
+    """FLOP: two at a time, in the order in which they are computed, each a product for every place
+    of all letters of the two, and an addition where a letter is summed over.
+    """
+    operands, right = _without_dots(equation, [len(s) for s in given])
+    sizes = _letter_sizes(equation, operands, given)
+    total, left = 0, list(operands)
+    for group in _order(operands, right, given):
+        met = [left.pop(k) for k in sorted(group, reverse=True)]
+        letters = set("".join(met))
+        kept = letters & set("".join([*left, right]))
+        total += shapes.numel([sizes[k] for k in letters]) * (len(met) - 1 + (kept != letters))
+        left.append("".join(kept))
+    return total
+
+
+def _order(operands, right, given):
+    """Which operands are multiplied at a time; what comes out is put last."""
+    if len(operands) < 3:
+        return [tuple(range(len(operands)))]
+    stand_ins = [np.broadcast_to(np.False_, s) for s in given]
+    return np.einsum_path(f"{','.join(operands)}->{right}", *stand_ins)[0][1:]
+
+
+def _without_dots(equation, ranks):
+    """The letters of each operand and of the output, with letters in the place of dots."""
+    operands, right = spelled_out(equation, ranks)
+    free = [k for k in ascii_letters if k not in equation]
+    counts = [rank - len(t.replace("...", "")) for t, rank in zip(operands, ranks, strict=True)]
+    spelled = ["".join(free[:count][::-1]) for count in counts]
+    most = max(spelled, key=len, default="")
+    terms = [t.replace("...", k) for t, k in zip(operands, spelled, strict=True)]
+    return terms, right.replace("...", most)
+
+
 def _without_repeats(term):
     return "".join(dict.fromkeys(term))
 
@@ -112,6 +147,7 @@ def _without_repeats(term):
         ("einsum('ij->', a)", "a=2x3"),
     ),
     jax=lambda jax, *xs, equation: jax.numpy.einsum(equation, *xs),
+    flops=_flops,
 )
 def einsum(g, y, *operands, equation):
     """Products summed over the letters that the output leaves out."""

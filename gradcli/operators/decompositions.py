@@ -7,10 +7,18 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import none_at_all, operator, shorthand
 from .inverses import zero_pivot
 from .joining import cat
-from .lapack import LINALG, each_matrix, matrix, packed_lu
+from .lapack import (
+    LINALG,
+    each_matrix,
+    elimination,
+    matrix,
+    of_each_matrix,
+    packed_lu,
+    reflections,
+)
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
 
@@ -50,6 +58,7 @@ def _permutation(exchanges, rows):
     torch="torch.lu_unpack",
     spelling="lu_unpack({0}, {1}).P",
     examples=(("lu_unpack(x, lu_factor(x).pivots).P @ x", "x=2x2"),),
+    flops=none_at_all,
 )
 def row_exchanges(g, y, packed, pivots):
     """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""
@@ -64,6 +73,7 @@ def row_exchanges(g, y, packed, pivots):
     torch=LINALG + "lu",
     spelling="linalg.lu({0}).P",
     examples=(("linalg.lu(x).P @ x", "x=2x2"),),
+    flops=of_each_matrix(elimination),
 )
 def lu_p(g, y, x):
     """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
@@ -83,6 +93,7 @@ def _exchanges(x):
     torch=LINALG + "lu_factor",
     spelling="lu_factor({0}).pivots",
     examples=(("x * lu_factor(x).pivots", "x=2x2"),),
+    flops=of_each_matrix(elimination),
 )
 def lu_pivots(g, y, x):
     """The row that each row was exchanged with, counted from 1; no gradient."""
@@ -110,6 +121,7 @@ def _lower(packed):
         ("linalg.lu(x).L", "x=2x3x2"),
         ("linalg.lu(x)[1]", "x=2x3"),
     ),
+    flops=of_each_matrix(elimination),
 )
 def lu_l(g, y, x):
     """L of the decomposition P @ L @ U with rows exchanged: lower triangular, 1 on the diagonal."""
@@ -139,6 +151,7 @@ def lu_l(g, y, x):
         ("linalg.lu(x).U", "x=2x2x3"),
         ("linalg.lu(x)[2]", "x=3x2"),
     ),
+    flops=of_each_matrix(elimination),
 )
 def lu_u(g, y, x):
     """U of the decomposition P @ L @ U with rows exchanged: upper triangular."""
@@ -279,6 +292,7 @@ REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
     spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
     jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).Q,
+    flops=of_each_matrix(lambda m, n: 2 * reflections(m, n)),
 )
 def qr_q(g, y, x, *, mode="reduced"):
     """Q of the decomposition Q @ R: orthogonal columns of length 1."""
@@ -302,6 +316,7 @@ def qr_q(g, y, x, *, mode="reduced"):
     spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
     jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).R,
+    flops=of_each_matrix(reflections),
 )
 def qr_r(g, y, x, *, mode="reduced"):
     """R of the decomposition Q @ R: upper triangular."""

@@ -111,6 +111,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     shape=_diagonal_shape,
     index=_on_diagonal,
     examples=(("x.diagonal()", "x=2x3"), ("diagonal(x, 1, 0, 2)", "x=2x2x3")),
+    view=True,
 )
 def diagonal(g, y, x, *, offset=0, dim1=0, dim2=1):
     """A diagonal of two dimensions, as the last dimension."""

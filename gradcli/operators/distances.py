@@ -47,6 +47,7 @@ COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
     caveat=COINCIDENT,
     kink=lambda y, *_, **attrs: y.eq(0),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
+    saved=("x1", "x2", "output"),
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""
@@ -69,6 +70,7 @@ def _pairs(count):
     caveat=COINCIDENT,
     kink=lambda y, *_, **attrs: y.eq(0),
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
+    saved=("input", "output"),
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import operator, shorthand
+from .families import none_at_all, operator, shorthand
 from .leaves import Array, numbers, zeros
 from .pointwise import F
 from .selecting import in_range, index_select
@@ -44,6 +44,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
         ("embedding(tensor([0, 2, 2]), w)", "w=3x2"),
         ("embedding(tensor([[1], [0]]), w)", "w=3x2"),
     ),
+    flops=none_at_all,
 )
 def embedding(
     g,

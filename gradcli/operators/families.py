@@ -18,7 +18,19 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 def operator(**fields):
     """An operator with nothing in common with others."""
+    if "expand" not in fields:
+        fields.setdefault("flops", one_each)
     return lambda rule: Operator(rule, **fields)
+
+
+def one_each(out, /, *given, **_):
+    """FLOP: one an element of the largest tensor that is read or written."""
+    return max(shapes.numel(s) for s in (out, *given) if s is not None)
+
+
+def none_at_all(*_, **__):
+    """FLOP of what only moves, repeats or leaves out elements."""
+    return 0
 
 
 def elementwise(value: Callable | None = None, **fields):
@@ -30,6 +42,8 @@ def elementwise(value: Callable | None = None, **fields):
         if value is None and "symbolic" not in fields:
             fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
         fields.setdefault("samples", SAMPLES)
+        if "expand" not in fields:
+            fields.setdefault("flops", lambda out, /, *_, **__: shapes.numel(out))
         fields.setdefault("dtype", "float" if value is None else "promote")
         if len(_names(rule)) == 3:
             fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
@@ -96,6 +110,8 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
             ),
         )
         fields.setdefault("method", True)
+        if "expand" not in fields:
+            fields.setdefault("flops", one_each)
         return Operator(
             gradient,
             family="reduction",
@@ -141,9 +157,8 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 def movement(value: Callable, *, shape: Callable, **fields):
     """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
-    return lambda rule: Operator(
-        rule, family="movement", dtype="first", shape=shape, value=value, **fields
-    )
+    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all}
+    return lambda rule: Operator(rule, shape=shape, value=value, **fields)
 
 
 def overwriting(view: Callable, **fields):
@@ -164,7 +179,7 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        return Operator(rule, shape=shape, value=value, method=True, **fields)
+        return Operator(rule, shape=shape, value=value, method=True, flops=none_at_all, **fields)
 
     return declare
 

@@ -128,6 +128,7 @@ def _item_text(item):
         ("x[-1]", "x=3"),
     ),
     torch="torch.Tensor.__getitem__",
+    view=lambda *, index: all(i is None or isinstance(i, int | slice | type(...)) for i in index),
 )
 def getitem(g, y, x, *, index):
     """The elements at an index."""

@@ -11,7 +11,16 @@ from . import matrix_elements
 from .arithmetic import where
 from .elements import Unwritten
 from .families import operator, shorthand
-from .lapack import LINALG, each_matrix, linalg, matrix, packed_lu, square
+from .lapack import (
+    LINALG,
+    each_matrix,
+    elimination,
+    linalg,
+    matrix,
+    of_each_matrix,
+    packed_lu,
+    square,
+)
 from .matrix import outer_product
 from .ordering import permute
 from .shaping import reshape
@@ -37,6 +46,7 @@ def _inverse_or_inf(x):
     symbolic=matrix_elements.inverse,
     spelling="inv({0})",
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
+    flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
@@ -52,6 +62,7 @@ def inv(g, y, x, *, check):
     kink=lambda y, x: y.eq(0),
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
+    flops=of_each_matrix(elimination),
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""
@@ -72,6 +83,7 @@ def _for_each_matrix(g, x):
     symbolic=matrix_elements.sign_of_determinant,
     spelling="slogdet({0}).sign",
     examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
+    flops=of_each_matrix(elimination),
 )
 def determinant_sign(g, y, x):
     """Sign of the determinant: -1, 0 or 1; no gradient."""
@@ -87,6 +99,7 @@ def determinant_sign(g, y, x):
     spelling="slogdet({0}).logabsdet",
     examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
     jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
+    flops=of_each_matrix(elimination),
 )
 def log_abs_determinant(g, y, x):
     """Logarithm of the size of the determinant."""
@@ -113,6 +126,7 @@ def _logdet(x):
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
     jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
+    flops=of_each_matrix(elimination),
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
@@ -158,6 +172,11 @@ def _solve_symbols(sp, a, b, *, left):
     return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
 
 
+def _solve_flops(out, a, b, **_):
+    """FLOP of an elimination, and of two triangular systems for each right-hand side."""
+    return of_each_matrix(elimination)(out, a) + 2 * shapes.numel(out) * a[-1]
+
+
 @operator(
     shape=_solution_shape,
     value=_solve,
@@ -171,6 +190,7 @@ def _solve_symbols(sp, a, b, *, left):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     jax=lambda jax, a, b, *, left: jax.numpy.linalg.solve(a, b),
+    flops=_solve_flops,
 )
 def solve(g, y, a, b, *, left=True):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""
@@ -189,6 +209,7 @@ def solve(g, y, a, b, *, left=True):
     torch=LINALG + "lu_factor_ex",
     spelling="lu_factor_ex({0}).info",
     examples=(("inv_ex(x)[0] * inv_ex(x).info", "x=3x3"),),
+    flops=of_each_matrix(elimination),
 )
 def zero_pivot(g, y, x):
     """The first pivot of the LU decomposition that is 0, counted from 1; 0 if none is."""

@@ -34,6 +34,46 @@ def each_matrix(function, shape, *arrays, dtype=float):
     return out
 
 
+# ---- FLOP ----------------------------------------------------------------------------------------
+# G. Golub and C. Van Loan, "Matrix Computations" (2013), and LAPACK's working note 41.
+
+
+def of_each_matrix(count):
+    """FLOP: count(rows, columns) for each matrix of the first input."""
+
+    def flops(out, s, /, *_, **__):
+        return shapes.numel(s[:-2]) * round(count(*s[-2:]))
+
+    return flops
+
+
+def elimination(m, n):
+    """FLOP of an LU decomposition: 2/3 n**3 for a square matrix."""
+    low, high = min(m, n), max(m, n)
+    return high * low**2 - low**3 / 3
+
+
+def reflections(m, n):
+    """FLOP of R of a QR decomposition; Q takes as many again."""
+    low, high = min(m, n), max(m, n)
+    return 2 * high * low**2 - 2 / 3 * low**3
+
+
+def singular_values(m, n):
+    """FLOP of singular values alone."""
+    low, high = min(m, n), max(m, n)
+    return 4 * high * low**2 - 4 / 3 * low**3
+
+
+def singular_vectors(m, n):
+    """FLOP of singular values and vectors, by R of a QR decomposition first."""
+    low, high = min(m, n), max(m, n)
+    return 6 * high * low**2 + 11 * low**3
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
 def linalg(name, *arrays):
     """NumPy's function of that name."""
     try:

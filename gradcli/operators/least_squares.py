@@ -1,12 +1,12 @@
 """The pseudoinverse, and the least squares that it solves."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
-from .lapack import LINALG, matrix, square
+from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
 from .singular import svdvals
 
@@ -38,6 +38,11 @@ def _pinv(x, atol=None, rtol=None, *, hermitian):
     return (np.swapaxes(vh, -1, -2) * inverted[..., None, :]) @ np.swapaxes(u, -1, -2)
 
 
+def _pinv_flops(out, s, *_, **__):
+    """FLOP of a singular value decomposition, and of the product of its parts turned round."""
+    return of_each_matrix(singular_vectors)(out, s) + 2 * shapes.numel(out) * min(s[-2:])
+
+
 def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
     (square if hermitian else matrix)(s)
     return (*s[:-2], s[-1], s[-2])
@@ -55,6 +60,7 @@ def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
         ("linalg.pinv(x)", "x=2x1x2"),
         ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
     ),
+    flops=_pinv_flops,
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""
@@ -90,6 +96,7 @@ def pinverse(input, rcond=1e-15):
     dtype="int",
     torch=LINALG + "matrix_rank",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
+    flops=of_each_matrix(singular_values),
 )
 def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """How many singular values differ from 0; no gradient."""

@@ -4,7 +4,7 @@ from ..graphs import OPS, Node, as_node
 from ..graphs.operator import REQUIRED
 from ..graphs.shapes import numel
 from ..lazy import np
-from .families import operator, shorthand
+from .families import none_at_all, operator, shorthand
 
 
 class Array:
@@ -26,7 +26,7 @@ class Array:
 
 def leaf(**fields):
     """An operator without inputs: what it makes depends on nothing, so it has no gradient."""
-    return operator(family="leaf", **fields)
+    return operator(family="leaf", flops=none_at_all, **fields)
 
 
 @leaf(
@@ -147,6 +147,8 @@ def linspace(g, y, *, start, end, steps):
     torch=None,
     examples=(("x.mean(dim=1)", "x=2x3"),),
     index=lambda lower, i, x, *, dim: lower.number(numel([x.shape[d] for d in dim])),
+    flops=none_at_all,
+    shape_only=True,
 )
 def size(g, y, x, *, dim):
     """How many elements there are along the dimensions `dim`; it depends on no element."""
@@ -162,6 +164,8 @@ def size(g, y, x, *, dim):
     method=True,
     examples=(("x * x.detach()", "x=2x3"),),
     index=lambda lower, i, x: lower(x, i),
+    flops=none_at_all,
+    view=True,
 )
 def detach(g, y, x):
     """The same values, through which no gradient flows."""

@@ -20,6 +20,7 @@ def reduced(losses: Node, reduction: str) -> Node:
 @composite(
     torch=F + "mse_loss",
     examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
+    saved=("input", "target"),
 )
 def mse_loss(input, target, *, reduction="mean"):
     """(input - target) ** 2, reduced."""
@@ -57,6 +58,7 @@ def smooth_abs(g, y, x, *, beta):
         ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
         ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
     ),
+    saved=("input", "target"),
 )
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     """|input - target|, with a parabola up to beta in place of the corner, reduced."""
@@ -88,6 +90,7 @@ def bounded_square(g, y, x, *, delta):
         ("huber_loss(a, b)", "a=2x3,b=2x3"),
         ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
     ),
+    saved=("input", "target"),
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
@@ -195,6 +198,7 @@ def _entropy(p):
         ("kl_div(a, b, reduction='sum')", "a=2x3,b=2x3"),
         ("kl_div(a, b, reduction='batchmean', log_target=True)", "a=2x3,b=2x3"),
     ),
+    saved=("input", "target"),
 )
 def kl_div(input, target, *, reduction="mean", log_target=False):
     """target * (log(target) - input), reduced; input holds logarithms of probabilities."""

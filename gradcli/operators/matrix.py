@@ -58,6 +58,7 @@ def _batch_rows(a, b):
         ("a @ b", "a=3,b=5x3x4"),
         ("a @ b", "a=5x2x3,b=3"),
     ),
+    flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
@@ -123,6 +124,7 @@ def _dot_shape(a, b):
     aliases=("ger",),
     index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
+    flops=lambda out, a, b: shapes.numel(out),
 )
 def outer(g, y, a, b):
     """Every product of an element of a and an element of b."""
@@ -136,6 +138,7 @@ def outer(g, y, a, b):
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
+    flops=lambda out, s: min(s),
 )
 def trace(g, y, x):
     """Sum of the diagonal."""

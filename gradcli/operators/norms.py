@@ -51,6 +51,7 @@ def _norm_meaning(x, *, dim, keepdim, ord):
         ("norm(x, inf)", "x=2x3"),
         ("norm(x, 3, dim=0)", "x=2x3"),
     ),
+    saved=(..., "output"),
 )
 def vector_norm(g, y, x, dim, *, ord=2):
     """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""

@@ -22,6 +22,7 @@ def _swap(items, a, b):
     index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
     aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
+    view=True,
 )
 def transpose(g, y, x, *, dim0, dim1):
     """Two dimensions exchanged."""
@@ -45,6 +46,7 @@ def _inverse(order):
     collect="dims",
     index=lambda lower, i, x, *, dims: lower(x, [i[d] for d in _inverse(_order(dims, x.ndim))]),
     examples=(("x.permute(2, 0, 1)", "x=2x3x4"),),
+    view=True,
 )
 def permute(g, y, x, *, dims):
     """Dimensions in another order."""

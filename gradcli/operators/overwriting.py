@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import composite, operator, overwriting
+from .families import composite, none_at_all, operator, overwriting
 from .leaves import zeros
 from .selecting import check_view, select
 from .shaping import expand, reshape
@@ -64,6 +64,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
     method=True,
     caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",
     examples=(("as_strided_scatter(zeros(2, 3), v, (2, 2), (1, 2))", "v=2x2"),),
+    flops=none_at_all,
 )
 def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
     """x with src in place of what as_strided sees."""
@@ -109,6 +110,7 @@ def masked_fill(input, mask, value):
     labels=("mask",),
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
+    saved=("mask",),
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""
@@ -134,6 +136,7 @@ def _as_number(s, value):
     index=lambda lower, i, x, value: lower.of(value, ()),
     examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
     jax=lambda jax, x, value: jax.numpy.full(x.shape, value),
+    flops=none_at_all,
 )
 def fill(g, y, x, value):
     """One value everywhere, in the shape of x."""

@@ -251,6 +251,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     torch=F + "elu",
     dtype="float",
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x) - 1)),
+    saved=("x",),
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""

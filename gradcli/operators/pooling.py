@@ -120,6 +120,7 @@ def _average(n):
             (f"{name}(x, 2)", f"x=1x2x{x}"),
             (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
         ),
+        saved=(..., "input"),
     )(meaning)
 
 
@@ -193,7 +194,13 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
 
     meaning.__name__, meaning.__doc__ = name, sentence
-    composite(torch=F + name, attributes=attributes, examples=examples, **more)(meaning)
+    composite(
+        torch=F + name,
+        attributes=attributes,
+        examples=examples,
+        saved=(..., "input"),
+        **more,
+    )(meaning)
 
 
 def _with_indices(name, input, return_indices, **how):

@@ -4,7 +4,7 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import maximum, minimum, same, where
-from .families import composite, operator, reduced, reduction, shorthand
+from .families import composite, one_each, operator, reduced, reduction, shorthand
 from .leaves import eye, size
 from .pointwise import exp
 
@@ -34,7 +34,7 @@ def mean(g, y, x, dim):
     return g / size(x, dim=dim)
 
 
-@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs))
+@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs), saved=(..., "output"))
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""
     return g * prod_others(x, dim=dim)
@@ -67,6 +67,7 @@ def _exclusive_products(x, *, dim):
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,
+    flops=one_each,
 )
 def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""

@@ -7,7 +7,7 @@ import math
 from functools import lru_cache
 
 from ..errors import GradcliError
-from ..graphs import OPS
+from ..graphs import OPS, shapes
 from ..lazy import np
 from .families import composite, shorthand
 from .leaves import Array
@@ -84,6 +84,9 @@ def _resampled(x, *, dim, kind, transposed):
         ("resample(x, -2, ('averages', 3, 2), transposed=True)", "x=2x3"),
     ),
     torch=None,
+    flops=lambda out, s, *, dim, kind, transposed: (
+        2 * shapes.numel(out) * _weights(kind, transposed).places.shape[1]
+    ),
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
@@ -299,6 +302,7 @@ def _adaptive_average(n):
             (f"{name}(x, 2)", f"x=1x1x{'x'.join('3' * n)}"),
             (f"{name}(x, {(3, *(1,) * (n - 1))})", f"x=1x4{'x2' * (n - 1)}"),
         ),
+        saved=(..., "input"),
     )(meaning)
 
 

@@ -6,7 +6,7 @@ from ..graphs.operator import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, operator, same_with_axis, shorthand
+from .families import composite, one_each, operator, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
@@ -50,6 +50,7 @@ def _from_here(g, dim):
 @running(
     lambda x, dim: np.cumprod(x, axis=dim),
     examples=(("x.cumprod(dim=1)", "x=2x3"), ("cumprod(x, 0)", "x=3")),
+    saved=(..., "output"),
 )
 def cumprod(g, y, x, *, dim):
     """Running product along dim; its derivative is exact where factors are 0."""
@@ -89,6 +90,7 @@ def _moved_last(x, dim):
     value=_cumprod_slope,
     torch=None,
     examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
+    flops=one_each,
 )
 def cumprod_slope(g, x, *, dim):
     """The sum over k from i on of g[k] times all x up to k but x[i]."""
@@ -130,6 +132,7 @@ def _logcumsumexp_slope(g, x, y, *, dim):
     value=_logcumsumexp_slope,
     torch=None,
     examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    flops=one_each,
 )
 def logcumsumexp_slope(g, x, y, *, dim):
     """The sum over k from i on of g[k] exp(x[i] - y[k])."""

@@ -199,6 +199,12 @@ def _slope(x, input, grid, slopes, how):
     return stack(each, dim=-1)
 
 
+def _flops(out, s, grid, *, mode="bilinear", **_):
+    """FLOP: each sample is a weighted sum of the elements around its place."""
+    samples = shapes.numel(s[:2]) * shapes.numel(grid[1:-1])
+    return 2 * samples * len(WEIGHTS[mode]) ** grid[-1]
+
+
 @composite(
     shape=lambda s, grid, **_: (*s[:2], *grid[1:-1]),
     value=_sampled,
@@ -209,6 +215,7 @@ def _slope(x, input, grid, slopes, how):
     ),
     examples=(("grid_sampled(x, tensor([[[[0.3, -0.2], [-0.9, 0.4]]]]), (0, 1))", "x=1x1x2x3"),),
     torch=None,
+    flops=_flops,
 )
 def grid_sampled(
     input, grid, *, slopes, mode="bilinear", padding_mode="zeros", align_corners=False
@@ -228,6 +235,7 @@ def grid_sampled(
     ),
     examples=(("grid_laid(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),),
     torch=None,
+    flops=_flops,
 )
 def grid_laid(x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False):
     """Samples laid back among the elements of size that they came from: the transpose."""
@@ -299,6 +307,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         ("affine_grid(theta, (1, 1, 2, 3), align_corners=False)", "theta=1x2x3"),
         ("affine_grid(theta, (1, 1, 2, 2, 3), align_corners=True)", "theta=1x3x4"),
     ),
+    saved=(),
 )
 def affine_grid(theta, *, size, align_corners=None):
     """The places at which grid_sample moves an image of a size by the matrices theta."""

@@ -5,7 +5,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, operator, shorthand
+from .families import composite, none_at_all, operator, shorthand
 from .leaves import arange, full, zeros
 from .reductions import TIE
 from .selecting import check_index, flat_places, wrapped
@@ -100,6 +100,7 @@ def _scatter(x, index, src, *, dim):
         ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
         ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
     ),
+    flops=none_at_all,
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""

@@ -5,7 +5,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, operator, shorthand
+from .families import composite, none_at_all, operator, shorthand
 from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim
 from .shaping import expand, flatten, reshape, unflatten
@@ -77,6 +77,8 @@ def _gather(x, index, *, dim):
         ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
     ),
     index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
+    flops=none_at_all,
+    saved=(..., "x"),
 )
 def gather(g, y, x, index, *, dim):
     """Along dim, the element that index names."""
@@ -213,6 +215,8 @@ def _take(x, index, *, dim=0):
     labels=("index",),
     method=True,
     examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
+    flops=none_at_all,
+    saved=(..., "x"),
 )
 def take(g, y, x, index):
     """The elements that index names, all counted in a row."""
@@ -237,6 +241,7 @@ def check_view(size, stride, offset, limit):
         ("x.as_strided((2, 2), (1, 2))", "x=2x3"),
         ("as_strided(x, (2, 2), (1, 1), 1)", "x=4"),
     ),
+    saved=(),
 )
 def as_strided(x, *, size, stride, storage_offset=0):
     """A view with steps of its own through all elements in a row."""
@@ -276,6 +281,8 @@ def _windows(x, *, dimension, size, step):
     dtype="first",
     method=True,
     examples=(("x.unfold(0, 2, 1)", "x=4"), ("x.unfold(1, 2, 2)", "x=2x5")),
+    view=True,
+    saved=(),
 )
 def unfold(x, *, dimension, size, step):
     """The windows of a size along a dimension, a step apart, as a new last dimension."""

@@ -17,6 +17,7 @@ from .families import movement, operator, shorthand
         ("x.view(-1)", "x=2x3"),
         ("reshape(x, (1, 6, 1))", "x=2x3"),
     ),
+    view=True,
 )
 def reshape(g, y, x, *, shape):
     """The same elements in another shape, row by row."""
@@ -69,6 +70,7 @@ def _squeezed(s, *, dim):
     attributes={"dim": None},
     index="reshape",
     examples=(("x.squeeze()", "x=1x3"), ("squeeze(x, 1)", "x=2x1x3")),
+    view=True,
 )
 def squeeze(g, y, x, *, dim):
     """Dimensions of size 1 left out."""
@@ -86,6 +88,7 @@ def _unsqueezed(s, *, dim):
     rows=lambda s, *, dim: (dim not in (0, -len(s) - 1),),
     index="reshape",
     examples=(("x.unsqueeze(0)", "x=3"), ("unsqueeze(x, -1)", "x=2x3")),
+    view=True,
 )
 def unsqueeze(g, y, x, *, dim):
     """A dimension of size 1 put in at dim."""
@@ -116,6 +119,7 @@ def _expanded(s, *, shape):
     index=lambda lower, i, x, **_: lower.of(x, i),
     examples=(("x.expand(2, 3)", "x=3"), ("x.expand(2, -1)", "x=1x3")),
     torch="torch.Tensor.{name}",
+    view=True,
 )
 def expand(g, y, x, *, shape):
     """Dimensions of size 1 repeated, without copying."""

@@ -9,7 +9,7 @@ from .arithmetic import abs, where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .inverses import inv
-from .lapack import LINALG, matrix
+from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors
 from .leaves import eye
 
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
@@ -32,6 +32,7 @@ def _svd(place, full=False):
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
     jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).U,
+    flops=of_each_matrix(singular_vectors),
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
@@ -47,6 +48,7 @@ def svd_left(g, y, x):
     kink=lambda y, x: y.eq(0),
     caveat="no derivative at a singular value of 0: PyTorch takes that of the vectors it found",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
+    flops=of_each_matrix(singular_values),
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -65,6 +67,7 @@ def svdvals(g, y, x):
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
     jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).Vh,
+    flops=of_each_matrix(singular_vectors),
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
@@ -79,6 +82,7 @@ def svd_right(g, y, x):
     torch=LINALG + "svd",
     spelling="linalg.svd({0}).U",
     examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
+    flops=of_each_matrix(singular_vectors),
 )
 def svd_left_all(g, y, x):
     """The left singular vectors of x, and as many more as make a square; those are constants."""
@@ -94,6 +98,7 @@ def svd_left_all(g, y, x):
     torch=LINALG + "svd",
     spelling="linalg.svd({0}).Vh",
     examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
+    flops=of_each_matrix(singular_vectors),
 )
 def svd_right_all(g, y, x):
     """The right singular vectors of x, and as many more as make a square; those are constants."""

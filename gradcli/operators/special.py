@@ -150,6 +150,7 @@ def _slope_of_logit(g, y, x, *, eps):
     rule=_slope_of_logit,
     domain=(0.1, 0.9),
     examples=(("logit(x)", "x=3"), ("x.logit(eps=0.2)", "x=2x3")),
+    saved=("x",),
 )
 def logit(x, *, eps=None):
     """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""

@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round, where
-from .families import composite, reduced, reduction, shorthand
+from .families import composite, one_each, reduced, reduction, shorthand
 from .leaves import size
 from .order import sort_values
 from .pairs import lerp
@@ -39,6 +39,11 @@ def _slope_of_variance(x, dim, correction):
     return 2 / (count - correction if correction else count) * (x - mean)
 
 
+def _spread_flops(out, s, **_):
+    """FLOP: a mean, and the squares of the distances from it, summed."""
+    return 4 * one_each(out, s)
+
+
 @reduction(
     _variance,
     symbolic=elements.variance,
@@ -47,6 +52,7 @@ def _slope_of_variance(x, dim, correction):
     settle=_settle,
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
+    flops=_spread_flops,
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -65,6 +71,7 @@ def var(g, y, x, dim, *, correction=1):
     caveat="no derivative where all are equal: PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
+    flops=_spread_flops,
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""

@@ -6,7 +6,7 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
-from .lapack import LINALG, each_matrix, square, triangular
+from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
 from .leaves import eye
 
 
@@ -43,6 +43,7 @@ def _solve_triangular(a, b, *, upper, left, unitriangular):
     jax=lambda jax, a, b, *, upper, unitriangular, **_: jax.scipy.linalg.solve_triangular(
         a, b, lower=not upper, unit_diagonal=unitriangular
     ),
+    flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -88,6 +89,7 @@ def _cholesky(x, *, upper):
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
     ),
+    flops=of_each_matrix(lambda n, _: n**3 / 3),
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
@@ -110,6 +112,7 @@ def _failed_minor(x):
     torch=LINALG + "cholesky_ex",
     spelling="cholesky_ex({0}).info",
     examples=(("x * cholesky_ex(x @ x.T + eye(2)).info", "x=2x2"),),
+    flops=of_each_matrix(lambda n, _: n**3 / 3),
 )
 def failed_minor(g, y, x):
     """The first leading minor that is not positive, counted from 1; 0 if all are."""
@@ -140,6 +143,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         ("cholesky_solve(b, L.triu() + 3 * eye(2), upper=True)", "b=2x2x2,L=2x2"),
     ),
     jax=lambda jax, b, L, *, upper: jax.scipy.linalg.cho_solve((L, not upper), b),
+    flops=lambda out, b, L, **_: 2 * shapes.numel(out) * L[-1],
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""

@@ -9,7 +9,7 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import composite, operator
+from .families import composite, none_at_all, operator
 from .pointwise import F
 
 
@@ -74,6 +74,8 @@ def _overlap(w, *, shape, stride, dilation):
     method=True,
     torch=None,
     index=lambda lower, i, x, *, kernel, stride, dilation: lower.window(i, x, stride, dilation),
+    flops=none_at_all,
+    view=True,
 )
 def windows(g, y, x, *, kernel, stride, dilation):
     """The part of the last dimensions under a kernel, at each of its positions."""
@@ -113,6 +115,7 @@ def _padded_shape(s, *, amount):
     method=True,
     torch=None,
     index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
+    flops=none_at_all,
 )
 def zero_pad(g, y, x, *, amount):
     """Zeros before and after each dimension."""

@@ -1,24 +1,52 @@
 """The formats of an explanation."""
 
+from typing import TYPE_CHECKING
+
 from ..errors import GradcliError, did_you_mean
 from ..explanation.analysis import Analysis
+from ..explanation.arrays import jsonable
+from ..explanation.blocks import Document
 from ..explanation.document import Choices, check_sections, document
 from .environment import Environment
+
+if TYPE_CHECKING:
+    from ..explanation.seed_for import SeedFor
 
 FORMATS = ("terminal", "plain", "markdown", "json")
 
 
 def render(analysis: Analysis, format: str, choices: Choices, environment: Environment) -> str:
     """The explanation in one of FORMATS. Raises GradcliError for another, or an unknown section."""
-    if format not in FORMATS:
-        hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
-        raise GradcliError("option", f"there is no format {format}", hint=hint)
+    _check(format)
     check_sections(choices.show)
     if format == "json":
         from .json import render_json
 
         return render_json(analysis, choices)
-    made = document(analysis, choices)
+    return render_document(document(analysis, choices), format, environment)
+
+
+def _check(format: str) -> None:
+    if format not in FORMATS:
+        hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+        raise GradcliError("option", f"there is no format {format}", hint=hint)
+
+
+def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
+    """The seed for a target in one of FORMATS. Raises GradcliError for another."""
+    _check(format)
+    if format == "json":
+        import json
+
+        return json.dumps(jsonable(found.data()), ensure_ascii=False)
+    from ..explanation import seed_for_document
+
+    made = seed_for_document.document(found, environment.full, environment.precision)
+    return render_document(made, format, environment)
+
+
+def render_document(made: Document, format: str, environment: Environment) -> str:
+    """A document in one of FORMATS other than "json"."""
     if format == "markdown":
         from .markdown import render_markdown
 

@@ -6,6 +6,7 @@ from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
 from ..explanation.data import KEYS, Data
 from ..explanation.document import Choices
+from ..explanation.section_names import ON_REQUEST
 
 # The sections of an explanation, where their names are not those of the keys.
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
@@ -17,7 +18,7 @@ def render_json(analysis: Analysis, choices: Choices) -> str:
     wanted = (
         {KEY_OF_SECTION.get(name, name) for name in choices.show} | {"schema", "expression"}
         if choices.show
-        else set(KEYS)
+        else set(KEYS) - set(ON_REQUEST)
     )
     data = Data(analysis)
     return json.dumps(

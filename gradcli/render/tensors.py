@@ -42,6 +42,8 @@ def _beginning(array: Any, precision: int) -> str:
 
 def _nested(array: Any, precision: int, keep_all: bool, long: int) -> Any:
     """Nested lists of texts; GAP in place of the middle of long dimensions."""
+    if isinstance(array, str):
+        return array
     if array.ndim == 0:
         item = array.item()
         return (

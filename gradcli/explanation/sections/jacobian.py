@@ -18,6 +18,7 @@ from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Prose, Row, Section, Table, plain, words
 from ..elide import places
 from ..wording import Wording, role_of, shape_text
+from .cost import size_words
 
 CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -159,19 +160,8 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
             f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the "
             f"shape of {x.name}."
         )
-    entries = LARGE ** (out.ndim + x.node.ndim)
-    digits = len(str(entries)) - 1
-    power = str(digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    size = _bytes(entries * 8)
+    size = size_words(LARGE ** (out.ndim + x.node.ndim), a.dtype)
     return words(
-        f"If every dimension were {LARGE}, this matrix would have 10{power} entries ({size}). "
+        f"If every dimension were {LARGE}, this matrix would have {size}. "
         "backward never builds it: one pass back gives seed times Jacobian."
     )
-
-
-def _bytes(count: int) -> str:
-    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB", "EB"):
-        if count < 1000 or unit == "EB":
-            return f"{count:,} {unit}"
-        count //= 1000
-    raise AssertionError

@@ -1,0 +1,175 @@
+"""What an answer costs, from shapes alone: operations, passes, memory."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ..autodiff.forward import transposed
+from ..autodiff.reverse import Step
+from ..graphs import OPS, Node, walk
+from ..graphs.flops import total
+from ..language.problem import Input
+from .analysis import Analysis
+
+BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
+
+
+class Passes(NamedTuple):
+    """FLOP beside those of the forward pass: what all passes share, and what each adds."""
+
+    shared: int
+    each: int
+
+    def times(self, count: int) -> int:
+        """FLOP of so many passes."""
+        return self.shared + count * self.each
+
+
+class FullJacobian(NamedTuple):
+    """A Jacobian with all its entries: a pass back for each of its rows, or a pass forward for each
+    of its columns.
+    """
+
+    x: Input
+    rows: int
+    columns: int
+    back: Passes
+    forward: Passes
+
+    @property
+    def entries(self) -> int:
+        """Rows times columns."""
+        return self.rows * self.columns
+
+
+class Read(NamedTuple):
+    """A tensor that is kept for the way back; `memory` is the node whose memory it is, where it is
+    a view of another.
+    """
+
+    node: Node
+    memory: Node
+
+
+class Saved(NamedTuple):
+    """What is kept of the forward pass for one operation."""
+
+    node: Node
+    reads: tuple[Read, ...]
+
+
+class Cost(NamedTuple):
+    """FLOP of the forward pass, of a VJP and of a JVP beside it; every Jacobian; what is saved."""
+
+    forward: int
+    vjp: Passes
+    jvp: Passes
+    jacobians: tuple[FullJacobian, ...]
+    saved: tuple[Saved, ...]
+
+    @property
+    def kept(self) -> dict[Node, list[Node]]:
+        """The tensors that are saved, each once, and the operations that read them."""
+        found: dict[Node, list[Node]] = {}
+        for saved in self.saved:
+            for memory in dict.fromkeys(read.memory for read in saved.reads):
+                found.setdefault(memory, []).append(saved.node)
+        return found
+
+
+def size_of(node: Node, dtype: str) -> int:
+    """Bytes of a tensor."""
+    return node.numel * item_size(node.dtype, dtype)
+
+
+def item_size(kind: str, dtype: str) -> int:
+    """Bytes of an element; floats are computed as `dtype`."""
+    return BYTES[dtype if kind == "float" else kind]
+
+
+def cost(a: Analysis) -> Cost:
+    """The cost of a problem's gradients and Jacobians."""
+    p, grads = a.problem, a.gradients.of
+    there = computed(p.out)
+    tangents = {
+        x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_seed=True) for x in p.wrt
+    }
+
+    def back(*wrt: Input) -> Passes:
+        return _passes([grads[x.node] for x in wrt], [p.seed.node], there)
+
+    def forward(*wrt: Input) -> Passes:
+        given = {x.node: tangents[x.node] for x in wrt}
+        return _passes([transposed(grads, p.seed.node, given)], given.values(), there)
+
+    steps = (_saved(step, there) for step in reversed(a.gradients.steps))
+    return Cost(
+        total(walk([p.out])),
+        back(*p.wrt),
+        forward(*p.wrt),
+        tuple(FullJacobian(x, p.out.numel, x.node.numel, back(x), forward(x)) for x in p.wrt),
+        tuple(s for s in steps if s.reads),
+    )
+
+
+def computed(out: Node) -> set[Node]:
+    """All that the forward pass computes: with the parts of what is computed, or differentiated,
+    through its meaning.
+    """
+
+    def parts(node: Node) -> tuple[Node | None, ...]:
+        op = node.op
+        through = op.expand is not None and (op.rule is None or op.value is None)
+        return (*node.inputs, op.expanded(node)) if through else node.inputs
+
+    return set(walk([out], parts))
+
+
+def _passes(roots: list[Node | None], varying: Collection[Node], there: Collection[Node]) -> Passes:
+    """FLOP of `roots` beside those of the forward pass; what depends on `varying` is computed anew
+    in every pass.
+    """
+    depends, shared, each = set(varying), [], []
+    found = [root for root in roots if root is not None]
+    for node in walk(found, lambda n: () if n in there else n.inputs):
+        if node in there or node in depends:
+            continue
+        if depends.isdisjoint(node.parents):
+            shared.append(node)
+        else:
+            depends.add(node)
+            each.append(node)
+    return Passes(total(shared), total(each))
+
+
+def _saved(step: Step, there: Collection[Node]) -> Saved:
+    """What is kept for one operation: what its rule reads, unless it says otherwise."""
+    node = step.node
+    named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
+    kept: list[Node | None] = []
+    for part in node.op.saved:
+        kept += _read(step, there) if part is ... else [named[part]]
+    nodes = (n for n in dict.fromkeys(kept) if n is not None and not _is_number(n))
+    return Saved(node, tuple(Read(n, _memory(n)) for n in nodes))
+
+
+def _read(step: Step, there: Collection[Node]) -> list[Node]:
+    """The nodes of the forward pass that one operation reads on the way back."""
+
+    def sources(node: Node) -> tuple[Node | None, ...]:
+        ends = node is step.received or node in there or node.op.shape_only
+        return () if ends else node.inputs
+
+    met = walk([c.sent for c in step.contributions], sources)
+    return [n for n in met if n in there and n is not step.received]
+
+
+def _is_number(node: Node) -> bool:
+    """Whether it is a number of the program, which takes no tensor."""
+    return node.op.family == "leaf" and node.shape == () and "value" in node.attrs
+
+
+def _memory(node: Node) -> Node:
+    """The node whose memory a view shows."""
+    while node.op.view and (node.op.view is True or node.op.view(**node.attrs)):
+        node = node.inputs[0]  # type: ignore[assignment]
+    return node

@@ -1,0 +1,139 @@
+"""What the answer costs: FLOP and passes, the full Jacobian, what is saved for backward."""
+
+from collections.abc import Collection
+
+from ...graphs import Node
+from ...language.problem import Input
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
+from ..cost import Cost, FullJacobian, cost, item_size, size_of
+from ..elide import middle
+from ..quantities import amount, count_text, memory
+from ..wording import Wording, listed, role_of, shape_text
+
+MOST_READERS = 3  # operations that are named beside what they read
+LONGEST_LABEL = 26  # characters
+
+
+def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
+    """Passes, Jacobians, and what is saved; at most about `most` rows of the last."""
+    found = cost(a)
+    remark = plain(f"from shapes alone, in {a.dtype}")
+    return [
+        Section("cost", plain("Cost"), remark, (_passes(a, found), *_assumed(a))),
+        Section("cost", plain("Full Jacobian"), (), tuple(_jacobians(a, found))),
+        Section("cost", plain("Saved for backward"), (), tuple(_memory(a, w, found, most))),
+    ]
+
+
+def _assumed(a: Analysis) -> list[Prose]:
+    """That the sizes are not those of a program that somebody runs."""
+    shapes = [f"{x.name} {shape_text(x.shape)}" for x in a.problem.inputs.values() if x.assumed]
+    if not shapes:
+        return []
+    first = shapes[0].split()[0]
+    said = f"Sizes that nothing gives are assumed: {listed(shapes)}. Give them with -s {first}=..."
+    return [Prose(words(said))]
+
+
+# ---- passes --------------------------------------------------------------------------------------
+
+
+def _passes(a: Analysis, c: Cost) -> Table:
+    """The forward pass, and what a pass back and a pass with tangents add to it."""
+    names = [x.name for x in a.problem.wrt]
+    grads = listed([f"{name}.grad" for name in names])
+    each = f"of {names[0]}" if len(names) == 1 else "for each input"
+    rows = (
+        ("forward pass", amount(c.forward, "FLOP"), f"for {a.problem.out_name}"),
+        ("VJP", f"+ {amount(c.vjp.times(1), 'FLOP')}", f"one pass back, for {grads}"),
+        ("JVP", f"+ {amount(c.jvp.times(1), 'FLOP')}", f"one pass forward, a tangent {each}"),
+    )
+    return Table(tuple(Row(tuple(map(words, row))) for row in rows))
+
+
+# ---- Jacobians -----------------------------------------------------------------------------------
+
+
+def _jacobians(a: Analysis, c: Cost) -> list[Table]:
+    rows: list[Row] = []
+    for j in c.jacobians:
+        rows.append(Row((_named(j.x), words(size_words(j.entries, a.dtype)))))
+        rows += _ways(j)
+    return [Table(tuple(rows))]
+
+
+def _named(x: Input) -> Line:
+    return words("by ", Token(x.name, role_of(x)))
+
+
+def _ways(j: FullJacobian) -> list[Row]:
+    """Row by row and column by column; the cheaper first."""
+    ways = [
+        (j.back.times(j.rows), j.rows, "back", "row"),
+        (j.forward.times(j.columns), j.columns, "forward", "column"),
+    ]
+    return [
+        Row(
+            (
+                words(f"{line} by {line}"),
+                words(f"{count_text(count)} pass{'es' * (count != 1)} {way}"),
+                words(amount(flops, "FLOP")),
+            ),
+            1,
+        )
+        for flops, count, way, line in sorted(ways)
+    ]
+
+
+def size_words(entries: int, dtype: str) -> str:
+    """`10¹² entries (8 TB)`: how large a Jacobian is."""
+    noun = "entry" if entries == 1 else "entries"
+    return f"{count_text(entries)} {noun} ({memory(entries * item_size('float', dtype))})"
+
+
+# ---- what is saved -------------------------------------------------------------------------------
+
+
+def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
+    """A row for each tensor: what it is, its shape, its size, and the operations that read it."""
+    if not c.saved:
+        return [Prose(words("Nothing: no rule reads a value of the forward pass."))]
+    rows = middle(
+        list(c.kept.items()),
+        most,
+        lambda item: _kept(*item, a, w),
+        lambda n: Row((words(f"… {n:,} more"),)),
+    )
+    return [Table(tuple(rows)), Prose(words(_together(a, c.kept)))]
+
+
+def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
+    shown = [_label(w.operation(reader), reader) for reader in readers[:MOST_READERS]]
+    read_by = words("for ") + shown[0]
+    for line in shown[1:]:
+        read_by += (Token(", ", "word"), *line)
+    if len(readers) > MOST_READERS:
+        read_by += words(f" and {len(readers) - MOST_READERS:,} more")
+    size = words(memory(size_of(node, a.dtype)))
+    return Row((_label(w.short(node), node), plain(shape_text(node.shape)), size, read_by))
+
+
+def _label(line: Line, node: Node) -> Line:
+    """A line, or the name of the operation where that is shorter: `layer_norm(…)`."""
+    return line if len(text_of(line)) <= LONGEST_LABEL else plain(f"{node.op.name}(…)")
+
+
+def _together(a: Analysis, kept: Collection[Node]) -> str:
+    """`Together 397 MB: 266 MB of inputs, and 131 MB kept for backward alone.`"""
+    inputs = sum(size_of(n, a.dtype) for n in kept if n.op.family == "leaf")
+    others = sum(size_of(n, a.dtype) for n in kept if n.op.family != "leaf")
+    if not others:
+        return f"Together {memory(inputs)}, all of it inputs."
+    if not inputs:
+        return f"Together {memory(others)}, kept for backward alone."
+    return (
+        f"Together {memory(inputs + others)}: {memory(inputs)} of inputs, and {memory(others)} "
+        "kept for backward alone."
+    )
