@@ -1,0 +1,321 @@
+"""Small changes of a formula, each with the mistake that it would mend.
+
+Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too. Knows
+which mistakes people make, and nothing about whether a change is right.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...language.program import Program
+
+LONGEST = 60  # parts of a formula that are changed
+REDUCTIONS = {"sum": "mean", "mean": "sum"}
+
+
+class Edit(NamedTuple):
+    """A changed formula as text, what was the matter, and how likely that is: 0 most of all."""
+
+    text: str
+    why: str
+    rank: int
+
+
+class Words(NamedTuple):
+    """What a formula can be changed with: the seed's name, where a formula needs it; the
+    derivatives of elementwise operations, as pairs of formula and function; all names.
+    """
+
+    seed: str | None
+    derivatives: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """Another part in place of one, and why."""
+
+    new: ast.expr
+    why: str
+    rank: int
+
+
+def edits(program: Program, words: Words) -> Iterator[Edit]:
+    """The changes of each part of a formula, of its steps as well."""
+    count = 0
+    for place, statement in enumerate(program.statements):
+        for part in _parts(statement.value):
+            count += 1
+            if count > LONGEST:
+                return
+            whole = part is statement.value and place == len(program.statements) - 1
+            for change in _changes(part, words, whole):
+                value = _replaced(statement.value, part, change.new)
+                yield Edit(_text(program, place, value), change.why, change.rank)
+    yield from _renamed(program, words.names)
+
+
+def shape_edits(program: Program) -> list[Edit]:
+    """The changes that exchange rows and columns, or operands."""
+    words = Words(None, (), ())
+    return [e for e in edits(program, words) if e.rank <= 2]
+
+
+def scaled(program: Program, factor: str, divide: bool = False) -> str:
+    """The text of a formula, multiplied or divided by what another text says."""
+    value, other = program.statements[-1].value, _expression(factor)
+    made = ast.BinOp(value, ast.Div(), other) if divide else ast.BinOp(other, ast.Mult(), value)
+    return _text(program, len(program.statements) - 1, made)
+
+
+def negated(program: Program) -> str:
+    """The text of a formula with the other sign."""
+    value = program.statements[-1].value
+    return _text(program, len(program.statements) - 1, _opposite(value))
+
+
+def plus(program: Program, term: str) -> str:
+    """The text of a formula and a term added to it."""
+    made = _sum(program.statements[-1].value, _expression(term))
+    return _text(program, len(program.statements) - 1, made)
+
+
+def called(program: Program, method: str, *args: str) -> str:
+    """The text of a formula with a method called on it."""
+    made = _method(program.statements[-1].value, method, [_expression(a) for a in args])
+    return _text(program, len(program.statements) - 1, made)
+
+
+# ---- the parts of a formula ----------------------------------------------------------------------
+
+
+def _parts(e: ast.expr) -> Iterator[ast.expr]:
+    """The tensors that a formula is made of, from the outside in; numbers are none."""
+    if _is_number(e):
+        return
+    yield e
+    for inner in _operands(e):
+        yield from _parts(inner)
+
+
+def _operands(e: ast.expr) -> list[ast.expr]:
+    if isinstance(e, ast.BinOp):
+        return [e.left, e.right]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    if isinstance(e, ast.Attribute | ast.Subscript):
+        return [e.value]
+    if isinstance(e, ast.Call):
+        return [e.func.value, *e.args] if isinstance(e.func, ast.Attribute) else list(e.args)
+    return []
+
+
+def _is_number(e: ast.expr) -> bool:
+    if isinstance(e, ast.UnaryOp):
+        return _is_number(e.operand)
+    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred)
+
+
+def _replaced(e: ast.AST, old: ast.expr, new: ast.expr) -> ast.expr:
+    """The tree with one part of it replaced; the tree itself stays as it is."""
+    if e is old:
+        return new
+
+    def inside(value):
+        if isinstance(value, list):
+            return [inside(item) for item in value]
+        return _replaced(value, old, new) if isinstance(value, ast.AST) else value
+
+    return type(e)(**{field: inside(value) for field, value in ast.iter_fields(e)})  # type: ignore[return-value]
+
+
+def _text(program: Program, place: int, value: ast.expr) -> str:
+    values = [value if k == place else s.value for k, s in enumerate(program.statements)]
+    written = [ast.unparse(v) for v in values]
+    named = [f"{', '.join(s.names)} = {text}" for s, text in zip(program.statements, written)]
+    return "; ".join([*named[:-1], written[-1]])
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+# ---- changes -------------------------------------------------------------------------------------
+
+
+def _changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
+    """What can be done to one part."""
+    it = "it" if whole else _shown(e)
+    yield from _turned(e, it)
+    yield from _signs(e, it)
+    yield from _dropped(e)
+    yield from _factors(e, it, words)
+    yield from _reductions(e, it)
+
+
+def _shown(e: ast.expr) -> str:
+    text = ast.unparse(e)
+    return text if len(text) <= 30 else "a part of it"
+
+
+def _turned(e: ast.expr, it: str) -> Iterator[Change]:
+    if isinstance(e, ast.Attribute) and e.attr in ("T", "mT"):
+        yield Change(e.value, f"{_shown(e.value)} is not to be transposed", 0)
+    else:
+        yield Change(ast.Attribute(e, "T"), f"{it} is to be transposed", 0 if it == "it" else 1)
+        yield Change(ast.Attribute(e, "mT"), f"{it} is to be transposed", 2)
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
+        symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
+        yield Change(
+            ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 1
+        )
+
+
+def _signs(e: ast.expr, it: str) -> Iterator[Change]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add):
+        yield Change(ast.BinOp(e.left, ast.Sub(), e.right), "a + is to be a -", 3)
+    elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Sub):
+        yield Change(ast.BinOp(e.left, ast.Add(), e.right), "a - is to be a +", 3)
+        yield Change(ast.BinOp(e.right, ast.Sub(), e.left), "the sign is wrong", 3)
+    elif isinstance(e, ast.UnaryOp):
+        yield Change(e.operand, "a minus is one too many", 3)
+    else:
+        yield Change(_opposite(e), f"the sign of {it} is wrong", 4)
+
+
+def _opposite(e: ast.expr) -> ast.expr:
+    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
+        return e.operand
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
+        return ast.BinOp(_opposite(e.left), e.op, e.right)
+    return ast.UnaryOp(ast.USub(), e)
+
+
+def _dropped(e: ast.expr) -> Iterator[Change]:
+    """A factor, a term or an exponent less."""
+    if not isinstance(e, ast.BinOp):
+        return
+    if isinstance(e.op, ast.Mult):
+        yield Change(e.right, f"the factor {_shown(e.left)} is one too many", 4)
+        yield Change(e.left, f"the factor {_shown(e.right)} is one too many", 4)
+    elif isinstance(e.op, ast.Div):
+        yield Change(e.left, f"it is not to be divided by {_shown(e.right)}", 4)
+        product = ast.BinOp(e.left, ast.Mult(), e.right)
+        yield Change(product, f"{_shown(e.right)} multiplies, and does not divide", 5)
+    elif isinstance(e.op, ast.Add | ast.Sub):
+        right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
+        yield Change(e.left, f"the term {_shown(e.right)} is one too many", 5)
+        yield Change(right, f"the term {_shown(e.left)} is one too many", 5)
+    elif isinstance(e.op, ast.Pow) and isinstance(e.right, ast.Constant):
+        for n in (e.right.value - 1, e.right.value + 1):
+            new = e.left if n == 1 else ast.BinOp(e.left, e.op, ast.Constant(n))
+            yield Change(new, f"the exponent is to be {n}", 4)
+
+
+def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
+    """A factor more: the seed, a derivative, or anything that has a name."""
+    if words.seed is not None:
+        yield from _with_seed(e, words.seed)
+    for formula, function in words.derivatives:
+        factor = _expression(formula)
+        why = f"the derivative of {function}, {formula}, is missing as a factor"
+        yield Change(_times(e, factor), why if it == "it" else f"{why} of {it}", 4)
+    for name in words.names:
+        named = ast.Name(name)
+        yield Change(_times(e, named), f"the factor {name} is missing", 7)
+        why = f"it is to be divided by {name}"
+        yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
+
+
+def _times(e: ast.expr, factor: ast.expr) -> ast.expr:
+    return ast.BinOp(e, ast.Mult(), factor)
+
+
+def _with_seed(e: ast.expr, seed: str) -> Iterator[Change]:
+    why = f"the seed {seed} is missing"
+    for place, text in enumerate((seed, f"{seed}.unsqueeze(-1)", f"{seed}.unsqueeze(0)")):
+        yield Change(ast.BinOp(_expression(text), ast.Mult(), e), why, 1 + (place > 0))
+    for text in (seed, f"{seed}.T"):
+        yield Change(ast.BinOp(_expression(text), ast.MatMult(), e), why, 2)
+        yield Change(ast.BinOp(e, ast.MatMult(), _expression(text)), why, 2)
+    turned = ast.Attribute(e, "T")
+    yield Change(ast.BinOp(turned, ast.MatMult(), ast.Name(seed)), why, 3)
+    yield Change(ast.BinOp(ast.Name(seed), ast.MatMult(), turned), why, 3)
+    yield Change(ast.Call(ast.Name("outer"), [ast.Name(seed), e], []), why, 3)
+    yield Change(ast.Call(ast.Name("outer"), [e, ast.Name(seed)], []), why, 3)
+
+
+def _sum(left: ast.expr, right: ast.expr) -> ast.expr:
+    if isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.USub):
+        return ast.BinOp(left, ast.Sub(), right.operand)
+    return ast.BinOp(left, ast.Add(), right)
+
+
+# ---- sums and means ------------------------------------------------------------------------------
+
+
+def _reductions(e: ast.expr, it: str) -> Iterator[Change]:
+    """A sum more or less, over other dimensions, or a mean in its place."""
+    name = _reduction(e)
+    if isinstance(e, ast.Call) and name is not None:
+        base = _operands(e)[0]
+        yield Change(_method(base, REDUCTIONS[name], e.args if _is_method(e) else e.args[1:],
+                             e.keywords), f"{name} is to be {REDUCTIONS[name]}", 3)  # fmt: skip
+        yield Change(base, f"the {name} is one too many", 4)
+        for args, keywords in _dims():
+            new = _method(base, name, args, keywords)
+            yield Change(new, f"the {name} goes over other dimensions: {ast.unparse(new)}", 4)
+        return
+    for args, keywords in _dims():
+        over = f" over dimension {ast.unparse(args[0])}" if args else ""
+        for kind, rank in (("sum", 4), ("mean", 6)):
+            made = _method(e, kind, args, keywords)
+            keep = ", with keepdim=True" if keywords else ""
+            yield Change(made, f"a {kind} of {it}{over}{keep} is missing", rank)
+
+
+def _dims() -> Iterator[tuple[list[ast.expr], list[ast.keyword]]]:
+    keepdim = ast.keyword("keepdim", ast.Constant(True))
+    for dim in ("0", "1", "-1", "(0, 1)"):
+        yield [_expression(dim)], []
+        yield [_expression(dim)], [keepdim]
+    yield [], []
+
+
+def _reduction(e: ast.expr) -> str | None:
+    """"sum" or "mean" for a call of it."""
+    if not isinstance(e, ast.Call) or not _operands(e):
+        return None
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    return name if name in REDUCTIONS else None
+
+
+def _is_method(e: ast.Call) -> bool:
+    return isinstance(e.func, ast.Attribute)
+
+
+def _method(
+    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
+) -> ast.Call:
+    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))
+
+
+def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
+    """One name in place of another, in a single place or in all."""
+    value = program.statements[-1].value
+    used = [part for part in _parts(value) if isinstance(part, ast.Name)]
+    for old in dict.fromkeys(part.id for part in used):
+        places = [part for part in used if part.id == old]
+        for name in names:
+            if name != old:
+                why = f"{name} belongs where {old} stands"
+                for chosen in ([part] for part in places) if len(places) > 1 else ():
+                    yield _put(program, chosen, name, why)
+                yield _put(program, places, name, why)
+
+
+def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Edit:
+    value = program.statements[-1].value
+    for part in places:
+        value = _replaced(value, part, ast.Name(name))
+    return Edit(_text(program, len(program.statements) - 1, value), why, 5)

@@ -1,0 +1,291 @@
+"""The nearest right formula: what would mend a claim.
+
+Whatever is offered was read from its text and is right at all points.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import chain, combinations
+from typing import NamedTuple
+
+from ...autodiff.reverse import Contribution, Step, backward
+from ...errors import GradcliError
+from ...graphs import OPS, Node, walk
+from ...language.program import Program, read_program
+from ...lazy import np
+from ...limits import Limits
+from ...notation import tree
+from ..analysis import Analysis
+from ..blocks import text_of
+from ..wording import Wording, listed
+from . import edits
+from .points import Points
+from .reading import ORIGIN, Claim, built, targets
+from .trials import Trial, close, holds
+
+PAIRS = 1_500  # pairs of changes that are tried
+ROUND = 12  # the largest number above or below in a factor that is told as one
+USES = 5  # uses of an input, of which some may be missing
+
+
+class Mend(NamedTuple):
+    """A formula that is right, and what was the matter with the claim."""
+
+    formula: str
+    why: str
+
+
+class Search:
+    """The search for what would mend one claim; `trials` are its own, the first at short numbers."""
+
+    def __init__(self, claim: Claim, trials: list[Trial], points: Points):
+        self.claim, self.trials, self.points = claim, trials, points
+        self.problem = points.tried[0].problem
+        self.w = Wording(Analysis(self.problem))
+        self.grad = points.tried[0].gradient(claim.name)
+        self.target = targets(self.problem)[claim.name]
+
+    def mend(self) -> Mend | None:
+        """The nearest right formula, as far as one was found."""
+        if self.grad is None:
+            return None
+        ways = (
+            self._times_a_number,
+            self._broadcast,
+            self._edited,
+            self._way_back_missing,
+            self._factor_missing,
+            self._term_missing,
+            self._edited_twice,
+        )
+        return next((found for way in ways if (found := way()) is not None), None)
+
+    def _verified(self, text: str) -> Program | None:
+        """The program of a text that is right at all points; None for other texts."""
+        try:
+            program = read_program(text, self.problem.limits, ORIGIN)
+        except GradcliError:
+            return None
+        return program if holds(program, self.claim.name, self.points.tried) else None
+
+    def _if_right(self, text: str, why: str) -> Mend | None:
+        return Mend(text, why) if self._verified(text) else None
+
+    # ---- a factor that is the same everywhere ----------------------------------------------------
+
+    def _times_a_number(self) -> Mend | None:
+        """Twice too large, of the other sign, a sum in place of a mean."""
+        ratios = [_ratio(t) for t in self.trials]
+        known = [r for r in ratios if r is not None]
+        if len(known) < len(ratios):
+            return None
+        sized = self._by_a_size(known)
+        if sized is not None or max(known) - min(known) > 1e-6 * abs(known[0]):
+            return sized
+        ratio = Fraction(known[0]).limit_denominator(ROUND)
+        if not ratio or abs(ratio - known[0]) > 1e-6 * abs(known[0]) or ratio.numerator > ROUND:
+            return None
+        texts = [e.text for e in self._right_edits() if e.rank < 5]
+        texts.append(_without(self.claim.program, ratio))
+        return self._if_right(min(texts, key=len), _too_large(ratio))
+
+    def _by_a_size(self, ratios: list[float]) -> Mend | None:
+        """Where the factor is a number of elements."""
+        formula = self._formula(self.grad)
+        for text in self._sizes():
+            if not self.points.sizes_vary and (formula is None or text not in formula):
+                continue
+            program = read_program(text, self.problem.limits)
+            sizes = [_size(program, t) for t in self.trials]
+            for divide, rest in ((True, [r / n for r, n in zip(ratios, sizes)]),
+                                 (False, [r * n for r, n in zip(ratios, sizes)])):  # fmt: skip
+                number = Fraction(rest[0]).limit_denominator(2)
+                if number and all(abs(r - number) < 1e-6 for r in rest) and abs(number) <= 2:
+                    return self._sized(text, divide, number)
+        return None
+
+    def _sized(self, text: str, divide: bool, number: Fraction) -> Mend | None:
+        made = edits.scaled(self.claim.program, text, divide)
+        if number != 1:
+            made = _without(read_program(made, self.problem.limits), number)
+        times = "large" if divide else "small"
+        why = f"{text} times too {times}" + (
+            ": a mean divides by it" if divide else ": a sum does not divide by it"
+        )
+        if number != 1:
+            why = f"{why}; and {_too_large(number)}"
+        return self._if_right(made, why)
+
+    def _sizes(self) -> list[str]:
+        """Numbers of elements as texts: of dimensions, and of whole tensors."""
+        named = {n: node for n, node in self._named().items() if node.ndim}
+        wholes = [f"{name}.numel()" for name, node in named.items() if node.ndim > 1]
+        dims = [f"{name}.shape[{d}]" for name, node in named.items() for d in range(node.ndim)]
+        return [*dims, *wholes]
+
+    # ---- changes of the claim's text -------------------------------------------------------------
+
+    def _broadcast(self) -> Mend | None:
+        """Right numbers in another shape."""
+        if not all(t.broadcasts or t.agrees for t in self.trials):
+            return None
+        for method, other in (("expand", "shape"), ("reshape", "shape")):
+            text = edits.called(self.claim.program, method, f"{self.claim.name}.{other}")
+            if self._verified(text):
+                return Mend(text, "the numbers are right, and the shape is not")
+        return None
+
+    def _edited(self) -> Mend | None:
+        found = min(self._right_edits(), key=lambda e: (e.rank, len(e.text)), default=None)
+        return found and Mend(found.text, found.why)
+
+    def _right_edits(self) -> list[edits.Edit]:
+        """The changes that make the claim right."""
+        return [e for e in self._edits() if self._verified(e.text)]
+
+    def _edits(self) -> Iterator[edits.Edit]:
+        seen: set[str] = set()
+        for e in edits.edits(self.claim.program, self._words()):
+            if e.text not in seen:
+                seen.add(e.text)
+                yield e
+
+    def _edited_twice(self) -> Mend | None:
+        """Two changes: of shapes and places, and of the sign beside them."""
+        count = 0
+        for first in edits.shape_edits(self.claim.program):
+            program = read_program(first.text, self.problem.limits, ORIGIN)
+            others = edits.shape_edits(program)
+            opposite = edits.Edit(edits.negated(program), "the sign is wrong", 0)
+            for second in (opposite, *others):
+                count += 1
+                if count > PAIRS:
+                    return None
+                if self._verified(second.text):
+                    return Mend(second.text, f"{first.why}, and {second.why}")
+        return None
+
+    def _words(self) -> edits.Words:
+        """What a formula can be changed with."""
+        seed, used = self.problem.seed, self.trials[0].node
+        there = used is not None and seed.node in walk([used])
+        missing = not seed.implicit and not there
+        names = tuple(n for n in self._named() if n != self.problem.seed.name)
+        return edits.Words(seed.name if missing else None, self._derivatives(), names)
+
+    def _named(self) -> dict[str, Node]:
+        p = self.problem
+        return {"out": p.out, p.out_name: p.out} | targets(p)
+
+    def _derivatives(self) -> tuple[tuple[str, str], ...]:
+        """Of the elementwise operations on the way to the output: formula and function."""
+        found: dict[str, str] = {}
+        for node in walk([self.problem.out]):
+            for x in node.parents if _is_function(node) else ():
+                slope = backward(node, OPS["ones"](size=node.shape), [x]).of[x]
+                text = slope and self._formula(slope)
+                if text is not None:
+                    found.setdefault(text, node.op.name)
+        return tuple(found.items())
+
+    # ---- what is missing -------------------------------------------------------------------------
+
+    def _way_back_missing(self) -> Mend | None:
+        """An input that is used several times, and some of the uses forgotten."""
+        value = self.trials[0].value
+        steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
+        arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
+        if value is None or not 1 < len(arriving) <= USES:
+            return None
+        arrays = [self.points.tried[0](c.sent) for _, c in arriving]
+        chosen = chain.from_iterable(
+            combinations(range(len(arriving)), n) for n in range(len(arriving) - 1, 0, -1)
+        )
+        for there in chosen:
+            if value.shape == arrays[0].shape and close(value, sum(arrays[k] for k in there)):
+                return self._with_ways([a for k, a in enumerate(arriving) if k not in there])
+        return None
+
+    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Mend | None:
+        total = missing[0][1].sent
+        for _, contribution in missing[1:]:
+            total = total + contribution.sent
+        through = listed(list(dict.fromkeys(text_of(self.w.short(s.node)) for s, _ in missing)))
+        why = f"{self.claim.name} is used several times, and what comes back from {through} is missing"
+        return self._plus(total, why)
+
+    def _plus(self, term: Node, why: str) -> Mend | None:
+        text = self._formula(term)
+        return text and self._if_right(edits.plus(self.claim.program, text), why)  # type: ignore[return-value]
+
+    def _factor_missing(self) -> Mend | None:
+        """right / claim, where that is short."""
+        first = self.trials[0]
+        if first.node is None or first.shape != first.right.shape or not np.all(first.value):
+            return None
+        text = self._shorter(self.grad / first.node)  # type: ignore[operator]
+        if text is None:
+            return None
+        made = edits.scaled(self.claim.program, text)
+        return self._if_right(made, f"the factor {text} is missing")
+
+    def _term_missing(self) -> Mend | None:
+        """right - claim, where that is short."""
+        first = self.trials[0]
+        if first.node is None or first.shape != first.right.shape:
+            return None
+        term = self.grad - first.node  # type: ignore[operator]
+        text = self._shorter(term)
+        return None if text is None else self._plus(term, f"a term is missing: {text}")
+
+    def _shorter(self, node: Node) -> str | None:
+        """The formula of a node, if it is shorter than the gradient's."""
+        made, whole = self.w.formula(node), self.w.formula(self.grad)  # type: ignore[arg-type]
+        if made is None or whole is None or tree.size(made) >= tree.size(whole):
+            return None
+        return tree.text(made)
+
+    def _formula(self, node: Node | None) -> str | None:
+        made = None if node is None else self.w.formula(node)
+        return None if made is None else tree.text(made)
+
+
+def _size(program: Program, trial: Trial) -> float:
+    """What the text of a size comes to at the point of a trial."""
+    return float(trial.point(built(program, trial.point.problem)))
+
+
+def _is_function(node: Node) -> bool:
+    """Whether it is a function of the elements of one tensor: tanh, but not a product."""
+    return node.op.family == "elementwise" and not node.op.spelling and len(node.parents) == 1
+
+
+def _ratio(trial: Trial) -> float | None:
+    """The number that the claim is too large by, the same for all elements; None without one."""
+    if trial.value is None or trial.shape != trial.right.shape or not np.any(trial.right):
+        return None
+    with np.errstate(all="ignore"):
+        ratio = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
+    return ratio if ratio and close(trial.value, ratio * trial.right) else None
+
+
+def _too_large(ratio: Fraction) -> str:
+    """What is said of a claim that is `ratio` times what it should be."""
+    size = abs(ratio)
+    names = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
+    said = names.get(size, f"{size} times")
+    sign = "the sign is wrong" if ratio < 0 else ""
+    large = "" if size == 1 else f"{said} what it should be"
+    return ", and it is ".join(filter(None, (sign, large))) if sign else f"it is {large}"
+
+
+def _without(program: Program, ratio: Fraction) -> str:
+    """The text of a formula divided by a number."""
+    if ratio < 0:
+        text = edits.negated(program)
+        return text if ratio == -1 else _without(read_program(text, Limits()), -ratio)
+    if ratio.numerator == 1:
+        return edits.scaled(program, str(ratio.denominator))
+    if ratio.denominator == 1:
+        return edits.scaled(program, str(ratio), divide=True)
+    return edits.scaled(program, f"{ratio.denominator} / {ratio.numerator}")

@@ -1,0 +1,126 @@
+"""Claims as they are typed: `W = g.T @ x`, over the inputs, what the program names, and the seed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError, Span, did_you_mean
+from ...graphs import Node, as_node
+from ...language.build import Builder
+from ...language.problem import Problem
+from ...language.program import Program, read_program
+from ...language.values import Reader
+
+ORIGIN = "--claim"
+GRAD = re.compile(r"\.grad(?=\s*=(?!=))")  # in W.grad = ...
+PREFIXES = ("", "d", "d_", "grad_")  # what people put before a name for its gradient
+FORM = 'a claim is written "W = g.T @ x"; steps that come before it end with ;'
+
+Given = Mapping[str, str] | str | Sequence[str]
+
+
+class Claim(NamedTuple):
+    """That the gradient of `name`, an input or an intermediate, is what `program` comes to.
+
+    `text` is the formula as it was typed, after its steps.
+    """
+
+    name: str
+    program: Program
+    text: str
+
+
+def read_claims(given: Given, problem: Problem) -> list[Claim]:
+    """Claims from texts `W = g.T @ x`, or from formulas by name.
+
+    Raises GradcliError for what cannot be read, or is about nothing that has a gradient.
+    """
+    if isinstance(given, Mapping):
+        return [_claim(formula, problem, name) for name, formula in given.items()]
+    return [_claim(text, problem) for text in ([given] if isinstance(given, str) else given)]
+
+
+def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
+    if not isinstance(text, str):
+        raise GradcliError("syntax", f"a claim is a text, not {text!r}", hint=FORM)
+    program = _parsed(text, problem)
+    source, last = program.source, program.statements[-1]
+    about, start = _about(program)
+    if name is None and about is None and len(problem.wrt) > 1:
+        inputs = ", ".join(x.name for x in problem.wrt)
+        said = f"the claim does not say whose gradient it is: {inputs} have one"
+        raise GradcliError("syntax", said, hint=FORM, span=source.span(last.value))
+    name = _target(name or about or problem.wrt[0].name, problem, source.span(last.value))
+    steps = [f"{', '.join(s.names)} = {source.segment(s.value)}" for s in program.statements[:-1]]
+    return Claim(name, program, "; ".join([*steps, source.text[start:].strip()]))
+
+
+def _parsed(text: str, problem: Problem) -> Program:
+    """The program of a claim; the `.grad` of `W.grad = ...` counts as blanks."""
+    typed = text.strip()
+    blanked = GRAD.sub(lambda m: " " * len(m[0]), typed)
+    try:
+        program = read_program(blanked, problem.limits, ORIGIN)
+    except GradcliError as error:
+        if error.span is not None and error.span.text == blanked:
+            error.span = error.span._replace(text=typed)
+        raise
+    if program.source.text == blanked:
+        program.source.text = typed
+    return program
+
+
+def _about(program: Program) -> tuple[str | None, int]:
+    """The name before the last `=`, if there is one, and where the formula begins."""
+    source, last = program.source, program.statements[-1]
+    start = source.span(last.value).start
+    while opening := re.search(r"\(\s*$", source.text[:start]):
+        start = opening.start()
+    named = source.text[:start].rstrip().endswith("=")
+    return (last.names[0] if named else None), start
+
+
+def _target(name: str, problem: Problem, span: Span) -> str:
+    """Whose gradient is meant: W by W, dW, d_W and grad_W."""
+    known = targets(problem)
+    for prefix in PREFIXES:
+        plain = name.removeprefix(prefix)
+        if name.startswith(prefix) and plain in known:
+            if known[plain].dtype == "float":
+                return plain
+            said = f"{plain} picks elements or holds True and False: it has no gradient"
+            raise GradcliError("not-differentiable", said, span=span)
+    near = did_you_mean(name, known) or f"the inputs are {', '.join(problem.inputs)}"
+    said = f"the claim is about {name}, and the expression has no {name}"
+    raise GradcliError("unused-option", said, hint=near, span=span)
+
+
+def targets(problem: Problem) -> dict[str, Node]:
+    """What a gradient can be claimed of: inputs, and what the program names."""
+    return problem.names | {x.name: x.node for x in problem.inputs.values()}
+
+
+def built(program: Program, problem: Problem) -> Node:
+    """The formula of a claim as graph, with the shapes of this problem.
+
+    Raises GradcliError, with the place in the claim.
+    """
+    scope: dict[str, Any] = {"out": problem.out, problem.out_name: problem.out}
+    scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
+    builder = Builder(
+        program,
+        scope,
+        values=problem.values,
+        limits=problem.limits,
+        draws=Reader(problem.limits, 0, None),
+    )
+    try:
+        found = builder.run()
+    except GradcliError as error:
+        if error.code == "unknown-name" and error.hint is None:
+            error.hint = f"a claim can use {', '.join(scope)}"
+        raise
+    if not isinstance(found, Node | int | float):
+        span = program.source.span(program.statements[-1].value)
+        raise GradcliError("value", "the claim is not a tensor", span=span)
+    return as_node(found)
