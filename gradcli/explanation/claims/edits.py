@@ -6,16 +6,19 @@ which mistakes people make, and nothing about whether a change is right.
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...language.program import Program
 
 LONGEST = 60  # parts of a formula that are changed
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
+OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
+}  # fmt: skip
 
 
 class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, and how likely that is: 0 most of all."""
+    """A changed formula as text, what was the matter, and how likely that is: 0 above all."""
 
     text: str
     why: str
@@ -24,12 +27,13 @@ class Edit(NamedTuple):
 
 class Words(NamedTuple):
     """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations, as pairs of formula and function; all names.
+    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions.
     """
 
     seed: str | None
     derivatives: tuple[tuple[str, str], ...]
     names: tuple[str, ...]
+    dims: tuple[str, ...]
 
 
 class Change(NamedTuple):
@@ -52,13 +56,38 @@ def edits(program: Program, words: Words) -> Iterator[Edit]:
             for change in _changes(part, words, whole):
                 value = _replaced(statement.value, part, change.new)
                 yield Edit(_text(program, place, value), change.why, change.rank)
+    yield from _transposed_everywhere(program)
     yield from _renamed(program, words.names)
 
 
 def shape_edits(program: Program) -> list[Edit]:
     """The changes that exchange rows and columns, or operands."""
-    words = Words(None, (), ())
-    return [e for e in edits(program, words) if e.rank <= 2]
+    words = Words(None, (), (), ())
+    return [e for e in edits(program, words) if e.rank <= 3]
+
+
+def left_out(program: Program) -> Iterator[Edit]:
+    """A formula without one of its terms or factors; `why` says that this is missing."""
+    for place, statement in enumerate(program.statements):
+        for e in _parts(statement.value):
+            for rest, missing in _without_operand(e):
+                value = _replaced(statement.value, e, rest)
+                yield Edit(_text(program, place, value), f"{missing} is missing", 0)
+
+
+def _without_operand(e: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+        plus = isinstance(e.op, ast.Add | ast.Sub)
+        what = "the term" if plus else "the factor"
+        sign = {ast.Sub: "-", ast.Div: "1 / "}.get(type(e.op), "")
+        negative = isinstance(e.op, ast.Sub) or not isinstance(e.op, ast.Add | ast.Mult)
+        yield e.left, f"{what} {sign}{_bracketed(e.right) if negative else ast.unparse(e.right)}"
+        if not negative:
+            yield e.right, f"{what} {ast.unparse(e.left)}"
+
+
+def _bracketed(e: ast.expr) -> str:
+    return f"({ast.unparse(e)})" if isinstance(e, ast.BinOp) else ast.unparse(e)
 
 
 def scaled(program: Program, factor: str, divide: bool = False) -> str:
@@ -116,17 +145,18 @@ def _is_number(e: ast.expr) -> bool:
     return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred)
 
 
-def _replaced(e: ast.AST, old: ast.expr, new: ast.expr) -> ast.expr:
-    """The tree with one part of it replaced; the tree itself stays as it is."""
+def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
+    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
     if e is old:
         return new
-
-    def inside(value):
-        if isinstance(value, list):
-            return [inside(item) for item in value]
-        return _replaced(value, old, new) if isinstance(value, ast.AST) else value
-
-    return type(e)(**{field: inside(value) for field, value in ast.iter_fields(e)})  # type: ignore[return-value]
+    if isinstance(e, list):
+        made = [_replaced(item, old, new) for item in e]
+        return made if any(a is not b for a, b in zip(made, e)) else e
+    if not isinstance(e, ast.AST):
+        return e
+    fields = dict(ast.iter_fields(e))
+    made = {name: _replaced(value, old, new) for name, value in fields.items()}
+    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
 
 
 def _text(program: Program, place: int, value: ast.expr) -> str:
@@ -147,10 +177,11 @@ def _changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     """What can be done to one part."""
     it = "it" if whole else _shown(e)
     yield from _turned(e, it)
+    yield from _widened(e, it)
     yield from _signs(e, it)
     yield from _dropped(e)
     yield from _factors(e, it, words)
-    yield from _reductions(e, it)
+    yield from _reductions(e, it, words.dims)
 
 
 def _shown(e: ast.expr) -> str:
@@ -159,26 +190,40 @@ def _shown(e: ast.expr) -> str:
 
 
 def _turned(e: ast.expr, it: str) -> Iterator[Change]:
-    if isinstance(e, ast.Attribute) and e.attr in ("T", "mT"):
-        yield Change(e.value, f"{_shown(e.value)} is not to be transposed", 0)
-    else:
-        yield Change(ast.Attribute(e, "T"), f"{it} is to be transposed", 0 if it == "it" else 1)
-        yield Change(ast.Attribute(e, "mT"), f"{it} is to be transposed", 2)
+    new, why = _transposed(e, it)
+    rank = 1 if isinstance(e, ast.Name | ast.Attribute | ast.Call) else 2
+    yield Change(new, why, rank)
+    if not isinstance(e, ast.Attribute):
+        yield Change(ast.Attribute(e, "mT"), why, 3)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
         symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
         yield Change(
-            ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 1
+            ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 2
         )
+
+
+def _transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
+    if isinstance(e, ast.Attribute) and e.attr in ("T", "mT"):
+        return e.value, f"{_shown(e.value)} is not to be transposed"
+    return ast.Attribute(e, "T"), f"{it} is to be transposed"
+
+
+def _widened(e: ast.expr, it: str) -> Iterator[Change]:
+    """Another dimension, for what is multiplied with a tensor of more of them."""
+    if isinstance(e, ast.Name | ast.Call):
+        for place in ("-1", "0"):
+            made = _method(e, "unsqueeze", [_expression(place)])
+            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", 3)
 
 
 def _signs(e: ast.expr, it: str) -> Iterator[Change]:
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add):
-        yield Change(ast.BinOp(e.left, ast.Sub(), e.right), "a + is to be a -", 3)
+        yield Change(ast.BinOp(e.left, ast.Sub(), e.right), "a + is to be a -", 4)
     elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Sub):
-        yield Change(ast.BinOp(e.left, ast.Add(), e.right), "a - is to be a +", 3)
-        yield Change(ast.BinOp(e.right, ast.Sub(), e.left), "the sign is wrong", 3)
+        yield Change(ast.BinOp(e.left, ast.Add(), e.right), "a - is to be a +", 4)
+        yield Change(ast.BinOp(e.right, ast.Sub(), e.left), "the sign is wrong", 4)
     elif isinstance(e, ast.UnaryOp):
-        yield Change(e.operand, "a minus is one too many", 3)
+        yield Change(e.operand, "a minus is one too many", 4)
     else:
         yield Change(_opposite(e), f"the sign of {it} is wrong", 4)
 
@@ -217,9 +262,12 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
     if words.seed is not None:
         yield from _with_seed(e, words.seed)
     for formula, function in words.derivatives:
-        factor = _expression(formula)
-        why = f"the derivative of {function}, {formula}, is missing as a factor"
+        factor = _as_condition(_expression(formula))
+        why = f"the derivative of {function}, {ast.unparse(factor)}, is missing as a factor"
         yield Change(_times(e, factor), why if it == "it" else f"{why} of {it}", 4)
+    if isinstance(e, ast.Name):
+        squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
+        yield Change(squared, f"{it} is to be squared", 5)
     for name in words.names:
         named = ast.Name(name)
         yield Change(_times(e, named), f"the factor {name} is missing", 7)
@@ -229,6 +277,19 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
 
 def _times(e: ast.expr, factor: ast.expr) -> ast.expr:
     return ast.BinOp(e, ast.Mult(), factor)
+
+
+def _as_condition(e: ast.expr) -> ast.expr:
+    """h > 0 for where(h <= 0, 0, 1.0)."""
+    if not (isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "where"):
+        return e
+    mask, no, yes = e.args
+    known = isinstance(mask, ast.Compare) and type(mask.ops[0]) in OPPOSITE
+    numbers = isinstance(no, ast.Constant) and isinstance(yes, ast.Constant)
+    if not (known and numbers and (no.value, yes.value) == (0, 1)):  # type: ignore[attr-defined]
+        return e
+    assert isinstance(mask, ast.Compare)
+    return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
 
 
 def _with_seed(e: ast.expr, seed: str) -> Iterator[Change]:
@@ -246,37 +307,47 @@ def _with_seed(e: ast.expr, seed: str) -> Iterator[Change]:
 
 
 def _sum(left: ast.expr, right: ast.expr) -> ast.expr:
-    if isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.USub):
-        return ast.BinOp(left, ast.Sub(), right.operand)
+    first = right
+    while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult | ast.Div | ast.MatMult):
+        first = first.left
+    if isinstance(first, ast.UnaryOp) and isinstance(first.op, ast.USub):
+        return ast.BinOp(left, ast.Sub(), _opposite(right))
     return ast.BinOp(left, ast.Add(), right)
 
 
 # ---- sums and means ------------------------------------------------------------------------------
 
 
-def _reductions(e: ast.expr, it: str) -> Iterator[Change]:
+def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]:
     """A sum more or less, over other dimensions, or a mean in its place."""
     name = _reduction(e)
     if isinstance(e, ast.Call) and name is not None:
-        base = _operands(e)[0]
-        yield Change(_method(base, REDUCTIONS[name], e.args if _is_method(e) else e.args[1:],
-                             e.keywords), f"{name} is to be {REDUCTIONS[name]}", 3)  # fmt: skip
+        base, other = _operands(e)[0], REDUCTIONS[name]
+        args = e.args if isinstance(e.func, ast.Attribute) else e.args[1:]
+        why = f"a {name} stands where a {other} belongs"
+        yield Change(_method(base, other, args, e.keywords), why, 0)
+        for over, kept in _dims(dims):
+            why = f"the {name} of {_shown(base)} goes {_over(over)}{_keeping(kept)}"
+            yield Change(_method(base, name, over, kept), why, 2 if kept else 1)
         yield Change(base, f"the {name} is one too many", 4)
-        for args, keywords in _dims():
-            new = _method(base, name, args, keywords)
-            yield Change(new, f"the {name} goes over other dimensions: {ast.unparse(new)}", 4)
         return
-    for args, keywords in _dims():
-        over = f" over dimension {ast.unparse(args[0])}" if args else ""
+    for over, kept in _dims(dims):
         for kind, rank in (("sum", 4), ("mean", 6)):
-            made = _method(e, kind, args, keywords)
-            keep = ", with keepdim=True" if keywords else ""
-            yield Change(made, f"a {kind} of {it}{over}{keep} is missing", rank)
+            why = f"a {kind} of {it} {_over(over)} is missing{_keeping(kept)}"
+            yield Change(_method(e, kind, over, kept), why, rank)
 
 
-def _dims() -> Iterator[tuple[list[ast.expr], list[ast.keyword]]]:
+def _over(args: list[ast.expr]) -> str:
+    return f"over dimension {ast.unparse(args[0])}" if args else "over all elements"
+
+
+def _keeping(keywords: list[ast.keyword]) -> str:
+    return ", with keepdim=True" if keywords else ""
+
+
+def _dims(dims: tuple[str, ...]) -> Iterator[tuple[list[ast.expr], list[ast.keyword]]]:
     keepdim = ast.keyword("keepdim", ast.Constant(True))
-    for dim in ("0", "1", "-1", "(0, 1)"):
+    for dim in dims:
         yield [_expression(dim)], []
         yield [_expression(dim)], [keepdim]
     yield [], []
@@ -288,10 +359,6 @@ def _reduction(e: ast.expr) -> str | None:
         return None
     name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
     return name if name in REDUCTIONS else None
-
-
-def _is_method(e: ast.Call) -> bool:
-    return isinstance(e.func, ast.Attribute)
 
 
 def _method(
@@ -318,4 +385,19 @@ def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Edit:
     value = program.statements[-1].value
     for part in places:
         value = _replaced(value, part, ast.Name(name))
-    return Edit(_text(program, len(program.statements) - 1, value), why, 5)
+    return Edit(_text(program, len(program.statements) - 1, value), why, 6)
+
+
+def _transposed_everywhere(program: Program) -> Iterator[Edit]:
+    """What occurs several times, transposed wherever it does."""
+    value = program.statements[-1].value
+    groups: dict[str, list[ast.expr]] = {}
+    for part in _parts(value):
+        groups.setdefault(ast.unparse(part), []).append(part)
+    for text, parts in groups.items():
+        if len(parts) > 1:
+            made = value
+            for part in parts:
+                made = _replaced(made, part, _transposed(part, text)[0])
+            why = _transposed(parts[0], text)[1]
+            yield Edit(_text(program, len(program.statements) - 1, made), why, 3)

@@ -5,10 +5,12 @@ Whatever is offered was read from its text and is right at all points.
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, combinations
 from typing import NamedTuple
 
 from ...autodiff.reverse import Contribution, Step, backward
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import OPS, Node, walk
 from ...language.program import Program, read_program
@@ -21,10 +23,12 @@ from ..wording import Wording, listed
 from . import edits
 from .points import Points
 from .reading import ORIGIN, Claim, built, targets
-from .trials import Trial, close, holds
+from .trials import Trial, close, holds, tried
 
 PAIRS = 1_500  # pairs of changes that are tried
 ROUND = 12  # the largest number above or below in a factor that is told as one
+SHORT = 70  # characters of what is said of a part that was left out
+ROWS = 400  # of a Jacobian whose diagonal is looked at
 USES = 5  # uses of an input, of which some may be missing
 
 
@@ -50,10 +54,14 @@ class Search:
         if self.grad is None:
             return None
         ways = (
+            self._likeliest,
             self._times_a_number,
             self._broadcast,
             self._edited,
+            self._diagonal_alone,
+            self._left_out,
             self._way_back_missing,
+            self._left_out_at_length,
             self._factor_missing,
             self._term_missing,
             self._edited_twice,
@@ -85,15 +93,20 @@ class Search:
         ratio = Fraction(known[0]).limit_denominator(ROUND)
         if not ratio or abs(ratio - known[0]) > 1e-6 * abs(known[0]) or ratio.numerator > ROUND:
             return None
-        texts = [e.text for e in self._right_edits() if e.rank < 5]
+        texts = [e.text for e in self._right_edits if e.rank < 6]
         texts.append(_without(self.claim.program, ratio))
         return self._if_right(min(texts, key=len), _too_large(ratio))
+
+    def _likeliest(self) -> Mend | None:
+        """What is said before anything else: a mean for a sum."""
+        found = [e for e in self._right_edits if e.rank == 0]
+        return Mend(found[0].text, found[0].why) if found else None
 
     def _by_a_size(self, ratios: list[float]) -> Mend | None:
         """Where the factor is a number of elements."""
         formula = self._formula(self.grad)
         for text in self._sizes():
-            if not self.points.sizes_vary and (formula is None or text not in formula):
+            if not self.points.sizes_vary and text not in f"{formula} {self.claim.text}":
                 continue
             program = read_program(text, self.problem.limits)
             sizes = [_size(program, t) for t in self.trials]
@@ -119,7 +132,7 @@ class Search:
     def _sizes(self) -> list[str]:
         """Numbers of elements as texts: of dimensions, and of whole tensors."""
         named = {n: node for n, node in self._named().items() if node.ndim}
-        wholes = [f"{name}.numel()" for name, node in named.items() if node.ndim > 1]
+        wholes = [f"{name}.numel()" for name in named]
         dims = [f"{name}.shape[{d}]" for name, node in named.items() for d in range(node.ndim)]
         return [*dims, *wholes]
 
@@ -129,26 +142,45 @@ class Search:
         """Right numbers in another shape."""
         if not all(t.broadcasts or t.agrees for t in self.trials):
             return None
-        for method, other in (("expand", "shape"), ("reshape", "shape")):
-            text = edits.called(self.claim.program, method, f"{self.claim.name}.{other}")
-            if self._verified(text):
-                return Mend(text, "the numbers are right, and the shape is not")
-        return None
+        ways = ("expand", "reshape")
+        texts = [
+            edits.called(self.claim.program, way, f"{self.claim.name}.shape") for way in ways
+        ]
+        right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
+        return Mend(right[0], "the numbers are right, and the shape is not")
 
     def _edited(self) -> Mend | None:
-        found = min(self._right_edits(), key=lambda e: (e.rank, len(e.text)), default=None)
+        found = next(iter(self._right_edits), None)
         return found and Mend(found.text, found.why)
 
+    @cached_property
     def _right_edits(self) -> list[edits.Edit]:
-        """The changes that make the claim right."""
-        return [e for e in self._edits() if self._verified(e.text)]
+        """The changes that make the claim right, the likeliest first."""
+        made = {e.text: e for e in reversed([*edits.edits(self.claim.program, self._words())])}
+        return sorted(
+            (e for e in reversed(made.values()) if self._verified(e.text)), key=lambda e: e.rank
+        )
 
-    def _edits(self) -> Iterator[edits.Edit]:
-        seen: set[str] = set()
-        for e in edits.edits(self.claim.program, self._words()):
-            if e.text not in seen:
-                seen.add(e.text)
-                yield e
+    def _left_out(self, longest: int = SHORT) -> Mend | None:
+        """A term or a factor of the right formula, without which it is the claim."""
+        text, value = self._formula(self.grad), self.trials[0].value
+        if text is None or value is None:
+            return None
+        whole = read_program(text, self.problem.limits)
+        for e in edits.left_out(whole):
+            program = read_program(e.text, self.problem.limits)
+            if len(e.why) <= longest and all(self._is(program, t) for t in self.trials):
+                return Mend(text, e.why)
+        return None
+
+    def _left_out_at_length(self) -> Mend | None:
+        return self._left_out(10**9)
+
+    def _is(self, program: Program, trial: Trial) -> bool:
+        """Whether a formula comes to what the claim does."""
+        other = tried(program, self.claim.name, trial.point).value
+        here = trial.value
+        return other is not None and here is not None and other.shape == here.shape and close(other, here)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
@@ -170,12 +202,15 @@ class Search:
         seed, used = self.problem.seed, self.trials[0].node
         there = used is not None and seed.node in walk([used])
         missing = not seed.implicit and not there
-        names = tuple(n for n in self._named() if n != self.problem.seed.name)
-        return edits.Words(seed.name if missing else None, self._derivatives(), names)
+        names = tuple(self._named())
+        last = "-1" if "-1" in f"{self.claim.text} {self.problem.program.source.text}" else "1"
+        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)")
+        return edits.Words(seed.name if missing else None, self._derivatives(), names, dims)
 
     def _named(self) -> dict[str, Node]:
         p = self.problem
-        return {"out": p.out, p.out_name: p.out} | targets(p)
+        found = targets(p)
+        return found if p.out in found.values() else found | {p.out_name: p.out}
 
     def _derivatives(self) -> tuple[tuple[str, str], ...]:
         """Of the elementwise operations on the way to the output: formula and function."""
@@ -187,6 +222,14 @@ class Search:
                 if text is not None:
                     found.setdefault(text, node.op.name)
         return tuple(found.items())
+
+    def _diagonal_alone(self) -> Mend | None:
+        """Where each element of the output is taken to depend on one element of the input."""
+        if not all(_is_diagonal(t, self.claim.name) for t in self.trials):
+            return None
+        name, out = self.claim.name, self.problem.out_name
+        why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
+        return Mend(self._formula(self.grad) or "", why)
 
     # ---- what is missing -------------------------------------------------------------------------
 
@@ -253,6 +296,19 @@ class Search:
 def _size(program: Program, trial: Trial) -> float:
     """What the text of a size comes to at the point of a trial."""
     return float(trial.point(built(program, trial.point.problem)))
+
+
+def _is_diagonal(trial: Trial, name: str) -> bool:
+    """Whether a claim is the diagonal of the Jacobian times the seed."""
+    point, value = trial.point, trial.value
+    grad, seed = point.gradient(name), point.problem.seed.node
+    if value is None or grad is None or not 1 < seed.numel <= ROWS or value.shape != seed.shape:
+        return False
+    given = {i.node: point(i.node) for i in point.problem.inputs.values()}
+    vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)
+    hot = np.eye(seed.numel)
+    diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
+    return close(value, point.seed * np.reshape(diagonal, seed.shape))
 
 
 def _is_function(node: Node) -> bool:

@@ -1,7 +1,7 @@
-"""Where a claim is tried: sizes and values that are not special in any way.
+"""Where a claim is tried: values that are not special in any way.
 
-Sizes that nobody gave are drawn anew, those that must agree together; values are drawn on both
-sides of 0, or where the output asks for others, such that output and gradients are finite.
+They are drawn on both sides of 0, or where the output asks for others, such that output and
+gradients are finite.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +14,12 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
-from ...language.problem import Input, Problem, pose
+from ...language.problem import Input, Problem
 from ...lazy import np
 from .reading import targets
 
-SIZES = 3  # draws of sizes, or of values where all sizes are given, beside the first
-SMALLEST, LARGEST = 2, 9  # sizes that are drawn
-DRAWS = 40  # of sizes, until the program works with them
+DRAWS = 40  # of values, until no two are the same
+POINTS = 3  # for the first sizes, where there are no others
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 
@@ -75,71 +74,24 @@ class Points(NamedTuple):
     sizes_vary: bool
 
 
-def points(problem: Problem, names: Sequence[str]) -> Points:
-    """Points at which the gradients of `names` are finite.
+def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
+    """Points at which the gradients of `names` are finite, some for each of `problems`, which are
+    one program at several sizes.
 
-    First those of the problem's own sizes, with numbers that are short. Raises GradcliError where
-    there are none.
+    The first ones have numbers that are short. Raises GradcliError where there are none.
     """
-    if sum(n.numel for n in walk([problem.out])) > ELEMENTS:
+    first = problems[0]
+    if sum(n.numel for n in walk([first.out])) > ELEMENTS:
         hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
         raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
     rng = np.random.default_rng(0)
-    given = _as_given(problem, names)
-    first = _drawn(problem, names, rng, short=True)
-    resized = [p for p in (_resized(problem, rng) for _ in range(SIZES)) if p is not None]
-    others = [_drawn(p, names, rng) for p in resized or [problem] * (SIZES - 1)]
-    tried = [p for p in (first, given, *others) if p is not None]
+    others = problems[1:] or [first] * (POINTS - 1)
+    drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
+    tried = [p for p in (drawn[0], _as_given(first, names), *drawn[1:]) if p is not None]
     if not tried:
         said = "no numbers were found at which the output and its gradients are finite"
         raise GradcliError("needs-value", said, hint="give values with -v")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
-
-
-# ---- sizes ---------------------------------------------------------------------------------------
-
-
-def _resized(problem: Problem, rng: Any) -> Problem | None:
-    """The same request with other sizes where nobody gave one; None where all were given."""
-    sizes = {i.name: {i.shape[d] for d in i.assumed} for i in problem.inputs.values()}
-    free = sorted(set().union(*sizes.values()))
-    if not free:
-        return None
-    fixed = {n for i in problem.inputs.values() for n in i.shape} - set(free)
-    for draw in range(DRAWS):
-        high = LARGEST + len(free) + draw
-        room = [n for n in range(SMALLEST, high) if n not in fixed]
-        numbers = rng.choice(room, len(free), replace=False).tolist()
-        if draw > DRAWS // 2:  # perhaps one must be the larger, as an image is than its kernel
-            numbers.sort()
-        found = _posed(problem, dict(zip(free, numbers)))
-        if found is not None:
-            return found
-    return None
-
-
-def _posed(problem: Problem, sizes: dict[int, int]) -> Problem | None:
-    shapes = {
-        i.name: tuple(sizes[n] if d in i.assumed else n for d, n in enumerate(i.shape))
-        for i in problem.inputs.values()
-    }
-    seed = problem.seed
-    grad = None if seed.implicit or seed.refused else seed.text
-    if grad is None and seed.value is not None and not seed.implicit:
-        grad = Evaluator({})(seed.value)[0]
-    values = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
-    try:
-        found = pose(
-            problem.program.source.text,
-            shapes=shapes,
-            values=values,
-            grad=grad,
-            wrt=[x.name for x in problem.wrt],
-            limits=problem.limits,
-        )
-    except GradcliError:
-        return None
-    return found if sum(n.numel for n in walk([found.out])) <= ELEMENTS else None
 
 
 # ---- values --------------------------------------------------------------------------------------

@@ -4,23 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from ...graphs import OPS, Node
 from ...notation.collect import Simplifier
-from ...notation.expressions import (
-    MINUS,
-    ZERO,
-    Element,
-    Expr,
-    Product,
-    Sum,
-    TooLong,
-    Total,
-    inner,
-    parts,
-    rebuilt,
-    substituted,
-)
+from ...notation.expressions import TooLong
 from ...notation.lower import Lowering
 from ...notation.simplify import simplify, substitute
 from ...notation.tree import Name
+from .normal import normal_form
 from .points import Point
 
 
@@ -29,9 +17,13 @@ def same(claim: Node, point: Point, name: str, names: Mapping[Node, Name]) -> bo
     right = point.gradient(name)
     if right is None or claim.shape != right.shape:
         return False
-    pair = [_with_seed(node, point) for node in (claim, right)]
-    atoms = {n: label for n, label in names.items() if n not in pair}
-    return _by_rewriting(*pair, atoms) or _by_index(*pair, atoms)
+    claim, right = (_with_seed(node, point) for node in (claim, right))
+    atoms = {n: label for n, label in names.items() if n not in (claim, right)}
+    inputs = {n: label for n, label in atoms.items() if n.op.name == "input"}
+    return any(
+        _by_rewriting(claim, right, known) or _by_index(claim, right, known)
+        for known in (atoms, inputs)
+    )
 
 
 def _with_seed(node: Node, point: Point) -> Node:
@@ -44,47 +36,22 @@ def _with_seed(node: Node, point: Point) -> Node:
 
 
 def _by_rewriting(claim: Node, right: Node, names: Iterable[Node]) -> bool:
-    """The same formula after simplification, with what has a name as it is, or looked into."""
-    for keep in (tuple(names), ()):
-        if simplify(claim, keep=keep) is simplify(right, keep=keep):
-            return True
-        if claim.dtype == "float" and simplify(claim - right, keep=keep).op.name == "zeros":
-            return True
-    return False
+    """The same formula after simplification."""
+    keep = tuple(names)
+    if simplify(claim, keep=keep) is simplify(right, keep=keep):
+        return True
+    return claim.dtype == "float" and simplify(claim - right, keep=keep).op.name == "zeros"
 
 
 def _by_index(claim: Node, right: Node, names: Mapping[Node, Name]) -> bool:
-    """The same sums of the same elements."""
-    inputs = {n: label for n, label in names.items() if n.op.name == "input"}
-    return any(_index_forms_agree(claim, right, known) for known in (names, inputs))
-
-
-def _index_forms_agree(claim: Node, right: Node, names: Mapping[Node, Name]) -> bool:
+    """The same sums of the same elements, multiplied out."""
     lower = Lowering({n: label.text for n, label in names.items()})
     at = tuple(f"i{d}" for d in range(right.ndim))
     lower.sizes |= dict(zip(at, right.shape))
     collect = Simplifier(lower.sizes)
     try:
-        forms = [collect(lower(node, at)) for node in (claim, right)]
-        if _ordered(forms[0]) == _ordered(forms[1]):
-            return True
-        opposite = Product((MINUS, forms[1]))
-        return collect(Total((forms[0], opposite))) == ZERO
-    except (TooLong, RecursionError):
+        short = (simplify(node, keep=names) for node in (claim, right))
+        forms = [normal_form(collect(lower(node, at)), lower.sizes) for node in short]
+    except (TooLong, RecursionError, OverflowError):
         return False
-
-
-def _ordered(e: Expr, depth: int = 0) -> Expr:
-    """The expression with the letters of its sums numbered, factors and terms in one order."""
-    if isinstance(e, Sum):
-        letter = f"#{depth}"
-        body = substituted(e.body, {e.letter: letter}, {})
-        return Sum(letter, e.size, _ordered(body, depth + 1))
-    made = tuple(_ordered(part, depth) for part in parts(e))
-    if isinstance(e, Product | Total):
-        made = tuple(sorted(made, key=_place_in_order))
-    return rebuilt(e, made) if made else e
-
-
-def _place_in_order(e: Expr) -> tuple[str, list[int]]:
-    return repr(e), [part.node.serial for part in inner(e) if isinstance(part, Element)]
+    return forms[0] == forms[1]

@@ -1,5 +1,6 @@
 """Claims as they are typed: `W = g.T @ x`, over the inputs, what the program names, and the seed."""
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +29,11 @@ class Claim(NamedTuple):
     name: str
     program: Program
     text: str
+
+    def written(self, formula: str) -> str:
+        """`d = g * h; W = x.T @ d`: a formula as a claim about the same."""
+        steps, semicolon, last = formula.rpartition("; ")
+        return f"{steps}{semicolon}{self.name} = {last}"
 
 
 def read_claims(given: Given, problem: Problem) -> list[Claim]:
@@ -98,6 +104,12 @@ def _target(name: str, problem: Problem, span: Span) -> str:
 def targets(problem: Problem) -> dict[str, Node]:
     """What a gradient can be claimed of: inputs, and what the program names."""
     return problem.names | {x.name: x.node for x in problem.inputs.values()}
+
+
+def names_in(program: Program) -> set[str]:
+    """All names that a formula uses."""
+    parts = (e for s in program.statements for e in ast.walk(s.value))
+    return {e.id for e in parts if isinstance(e, ast.Name)}
 
 
 def built(program: Program, problem: Problem) -> Node:

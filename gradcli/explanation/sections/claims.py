@@ -13,7 +13,6 @@ from ..claims.verdict import Verdict
 from ..wording import Wording, shape_text
 from .jacobian import label
 
-MOST_SIZES = 3  # of those that were tried, how many are told
 DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None"
 
 
@@ -29,23 +28,19 @@ def claims(a: Analysis) -> Section:
 
 def _headline(v: Verdict) -> Row:
     w = wording(v.trials[0])
-    claim = w.coloured(plain(f"{v.claim.name} = {v.claim.text}"))
+    claim = w.coloured(plain(v.claim.written(v.claim.text)))
     said = f"✓ right: {extent(v)}" if v.ok else f"✗ wrong: {reason(v)}"
     return Row((claim, words(said)))
 
 
 def extent(v: Verdict) -> str:
     """For which sizes a claim is right."""
-    if not v.points.sizes_vary:
-        kind = "the same formula, tried" if v.same else f"agrees at {len(v.trials)} points,"
-        return f"{kind} for the sizes given: {sizes(v)}"
-    return "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
-
-
-def sizes(v: Verdict) -> str:
-    """`x 2×3, W 3×4; x 5×2, W 2×6; …`."""
-    told = [_shapes(shapes) for shapes in v.sizes[:MOST_SIZES]]
-    return "; ".join(told) + "; …" * (len(v.sizes) > MOST_SIZES)
+    where = f", {v.remark}" * bool(v.remark)
+    if v.points.sizes_vary:
+        kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
+        return kind + where
+    kind = "the same formula" if v.same else f"agrees at {len(v.trials)} points"
+    return f"{kind}, for the sizes given: {_shapes(v.sizes[0])}"
 
 
 def _shapes(shapes: dict[str, tuple[int, ...]]) -> str:
@@ -59,17 +54,12 @@ def reason(v: Verdict) -> str:
     trial = v.wrong
     assert trial is not None
     if trial.error is not None:
-        return trial.error.message
+        return "it cannot be computed"
     if v.shape != v.expected:
-        return _other_shape(v)
+        return f"its shape is not that of {v.claim.name}"
     if v.only_here:
         return f"right where {_shapes(v.sizes[0])}, and not where {_shapes(trial.point.shapes)}"
     return "its numbers are not those of the gradient"
-
-
-def _other_shape(v: Verdict) -> str:
-    assert v.shape is not None
-    return f"its shape is {shape_text(v.shape)}, and {v.claim.name} has {shape_text(v.expected)}"
 
 
 # ---- the rows of a wrong claim -------------------------------------------------------------------
@@ -83,8 +73,9 @@ def details(v: Verdict) -> list[Row]:
     w = wording(v.trials[0])
     right = right_line(v)
     if v.mend is not None:
-        mended = w.coloured(plain(f"{v.claim.name} = {v.mend.formula}"))
-        rows += [_row("mended", mended)] * (text_of(mended) != text_of(right))
+        mended = w.coloured(plain(v.claim.written(v.mend.formula)))
+        longer = len(text_of(mended)) > len(text_of(right))
+        rows += [_row("mended", mended)] * (text_of(mended) != text_of(right) and not longer)
     return [*rows, _row("right", right)]
 
 
@@ -95,18 +86,16 @@ def _row(name: str, line: Line) -> Row:
 def _shape_rows(v: Verdict) -> list[Row]:
     trial = v.wrong
     assert trial is not None
+    at, should = _shapes(trial.point.shapes), shape_text(trial.right.shape)
     if trial.error is not None:
-        return [_row("fails", words(failure(trial))), _row("shape", words(_expected(v)))]
-    if v.shape == v.expected:
+        said = f"should be {should}, as {v.claim.name} is, where {at}"
+        return [_row("fails", words(failure(trial))), _row("shape", words(said))]
+    if trial.shape == trial.right.shape:
         return []
-    said = _other_shape(v)
+    said = f"{shape_text(trial.shape)}, and {v.claim.name} has {should}, where {at}"
     if trial.broadcasts:
-        said += ": the same numbers, but a gradient has the shape of what it is the gradient of"
-    return [_row("shape", words(f"{said} (at {_shapes(v.sizes[0])})"))]
-
-
-def _expected(v: Verdict) -> str:
-    return f"should be {shape_text(v.expected)}, as {v.claim.name} is, where {_shapes(v.sizes[0])}"
+        said += ". A gradient has the shape of what it is the gradient of: nothing is broadcast"
+    return [_row("shape", words(said))]
 
 
 def failure(trial: Trial) -> str:
