@@ -56,7 +56,9 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
     return Option(type, default, typer.Option(*names, help=help, **told))
 
 
-SECTIONS = "answer, inputs, forward, seed, jacobian, backward, gradient, claims, checks, code, notes"
+SECTIONS = (
+    "answer, inputs, forward, seed, jacobian, backward, gradient, claims, checks, code, notes"
+)
 OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'

@@ -61,7 +61,18 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
-    from .sections import backward, checks, claims, code, forward, gradient, inputs, jacobian, notes, seed
+    from .sections import (
+        backward,
+        checks,
+        claims,
+        code,
+        forward,
+        gradient,
+        inputs,
+        jacobian,
+        notes,
+        seed,
+    )
 
     match name:
         case "inputs":

@@ -3,8 +3,6 @@
 Whatever is offered was read from its text and is right at all points.
 """
 
-from collections.abc import Iterator
-from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -15,19 +13,17 @@ from ...errors import GradcliError
 from ...graphs import OPS, Node, walk
 from ...language.program import Program, read_program
 from ...lazy import np
-from ...limits import Limits
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import text_of
 from ..wording import Wording, listed
-from . import edits
+from . import edits, factors
 from .points import Points
-from .reading import ORIGIN, Claim, built, targets
+from .reading import ORIGIN, Claim, targets
 from .trials import Trial, close, holds, tried
 
 PAIRS = 1_500  # pairs of changes that are tried
-ROUND = 12  # the largest number above or below in a factor that is told as one
-SHORT = 70  # characters of what is said of a part that was left out
+SHORT = 60  # characters of what is said of a part that was left out
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 USES = 5  # uses of an input, of which some may be missing
 
@@ -40,7 +36,7 @@ class Mend(NamedTuple):
 
 
 class Search:
-    """The search for what would mend one claim; `trials` are its own, the first at short numbers."""
+    """The search for what would mend one claim; of its `trials` the first is at short numbers."""
 
     def __init__(self, claim: Claim, trials: list[Trial], points: Points):
         self.claim, self.trials, self.points = claim, trials, points
@@ -55,7 +51,8 @@ class Search:
             return None
         ways = (
             self._likeliest,
-            self._times_a_number,
+            self._by_a_size,
+            self._by_a_number,
             self._broadcast,
             self._edited,
             self._diagonal_alone,
@@ -81,53 +78,26 @@ class Search:
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
-    def _times_a_number(self) -> Mend | None:
-        """Twice too large, of the other sign, a sum in place of a mean."""
-        ratios = [_ratio(t) for t in self.trials]
-        known = [r for r in ratios if r is not None]
-        if len(known) < len(ratios):
-            return None
-        sized = self._by_a_size(known)
-        if sized is not None or max(known) - min(known) > 1e-6 * abs(known[0]):
-            return sized
-        ratio = Fraction(known[0]).limit_denominator(ROUND)
-        if not ratio or abs(ratio - known[0]) > 1e-6 * abs(known[0]) or ratio.numerator > ROUND:
-            return None
-        texts = [e.text for e in self._right_edits if e.rank < 6]
-        texts.append(_without(self.claim.program, ratio))
-        return self._if_right(min(texts, key=len), _too_large(ratio))
-
     def _likeliest(self) -> Mend | None:
         """What is said before anything else: a mean for a sum."""
         found = [e for e in self._right_edits if e.rank == 0]
         return Mend(found[0].text, found[0].why) if found else None
 
-    def _by_a_size(self, ratios: list[float]) -> Mend | None:
-        """Where the factor is a number of elements."""
-        formula = self._formula(self.grad)
+    def _by_a_size(self) -> Mend | None:
+        """Too large by a number of elements: the mean of something was taken for its sum."""
+        mentioned = f"{self._formula(self.grad)} {self.claim.text}"
+        texts = [e.text for e in self._right_edits if e.rank < 6]
         for text in self._sizes():
-            if not self.points.sizes_vary and text not in f"{formula} {self.claim.text}":
-                continue
-            program = read_program(text, self.problem.limits)
-            sizes = [_size(program, t) for t in self.trials]
-            for divide, rest in ((True, [r / n for r, n in zip(ratios, sizes)]),
-                                 (False, [r * n for r, n in zip(ratios, sizes)])):  # fmt: skip
-                number = Fraction(rest[0]).limit_denominator(2)
-                if number and all(abs(r - number) < 1e-6 for r in rest) and abs(number) <= 2:
-                    return self._sized(text, divide, number)
+            found = factors.by_a_size(self.claim.program, self.trials, text, text in mentioned)
+            if found is not None:
+                return self._if_right(min([*texts, found[0]], key=len), found[1])
         return None
 
-    def _sized(self, text: str, divide: bool, number: Fraction) -> Mend | None:
-        made = edits.scaled(self.claim.program, text, divide)
-        if number != 1:
-            made = _without(read_program(made, self.problem.limits), number)
-        times = "large" if divide else "small"
-        why = f"{text} times too {times}" + (
-            ": a mean divides by it" if divide else ": a sum does not divide by it"
-        )
-        if number != 1:
-            why = f"{why}; and {_too_large(number)}"
-        return self._if_right(made, why)
+    def _by_a_number(self) -> Mend | None:
+        """Twice too large, or of the other sign."""
+        texts = [e.text for e in self._right_edits if e.rank < 6]
+        found = factors.by_a_number(self.claim.program, self.trials)
+        return found and self._if_right(min([*texts, found[0]], key=len), found[1])
 
     def _sizes(self) -> list[str]:
         """Numbers of elements as texts: of dimensions, and of whole tensors."""
@@ -143,9 +113,7 @@ class Search:
         if not all(t.broadcasts or t.agrees for t in self.trials):
             return None
         ways = ("expand", "reshape")
-        texts = [
-            edits.called(self.claim.program, way, f"{self.claim.name}.shape") for way in ways
-        ]
+        texts = [edits.called(self.claim.program, way, f"{self.claim.name}.shape") for way in ways]
         right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
         return Mend(right[0], "the numbers are right, and the shape is not")
 
@@ -178,9 +146,9 @@ class Search:
 
     def _is(self, program: Program, trial: Trial) -> bool:
         """Whether a formula comes to what the claim does."""
-        other = tried(program, self.claim.name, trial.point).value
-        here = trial.value
-        return other is not None and here is not None and other.shape == here.shape and close(other, here)
+        other, here = tried(program, self.claim.name, trial.point).value, trial.value
+        known = other is not None and here is not None and other.shape == here.shape
+        return known and close(other, here)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
@@ -218,7 +186,7 @@ class Search:
         for node in walk([self.problem.out]):
             for x in node.parents if _is_function(node) else ():
                 slope = backward(node, OPS["ones"](size=node.shape), [x]).of[x]
-                text = slope and self._formula(slope)
+                text = self._formula(slope)
                 if text is not None:
                     found.setdefault(text, node.op.name)
         return tuple(found.items())
@@ -254,19 +222,20 @@ class Search:
         for _, contribution in missing[1:]:
             total = total + contribution.sent
         through = listed(list(dict.fromkeys(text_of(self.w.short(s.node)) for s, _ in missing)))
-        why = f"{self.claim.name} is used several times, and what comes back from {through} is missing"
-        return self._plus(total, why)
+        used = f"{self.claim.name} is used several times"
+        return self._plus(total, f"{used}, and what comes back from {through} is missing")
 
     def _plus(self, term: Node, why: str) -> Mend | None:
         text = self._formula(term)
-        return text and self._if_right(edits.plus(self.claim.program, text), why)  # type: ignore[return-value]
+        made = "" if text is None else edits.plus(self.claim.program, text)
+        return self._if_right(made, why)
 
     def _factor_missing(self) -> Mend | None:
         """right / claim, where that is short."""
         first = self.trials[0]
-        if first.node is None or first.shape != first.right.shape or not np.all(first.value):
+        if first.node is None or not first.comparable or not np.all(first.value):
             return None
-        text = self._shorter(self.grad / first.node)  # type: ignore[operator]
+        text = self._shorter(self.grad / first.node)
         if text is None:
             return None
         made = edits.scaled(self.claim.program, text)
@@ -275,9 +244,9 @@ class Search:
     def _term_missing(self) -> Mend | None:
         """right - claim, where that is short."""
         first = self.trials[0]
-        if first.node is None or first.shape != first.right.shape:
+        if first.node is None or not first.comparable:
             return None
-        term = self.grad - first.node  # type: ignore[operator]
+        term = self.grad - first.node
         text = self._shorter(term)
         return None if text is None else self._plus(term, f"a term is missing: {text}")
 
@@ -291,11 +260,6 @@ class Search:
     def _formula(self, node: Node | None) -> str | None:
         made = None if node is None else self.w.formula(node)
         return None if made is None else tree.text(made)
-
-
-def _size(program: Program, trial: Trial) -> float:
-    """What the text of a size comes to at the point of a trial."""
-    return float(trial.point(built(program, trial.point.problem)))
 
 
 def _is_diagonal(trial: Trial, name: str) -> bool:
@@ -314,34 +278,3 @@ def _is_diagonal(trial: Trial, name: str) -> bool:
 def _is_function(node: Node) -> bool:
     """Whether it is a function of the elements of one tensor: tanh, but not a product."""
     return node.op.family == "elementwise" and not node.op.spelling and len(node.parents) == 1
-
-
-def _ratio(trial: Trial) -> float | None:
-    """The number that the claim is too large by, the same for all elements; None without one."""
-    if trial.value is None or trial.shape != trial.right.shape or not np.any(trial.right):
-        return None
-    with np.errstate(all="ignore"):
-        ratio = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
-    return ratio if ratio and close(trial.value, ratio * trial.right) else None
-
-
-def _too_large(ratio: Fraction) -> str:
-    """What is said of a claim that is `ratio` times what it should be."""
-    size = abs(ratio)
-    names = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
-    said = names.get(size, f"{size} times")
-    sign = "the sign is wrong" if ratio < 0 else ""
-    large = "" if size == 1 else f"{said} what it should be"
-    return ", and it is ".join(filter(None, (sign, large))) if sign else f"it is {large}"
-
-
-def _without(program: Program, ratio: Fraction) -> str:
-    """The text of a formula divided by a number."""
-    if ratio < 0:
-        text = edits.negated(program)
-        return text if ratio == -1 else _without(read_program(text, Limits()), -ratio)
-    if ratio.numerator == 1:
-        return edits.scaled(program, str(ratio.denominator))
-    if ratio.denominator == 1:
-        return edits.scaled(program, str(ratio), divide=True)
-    return edits.scaled(program, f"{ratio.denominator} / {ratio.numerator}")

@@ -178,4 +178,3 @@ def _key(e: Expr) -> str:
     head = e.op.name + repr(e.attrs) if isinstance(e, Function) else type(e).__name__
     head += f"{e.letter}{e.size}" if isinstance(e, Sum) else ""
     return f"{head}({','.join(map(_key, parts(e)))})"
-

@@ -1,4 +1,4 @@
-"""Claims as they are typed: `W = g.T @ x`, over the inputs, what the program names, and the seed."""
+"""Claims as they are typed: `W = g.T @ x`, over inputs, what the program names, and the seed."""
 
 import ast
 import re
@@ -51,12 +51,16 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
         raise GradcliError("syntax", f"a claim is a text, not {text!r}", hint=FORM)
     program = _parsed(text, problem)
     source, last = program.source, program.statements[-1]
-    about, start = _about(program)
-    if name is None and about is None and len(problem.wrt) > 1:
+    start = _start(program)
+    about = re.search(r"(\w+)(?:\.grad)?\s*=[\s(]*$", source.text[:start])
+    span = source.span(last.value)
+    if name is None and about is not None:
+        name, span = last.names[0], Span(source.text, *about.span(1), ORIGIN)
+    if name is None and len(problem.wrt) > 1:
         inputs = ", ".join(x.name for x in problem.wrt)
         said = f"the claim does not say whose gradient it is: {inputs} have one"
-        raise GradcliError("syntax", said, hint=FORM, span=source.span(last.value))
-    name = _target(name or about or problem.wrt[0].name, problem, source.span(last.value))
+        raise GradcliError("syntax", said, hint=FORM, span=span)
+    name = _target(name or problem.wrt[0].name, problem, span)
     steps = [f"{', '.join(s.names)} = {source.segment(s.value)}" for s in program.statements[:-1]]
     return Claim(name, program, "; ".join([*steps, source.text[start:].strip()]))
 
@@ -64,6 +68,8 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
 def _parsed(text: str, problem: Problem) -> Program:
     """The program of a claim; the `.grad` of `W.grad = ...` counts as blanks."""
     typed = text.strip()
+    if not typed:
+        raise GradcliError("syntax", "the claim is empty", hint=FORM)
     blanked = GRAD.sub(lambda m: " " * len(m[0]), typed)
     try:
         program = read_program(blanked, problem.limits, ORIGIN)
@@ -76,14 +82,13 @@ def _parsed(text: str, problem: Problem) -> Program:
     return program
 
 
-def _about(program: Program) -> tuple[str | None, int]:
-    """The name before the last `=`, if there is one, and where the formula begins."""
-    source, last = program.source, program.statements[-1]
-    start = source.span(last.value).start
+def _start(program: Program) -> int:
+    """Where the formula begins, with the brackets around it."""
+    source = program.source
+    start = source.span(program.statements[-1].value).start
     while opening := re.search(r"\(\s*$", source.text[:start]):
         start = opening.start()
-    named = source.text[:start].rstrip().endswith("=")
-    return (last.names[0] if named else None), start
+    return start
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:

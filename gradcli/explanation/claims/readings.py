@@ -1,7 +1,7 @@
 """Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
@@ -15,6 +15,7 @@ from ..wording import listed
 SIZES = 3  # draws of sizes beside the first
 SMALLEST, LARGEST = 2, 9  # sizes that are drawn
 DRAWS = 40  # of sizes, until the program works with them
+READINGS = 16  # choices of vectors
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
 ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
 
@@ -96,8 +97,8 @@ def readings(problem: Problem) -> Iterator[Reading]:
 def _with_vectors(problem: Problem) -> Iterator[Reading]:
     assumed = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.assumed}
-    chosen = [names for n in range(1, min(len(assumed), 3) + 1) for names in combinations(assumed, n)]
-    for names in chosen[:16]:
+    chosen = (names for n in (1, 2, 3) for names in combinations(assumed, n))
+    for names in islice(chosen, READINGS):
         for equal in (False, True):
             lengths = [(row[0],) * len(names) if equal else row for row in VECTORS]
             tried = [

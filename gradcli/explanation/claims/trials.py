@@ -24,9 +24,14 @@ class Trial(NamedTuple):
     error: GradcliError | None
 
     @property
+    def comparable(self) -> bool:
+        """Whether it has the gradient's shape."""
+        return self.value is not None and self.shape == self.right.shape
+
+    @property
     def agrees(self) -> bool:
         """Whether it has the gradient's shape and numbers."""
-        return self.value is not None and self.shape == self.right.shape and self.close()
+        return self.comparable and self.close()
 
     @property
     def broadcasts(self) -> bool:
@@ -47,7 +52,7 @@ class Trial(NamedTuple):
 
     def first_wrong(self) -> tuple[int, ...] | None:
         """The place of the first element that is wrong, where the shape is right."""
-        if self.value is None or self.shape != self.right.shape or not self.right.size:
+        if not self.comparable:
             return None
         with np.errstate(all="ignore"):
             wrong = ~(np.abs(self.value - self.right) <= TOLERANCE * _scale(self.value, self.right))

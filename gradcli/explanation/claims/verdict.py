@@ -1,5 +1,4 @@
-"""Is a claim right? At all points, and for every size where the two formulas can be brought together.
-"""
+"""Is a claim right: at all points, and for every size?"""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -17,7 +16,6 @@ from .proof import same
 from .reading import Claim, Given, names_in, read_claims
 from .readings import readings, resized
 from .trials import Trial, tried
-
 
 Special = Callable[[Any], Any]
 
