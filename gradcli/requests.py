@@ -10,8 +10,8 @@ from .explanation.arrays import jsonable
 from .language.problem import pose
 from .limits import Limits
 
-FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
-WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes")
+FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
+WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes", "claims")
 
 
 def batch(
@@ -76,7 +76,8 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
             limits=limits,
-        )
+        ),
+        claims=_object(fields.get("claim"), "claim"),
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
 
@@ -111,7 +112,7 @@ def _explained(a: Analysis, name: str) -> Any:
                 "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()},
             }
         case _:
-            return data("notes")
+            return data(name)
 
 
 def _wanted(want: Any) -> tuple[str, ...]:

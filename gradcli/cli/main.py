@@ -148,6 +148,7 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 @takes(
     *REQUEST,
     "expand",
+    "claim",
     "format",
     "show",
     "element",

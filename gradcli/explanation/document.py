@@ -61,18 +61,7 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
-    from .sections import (
-        backward,
-        checks,
-        claims,
-        code,
-        forward,
-        gradient,
-        inputs,
-        jacobian,
-        notes,
-        seed,
-    )
+    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
 
     match name:
         case "inputs":
@@ -87,7 +76,9 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             return [backward.backward(a, w, c.most)]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in a.problem.wrt]
-        case "claims":
+        case "claims" if a.claims:
+            from .sections import claims
+
             return [claims.claims(a)]
         case "checks":
             return [checks.checks(a, w)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...language.program import Program
 from .changes import Words, added, changes, expression, method, opposite, parts, transposed
 
-LONGEST = 60  # parts of a formula that are changed
+LONGEST = 40  # parts of a formula that are changed
 
 
 class Edit(NamedTuple):

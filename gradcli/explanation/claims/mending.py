@@ -22,7 +22,7 @@ from .points import Points
 from .reading import ORIGIN, Claim, targets
 from .trials import Trial, close, holds, tried
 
-PAIRS = 1_500  # pairs of changes that are tried
+PAIRS = 800  # pairs of changes that are tried
 SHORT = 60  # characters of what is said of a part that was left out
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 USES = 5  # uses of an input, of which some may be missing

@@ -16,10 +16,13 @@ from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.problem import Input, Problem
 from ...lazy import np
+from ..analysis import Analysis
+from ..sections.notes import kinks
 from .reading import targets
 
 DRAWS = 40  # of values, until no two are the same
-POINTS = 3  # for the first sizes, where there are no others
+POINTS = 5  # for the first sizes, where there are no others
+MORE = 8  # points, where all gradients are 0 at those before
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 
@@ -85,12 +88,19 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
         hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
         raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
     rng = np.random.default_rng(0)
-    others = problems[1:] or [first] * (POINTS - 1)
+    others = [*problems[1:], first] if len(problems) > 1 else [first] * (POINTS - 1)
     drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
-    tried = [p for p in (drawn[0], _as_given(first, names), *drawn[1:]) if p is not None]
+    given = None if kinks(Analysis(first)) else _as_given(first, names)
+    tried = [p for p in (drawn[0], given, *drawn[1:]) if p is not None]
     if not tried:
         said = "no numbers were found at which the output and its gradients are finite"
         raise GradcliError("needs-value", said, hint="give values with -v")
+    more = (p for p in (_drawn(first, names, rng) for _ in range(MORE)) if p is not None)
+    while not all(any(np.any(p.right(name)) for p in tried) for name in names):
+        point = next(more, None)
+        if point is None:
+            break
+        tried.append(point)
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 

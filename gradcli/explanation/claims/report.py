@@ -54,6 +54,8 @@ def reason(v: Verdict) -> str:
     """What is the matter with a wrong claim, in one line."""
     if v.mend is not None:
         return v.mend.why
+    if v.condition is not None:
+        return f"right only where {v.condition}"
     trial = v.wrong
     assert trial is not None
     if trial.error is not None:
