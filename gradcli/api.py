@@ -20,10 +20,12 @@ def _pose(
     grad: Any,
     wrt: Collection[str] | str | None,
     limits: Limits | None = None,
+    claims: Any = (),
 ) -> Analysis:
     _check_named(expr, shapes, values)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits))
+    problem = pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits)
+    return Analysis(problem, claims=claims)
 
 
 def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
@@ -171,11 +173,32 @@ def check(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    claim: Mapping[str, str] | str | None = None,
 ) -> list[dict[str, Any]]:
-    """The checks of the gradient of `expr`: name, ok, max_error, place, remark. Raises
-    GradcliError.
+    """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
+
+    `claim` has formulas that you derived, by name of the input, or one as a text `W = g.T @ x`.
+    Each gets a check of its own after the others, with one more key, `claim`: what the JSON has
+    under `claims`. Raises GradcliError.
     """
-    return explain(expr, shapes=shapes, values=values, grad=grad, wrt=wrt).checks
+    claims = () if claim is None else [claim] if isinstance(claim, str) else claim
+    from .explanation.data import Data
+
+    data = Data(_pose(expr, shapes, values, _own(grad), wrt, claims=claims))
+    return [*data("checks"), *map(_claim_check, data("claims"))]
+
+
+def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
+    element = found["element"]
+    error = None if element is None else abs(element["claimed_value"] - element["value"])
+    return {
+        "name": f"claim {found['input']} = {found['claim']}",
+        "ok": found["ok"],
+        "max_error": error,
+        "place": None if element is None else element["name"],
+        "remark": found["remark"],
+        "claim": found,
+    }
 
 
 def cost(

@@ -11,8 +11,8 @@ from .explanation.section_names import SHAPES_ALONE
 from .language.problem import pose
 from .limits import Limits
 
-FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
-WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes", "cost")
+FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
+WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes", "claims", "cost")
 
 
 def batch(
@@ -77,7 +77,8 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
             limits=limits if set(wanted) - set(SHAPES_ALONE) else limits.for_shapes(),
-        )
+        ),
+        claims=_object(fields.get("claim"), "claim"),
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
 
@@ -112,7 +113,7 @@ def _explained(a: Analysis, name: str) -> Any:
                 "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()},
             }
         case _:
-            return data("notes")
+            return data(name)
 
 
 def _wanted(want: Any) -> tuple[str, ...]:

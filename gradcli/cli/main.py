@@ -109,7 +109,7 @@ def _analysis(streams: Streams, given: Given) -> Any:
 
         problem = problem.rebuilt(expanded(problem.roots))
     against = [name.strip() for name in given.against.split(",")] if given.against else []
-    return Analysis(problem, given.dtype, against)
+    return Analysis(problem, given.dtype, against, given.claim)
 
 
 def _sections(given: Given) -> tuple[str, ...]:
@@ -155,6 +155,7 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 @takes(
     *REQUEST,
     "expand",
+    "claim",
     "format",
     "show",
     "element",
@@ -205,18 +206,20 @@ def graph(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*REQUEST, "against", "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "claim", "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
-    """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves.
+    """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves; or
+    formulas that you derived by hand.
 
     Exit status 1 if anything disagrees.
     """
     from ..explanation.sections.checks import run_checks
 
-    given.show = "answer,checks,notes"
+    given.show = "claims,checks" if given.claim else "answer,checks,notes"
     analysis = _analysis(streams, given)
     _emit(streams, analysis, given)
-    if any(c.ok is False for c in run_checks(analysis)):
+    outcomes = [*analysis.verdicts, *run_checks(analysis)]
+    if any(outcome.ok is False for outcome in outcomes):
         raise typer.Exit(NO)
 
 

@@ -56,7 +56,9 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
     return Option(type, default, typer.Option(*names, help=help, **told))
 
 
-SECTIONS = "answer, inputs, forward, seed, jacobian, cost, backward, gradient, checks, code, notes"
+SECTIONS = (
+    "answer, inputs, forward, seed, jacobian, cost, backward, gradient, claims, checks, code, notes"
+)
 OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
@@ -116,6 +118,10 @@ OPTIONS = {
     "against": _option(
         str | None, None, "--against", metavar="torch,jax",
         help="Compare with PyTorch, with JAX, or with both, where they are installed.",
+    ),
+    "claim": _option(
+        list[str], (), "--claim", metavar='"W = g.T @ x"',
+        help="A formula that you derived: is it the gradient of W? Repeatable.",
     ),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
     "color": _option(Color, Color.auto, "--color", help="Before NO_COLOR and FORCE_COLOR."),

@@ -29,11 +29,18 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
 
 class Analysis:
     """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without
-    a value. `against` names the frameworks that answers are compared with.
+    a value. `against` names the frameworks that answers are compared with; `claims` are formulas
+    that somebody derived, as texts `W = g.T @ x` or by name.
     """
 
-    def __init__(self, problem: Problem, dtype: str = "float64", against: Sequence[str] = ()):
-        self.problem, self.dtype, self.against = problem, dtype, against
+    def __init__(
+        self,
+        problem: Problem,
+        dtype: str = "float64",
+        against: Sequence[str] = (),
+        claims: Sequence[str] | dict[str, str] = (),
+    ):
+        self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self._known: dict[Node, bool] = {}
 
     @cached_property
@@ -151,6 +158,17 @@ class Analysis:
             rows,
             None if grad is None or numeric else self._rows(grad),
         )
+
+    # ---- claims ----------------------------------------------------------------------------------
+
+    @cached_property
+    def verdicts(self) -> Sequence[Any]:
+        """What is to be said of the claims, a Verdict for each."""
+        if not self.claims:
+            return ()
+        from .claims.verdict import judge
+
+        return judge(self.claims, self.problem)
 
     # ---- elements --------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ KEYS = (
     "jacobian",
     "cost",
     "grad",
+    "claims",
     "checks",
     "notes",
 )
@@ -237,6 +238,13 @@ class Data:
                 self.w.without_implicit_seed(node)
             )[0]
         )
+
+    def _claims(self) -> list[dict[str, Any]]:
+        if not self.a.claims:
+            return []
+        from .claims.report import as_data
+
+        return [as_data(verdict) for verdict in self.a.verdicts]
 
     def _checks(self) -> list[dict[str, Any]]:
         return [

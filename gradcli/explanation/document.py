@@ -76,6 +76,10 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             return [backward.backward(a, w, c.most)]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in a.problem.wrt]
+        case "claims" if a.claims:
+            from .sections import claims
+
+            return [claims.claims(a)]
         case "checks":
             return [checks.checks(a, w)]
         case "code":

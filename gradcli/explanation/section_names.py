@@ -9,6 +9,7 @@ SECTIONS = (
     "cost",
     "backward",
     "gradient",
+    "claims",
     "checks",
     "code",
     "notes",

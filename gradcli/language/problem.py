@@ -56,7 +56,9 @@ class Seed(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Everything that an answer is computed from. `names` are what the program calls its nodes."""
+    """Everything that an answer is computed from. `names` are what the program calls its nodes,
+    `constants` what it calls numbers and shapes.
+    """
 
     program: Program
     inputs: dict[str, Input]
@@ -66,6 +68,7 @@ class Problem(NamedTuple):
     seed: Seed
     wrt: list[Input]
     limits: Limits
+    constants: dict[str, Any]
 
     @property
     def values(self) -> dict[Node, Any]:
@@ -186,7 +189,10 @@ class _Posing:
             for name, node in scope.items()
             if isinstance(node, Node) and name not in self.names
         }
-        return Problem(self.program, inputs, out, out_name, names, seed, chosen, self.limits)
+        constants = {name: v for name, v in scope.items() if not isinstance(v, Node)}
+        return Problem(
+            self.program, inputs, out, out_name, names, seed, chosen, self.limits, constants
+        )
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
         unknown = [name for name in self.names if name not in self.known]

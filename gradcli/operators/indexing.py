@@ -5,6 +5,7 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 """
 
 from ..errors import GradcliError
+from ..graphs import shapes
 from ..lazy import np
 from .families import movement, operator
 from .leaves import Array
@@ -145,8 +146,16 @@ def _put_at(v, *, shape, index):
     return out
 
 
+def _put_shape(s, *, shape, index):
+    picked = _picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
+    if not shapes.fits(s, picked):
+        where = f"the places that are put into have shape {shapes.text(picked)}"
+        raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
+    return shape
+
+
 @operator(
-    shape=lambda s, *, shape, index: shape,
+    shape=_put_shape,
     value=_put_at,
     method=True,
     dtype="first",

@@ -18,7 +18,7 @@ def render_json(analysis: Analysis, choices: Choices) -> str:
     wanted = (
         {KEY_OF_SECTION.get(name, name) for name in choices.show} | {"schema", "expression"}
         if choices.show
-        else set(KEYS) - set(ON_REQUEST)
+        else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or analysis.claims)}
     )
     data = Data(analysis)
     return json.dumps(

@@ -1,0 +1,268 @@
+"""What can be done to one part of a formula, each with the mistake that it would mend.
+
+Knows which mistakes people make, and nothing about whether a change is right.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+REDUCTIONS = {"sum": "mean", "mean": "sum"}
+OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
+}  # fmt: skip
+
+
+class Words(NamedTuple):
+    """What a formula can be changed with: the seed's name, where a formula needs it; the
+    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions.
+    """
+
+    seed: str | None
+    derivatives: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+    dims: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """Another part in place of one, and why."""
+
+    new: ast.expr
+    why: str
+    rank: int
+
+
+# ---- the parts of a formula ----------------------------------------------------------------------
+
+
+def parts(e: ast.expr) -> Iterator[ast.expr]:
+    """The tensors that a formula is made of, from the outside in; numbers are none."""
+    if _is_number(e):
+        return
+    yield e
+    for inner in operands(e):
+        yield from parts(inner)
+
+
+def operands(e: ast.expr) -> list[ast.expr]:
+    """The tensors that a part is made of."""
+    if isinstance(e, ast.BinOp):
+        return [e.left, e.right]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    if isinstance(e, ast.Attribute | ast.Subscript):
+        return [e.value]
+    if isinstance(e, ast.Call):
+        return [e.func.value, *e.args] if isinstance(e.func, ast.Attribute) else list(e.args)
+    return []
+
+
+def _is_number(e: ast.expr) -> bool:
+    if isinstance(e, ast.UnaryOp):
+        return _is_number(e.operand)
+    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred)
+
+
+def expression(text: str) -> ast.expr:
+    """A text as syntax."""
+    return ast.parse(text, mode="eval").body
+
+
+# ---- changes -------------------------------------------------------------------------------------
+
+
+def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
+    """What can be done to one part."""
+    it = "it" if whole else _shown(e)
+    yield from _turned(e, it)
+    yield from _widened(e, it)
+    yield from _signs(e, it)
+    yield from _dropped(e)
+    yield from _factors(e, it, words)
+    yield from _reductions(e, it, words.dims)
+
+
+def _shown(e: ast.expr) -> str:
+    text = ast.unparse(e)
+    return text if len(text) <= 30 else "a part of it"
+
+
+def _turned(e: ast.expr, it: str) -> Iterator[Change]:
+    new, why = transposed(e, it)
+    rank = 1 if isinstance(e, ast.Name | ast.Attribute | ast.Call) else 2
+    yield Change(new, why, rank)
+    if not isinstance(e, ast.Attribute):
+        yield Change(ast.Attribute(e, "mT"), why, 3)
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
+        symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
+        yield Change(ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 2)
+
+
+def transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
+    """A part transposed, or not transposed any more; and why."""
+    if isinstance(e, ast.Attribute) and e.attr in ("T", "mT"):
+        return e.value, f"{_shown(e.value)} is not to be transposed"
+    return ast.Attribute(e, "T"), f"{it} is to be transposed"
+
+
+def _widened(e: ast.expr, it: str) -> Iterator[Change]:
+    """Another dimension, for what is multiplied with a tensor of more of them."""
+    if isinstance(e, ast.Name | ast.Call):
+        for place in ("-1", "0"):
+            made = method(e, "unsqueeze", [expression(place)])
+            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", 3)
+
+
+def _signs(e: ast.expr, it: str) -> Iterator[Change]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add):
+        yield Change(ast.BinOp(e.left, ast.Sub(), e.right), "a + is to be a -", 4)
+    elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Sub):
+        yield Change(ast.BinOp(e.left, ast.Add(), e.right), "a - is to be a +", 4)
+        yield Change(ast.BinOp(e.right, ast.Sub(), e.left), "the sign is wrong", 4)
+    elif isinstance(e, ast.UnaryOp):
+        yield Change(e.operand, "a minus is one too many", 4)
+    else:
+        yield Change(opposite(e), f"the sign of {it} is wrong", 4)
+
+
+def opposite(e: ast.expr) -> ast.expr:
+    """A part with the other sign."""
+    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
+        return e.operand
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
+        return ast.BinOp(opposite(e.left), e.op, e.right)
+    return ast.UnaryOp(ast.USub(), e)
+
+
+def _dropped(e: ast.expr) -> Iterator[Change]:
+    """A factor, a term or an exponent less."""
+    if not isinstance(e, ast.BinOp):
+        return
+    if isinstance(e.op, ast.Mult):
+        yield Change(e.right, f"the factor {_shown(e.left)} is one too many", 4)
+        yield Change(e.left, f"the factor {_shown(e.right)} is one too many", 4)
+    elif isinstance(e.op, ast.Div):
+        yield Change(e.left, f"it is not to be divided by {_shown(e.right)}", 4)
+        product = ast.BinOp(e.left, ast.Mult(), e.right)
+        yield Change(product, f"{_shown(e.right)} multiplies, and does not divide", 5)
+    elif isinstance(e.op, ast.Add | ast.Sub):
+        right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
+        yield Change(e.left, f"the term {_shown(e.right)} is one too many", 5)
+        yield Change(right, f"the term {_shown(e.left)} is one too many", 5)
+    elif isinstance(e.op, ast.Pow) and isinstance(e.right, ast.Constant):
+        exponent = e.right.value
+        for n in (exponent - 1, exponent + 1) if isinstance(exponent, int | float) else ():
+            new = e.left if n == 1 else ast.BinOp(e.left, e.op, ast.Constant(n))
+            yield Change(new, f"the exponent is to be {n}", 4)
+
+
+def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
+    """A factor more: the seed, a derivative, or anything that has a name."""
+    if words.seed is not None:
+        yield from _with_seed(e, words.seed)
+    for formula, function in words.derivatives:
+        factor = _as_condition(expression(formula))
+        why = f"the derivative of {function}, {ast.unparse(factor)}, is missing as a factor"
+        yield Change(_times(e, factor), why if it == "it" else f"{why} of {it}", 4)
+    if isinstance(e, ast.Name):
+        squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
+        yield Change(squared, f"{it} is to be squared", 5)
+    for name in words.names:
+        named = ast.Name(name)
+        yield Change(_times(e, named), f"the factor {name} is missing", 7)
+        why = f"it is to be divided by {name}"
+        yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
+
+
+def _times(e: ast.expr, factor: ast.expr) -> ast.expr:
+    return ast.BinOp(e, ast.Mult(), factor)
+
+
+def _as_condition(e: ast.expr) -> ast.expr:
+    """h > 0 for where(h <= 0, 0, 1.0)."""
+    if not (isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "where"):
+        return e
+    mask, no, yes = e.args
+    known = isinstance(mask, ast.Compare) and type(mask.ops[0]) in OPPOSITE
+    numbers = isinstance(no, ast.Constant) and isinstance(yes, ast.Constant)
+    if not (known and numbers and (no.value, yes.value) == (0, 1)):  # type: ignore[attr-defined]
+        return e
+    assert isinstance(mask, ast.Compare)
+    return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
+
+
+def _with_seed(e: ast.expr, seed: str) -> Iterator[Change]:
+    why = f"the seed {seed} is missing"
+    for place, text in enumerate((seed, f"{seed}.unsqueeze(-1)", f"{seed}.unsqueeze(0)")):
+        yield Change(ast.BinOp(expression(text), ast.Mult(), e), why, 1 + (place > 0))
+    for text in (seed, f"{seed}.T"):
+        yield Change(ast.BinOp(expression(text), ast.MatMult(), e), why, 2)
+        yield Change(ast.BinOp(e, ast.MatMult(), expression(text)), why, 2)
+    turned = ast.Attribute(e, "T")
+    yield Change(ast.BinOp(turned, ast.MatMult(), ast.Name(seed)), why, 3)
+    yield Change(ast.BinOp(ast.Name(seed), ast.MatMult(), turned), why, 3)
+    yield Change(ast.Call(ast.Name("outer"), [ast.Name(seed), e], []), why, 3)
+    yield Change(ast.Call(ast.Name("outer"), [e, ast.Name(seed)], []), why, 3)
+
+
+def added(left: ast.expr, right: ast.expr) -> ast.expr:
+    """left + right; left - b where right is -b."""
+    first = right
+    while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult | ast.Div | ast.MatMult):
+        first = first.left
+    if isinstance(first, ast.UnaryOp) and isinstance(first.op, ast.USub):
+        return ast.BinOp(left, ast.Sub(), opposite(right))
+    return ast.BinOp(left, ast.Add(), right)
+
+
+# ---- sums and means ------------------------------------------------------------------------------
+
+
+def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]:
+    """A sum more or less, over other dimensions, or a mean in its place."""
+    name = _reduction(e)
+    if isinstance(e, ast.Call) and name is not None:
+        base, other = operands(e)[0], REDUCTIONS[name]
+        args = e.args if isinstance(e.func, ast.Attribute) else e.args[1:]
+        why = f"a {name} stands where a {other} belongs"
+        yield Change(method(base, other, args, e.keywords), why, 0)
+        for over, kept in _dims(dims):
+            why = f"the {name} of {_shown(base)} goes {_over(over)}{_keeping(kept)}"
+            yield Change(method(base, name, over, kept), why, 2 if kept else 1)
+        yield Change(base, f"the {name} is one too many", 4)
+        return
+    for over, kept in _dims(dims):
+        for kind, rank in (("sum", 4), ("mean", 6)):
+            why = f"a {kind} of {it} {_over(over)} is missing{_keeping(kept)}"
+            yield Change(method(e, kind, over, kept), why, rank)
+
+
+def _over(args: list[ast.expr]) -> str:
+    return f"over dimension {ast.unparse(args[0])}" if args else "over all elements"
+
+
+def _keeping(keywords: list[ast.keyword]) -> str:
+    return ", with keepdim=True" if keywords else ""
+
+
+def _dims(dims: tuple[str, ...]) -> Iterator[tuple[list[ast.expr], list[ast.keyword]]]:
+    keepdim = ast.keyword("keepdim", ast.Constant(True))
+    for dim in dims:
+        yield [expression(dim)], []
+        yield [expression(dim)], [keepdim]
+    yield [], []
+
+
+def _reduction(e: ast.expr) -> str | None:
+    """ "sum" or "mean" for a call of it."""
+    if not isinstance(e, ast.Call) or not operands(e):
+        return None
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    return name if name in REDUCTIONS else None
+
+
+def method(
+    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
+) -> ast.Call:
+    """base.name(args)."""
+    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))

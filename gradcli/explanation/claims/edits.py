@@ -1,0 +1,149 @@
+"""Formulas with small changes, as texts.
+
+Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...language.program import Program
+from .changes import Words, added, changes, expression, method, opposite, parts, transposed
+
+LONGEST = 40  # parts of a formula that are changed
+
+
+class Edit(NamedTuple):
+    """A changed formula as text, what was the matter, and how likely that is: 0 above all."""
+
+    text: str
+    why: str
+    rank: int
+
+
+def edits(program: Program, words: Words) -> Iterator[Edit]:
+    """The changes of each part of a formula, of its steps as well."""
+    count = 0
+    for place, statement in enumerate(program.statements):
+        for part in parts(statement.value):
+            count += 1
+            if count > LONGEST:
+                return
+            whole = part is statement.value and place == len(program.statements) - 1
+            for change in changes(part, words, whole):
+                value = _replaced(statement.value, part, change.new)
+                yield Edit(_text(program, place, value), change.why, change.rank)
+    yield from _transposed_everywhere(program)
+    yield from _renamed(program, words.names)
+
+
+def shape_edits(program: Program) -> list[Edit]:
+    """The changes that exchange rows and columns, or operands."""
+    words = Words(None, (), (), ())
+    return [e for e in edits(program, words) if e.rank <= 3]
+
+
+def left_out(program: Program) -> Iterator[Edit]:
+    """A formula without one of its terms or factors; `why` says that this is missing."""
+    for place, statement in enumerate(program.statements):
+        for e in parts(statement.value):
+            for rest, missing in _without_operand(e):
+                value = _replaced(statement.value, e, rest)
+                yield Edit(_text(program, place, value), f"{missing} is missing", 0)
+
+
+def _without_operand(e: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+        plus = isinstance(e.op, ast.Add | ast.Sub)
+        what = "the term" if plus else "the factor"
+        sign = {ast.Sub: "-", ast.Div: "1 / "}.get(type(e.op), "")
+        negative = isinstance(e.op, ast.Sub) or not isinstance(e.op, ast.Add | ast.Mult)
+        yield e.left, f"{what} {sign}{_bracketed(e.right) if negative else ast.unparse(e.right)}"
+        if not negative:
+            yield e.right, f"{what} {ast.unparse(e.left)}"
+
+
+def _bracketed(e: ast.expr) -> str:
+    return f"({ast.unparse(e)})" if isinstance(e, ast.BinOp) else ast.unparse(e)
+
+
+def scaled(program: Program, factor: str, divide: bool = False) -> str:
+    """The text of a formula, multiplied or divided by what another text says."""
+    value, other = program.statements[-1].value, expression(factor)
+    made = ast.BinOp(value, ast.Div(), other) if divide else ast.BinOp(other, ast.Mult(), value)
+    return _text(program, len(program.statements) - 1, made)
+
+
+def negated(program: Program) -> str:
+    """The text of a formula with the other sign."""
+    value = program.statements[-1].value
+    return _text(program, len(program.statements) - 1, opposite(value))
+
+
+def plus(program: Program, term: str) -> str:
+    """The text of a formula and a term added to it."""
+    made = added(program.statements[-1].value, expression(term))
+    return _text(program, len(program.statements) - 1, made)
+
+
+def called(program: Program, name: str, *args: str) -> str:
+    """The text of a formula with a method called on it."""
+    made = method(program.statements[-1].value, name, [expression(a) for a in args])
+    return _text(program, len(program.statements) - 1, made)
+
+
+def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
+    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
+    if e is old:
+        return new
+    if isinstance(e, list):
+        items = [_replaced(item, old, new) for item in e]
+        return items if any(a is not b for a, b in zip(items, e)) else e
+    if not isinstance(e, ast.AST):
+        return e
+    fields = dict(ast.iter_fields(e))
+    made = {name: _replaced(value, old, new) for name, value in fields.items()}
+    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+
+
+def _text(program: Program, place: int, value: ast.expr) -> str:
+    values = [value if k == place else s.value for k, s in enumerate(program.statements)]
+    written = [ast.unparse(v) for v in values]
+    named = [f"{', '.join(s.names)} = {text}" for s, text in zip(program.statements, written)]
+    return "; ".join([*named[:-1], written[-1]])
+
+
+def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
+    """One name in place of another, in a single place or in all."""
+    value = program.statements[-1].value
+    used = [part for part in parts(value) if isinstance(part, ast.Name)]
+    for old in dict.fromkeys(part.id for part in used):
+        places = [part for part in used if part.id == old]
+        for name in names:
+            if name != old:
+                why = f"{name} belongs where {old} stands"
+                for chosen in ([part] for part in places) if len(places) > 1 else ():
+                    yield _put(program, chosen, name, why)
+                yield _put(program, places, name, why)
+
+
+def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Edit:
+    value = program.statements[-1].value
+    for part in places:
+        value = _replaced(value, part, ast.Name(name))
+    return Edit(_text(program, len(program.statements) - 1, value), why, 6)
+
+
+def _transposed_everywhere(program: Program) -> Iterator[Edit]:
+    """What occurs several times, transposed wherever it does."""
+    value = program.statements[-1].value
+    groups: dict[str, list[ast.expr]] = {}
+    for part in parts(value):
+        groups.setdefault(ast.unparse(part), []).append(part)
+    for text, same in groups.items():
+        if len(same) > 1:
+            made = value
+            for part in same:
+                made = _replaced(made, part, transposed(part, text)[0])
+            why = transposed(same[0], text)[1]
+            yield Edit(_text(program, len(program.statements) - 1, made), why, 3)

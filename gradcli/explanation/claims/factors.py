@@ -1,0 +1,88 @@
+"""Claims that are too large or too small by one factor for all elements."""
+
+from fractions import Fraction
+
+from ...language.program import Program, read_program
+from ...lazy import np
+from ...limits import Limits
+from .edits import negated, scaled
+from .reading import built
+from .trials import Trial, close
+
+LARGEST = 12  # number above or below the line in a factor that is told
+SAME = 1e-6  # relative difference up to which factors are the same
+TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
+MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
+
+
+def by_a_number(program: Program, trials: list[Trial]) -> tuple[str, str] | None:
+    """The formula without a factor that is the same number at all points, and what is said."""
+    ratios = _ratios(trials)
+    if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
+        return None
+    ratio = Fraction(ratios[0]).limit_denominator(LARGEST)
+    near = abs(float(ratio) - ratios[0]) <= SAME * abs(ratios[0])
+    if not ratio or not near or abs(ratio.numerator) > LARGEST:
+        return None
+    return _without(program, ratio), _too_large(ratio)
+
+
+def by_a_size(
+    program: Program, trials: list[Trial], size: str, mentioned: bool
+) -> tuple[str, str] | None:
+    """The same for a factor that is a number of elements, written `size`, and 2, 1/2 or a sign
+    beside it; where all points have the same, only if it is `mentioned` in a formula.
+    """
+    ratios = _ratios(trials)
+    numbers = [_number(size, t) for t in trials]
+    if ratios is None or (len(set(numbers)) == 1 and not mentioned):
+        return None
+    for divide in (True, False):
+        rest = [r / n if divide else r * n for r, n in zip(ratios, numbers)]
+        ratio = Fraction(rest[0]).limit_denominator(2)
+        if 0 < abs(ratio) <= 2 and all(abs(r - ratio) < SAME for r in rest):
+            why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
+            made = scaled(program, size, divide)
+            if ratio == 1:
+                return made, why
+            return _without(read_program(made, Limits()), ratio), f"{why}; {_too_large(ratio)}"
+    return None
+
+
+def _number(size: str, trial: Trial) -> float:
+    program = read_program(size, Limits())
+    return float(trial.point(built(program, trial.point.problem)))
+
+
+def _ratios(trials: list[Trial]) -> list[float] | None:
+    """What a claim is too large by at each point; None where that differs between elements."""
+    found = [_ratio(t) for t in trials]
+    known = [r for r in found if r is not None]
+    return known if len(known) == len(found) else None
+
+
+def _ratio(trial: Trial) -> float | None:
+    if trial.value is None or trial.shape != trial.right.shape or not np.any(trial.right):
+        return None
+    with np.errstate(all="ignore"):
+        ratio = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
+    return ratio if ratio and close(trial.value, ratio * trial.right) else None
+
+
+def _too_large(ratio: Fraction) -> str:
+    """What is said of a claim that is `ratio` times what it should be."""
+    times = TIMES.get(abs(ratio), f"{abs(ratio)} times")
+    large = "" if abs(ratio) == 1 else f"it is {times} what it should be"
+    return " and ".join(filter(None, ("the sign is wrong" if ratio < 0 else "", large)))
+
+
+def _without(program: Program, ratio: Fraction) -> str:
+    """The text of a formula divided by a number."""
+    if ratio < 0:
+        text = negated(program)
+        return text if ratio == -1 else _without(read_program(text, Limits()), -ratio)
+    if ratio.numerator == 1:
+        return scaled(program, str(ratio.denominator))
+    if ratio.denominator == 1:
+        return scaled(program, str(ratio), divide=True)
+    return scaled(program, f"{ratio.denominator} / {ratio.numerator}")

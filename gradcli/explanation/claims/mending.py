@@ -1,0 +1,280 @@
+"""The nearest right formula: what would mend a claim.
+
+Whatever is offered was read from its text and is right at all points.
+"""
+
+from functools import cached_property
+from itertools import chain, combinations
+from typing import NamedTuple
+
+from ...autodiff.reverse import Contribution, Step, backward
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import OPS, Node, walk
+from ...language.program import Program, read_program
+from ...lazy import np
+from ...notation import tree
+from ..analysis import Analysis
+from ..blocks import text_of
+from ..wording import Wording, listed
+from . import edits, factors
+from .points import Points
+from .reading import ORIGIN, Claim, targets
+from .trials import Trial, close, holds, tried
+
+PAIRS = 800  # pairs of changes that are tried
+SHORT = 60  # characters of what is said of a part that was left out
+ROWS = 400  # of a Jacobian whose diagonal is looked at
+USES = 5  # uses of an input, of which some may be missing
+
+
+class Mend(NamedTuple):
+    """A formula that is right, and what was the matter with the claim."""
+
+    formula: str
+    why: str
+
+
+class Search:
+    """The search for what would mend one claim; of its `trials` the first is at short numbers."""
+
+    def __init__(self, claim: Claim, trials: list[Trial], points: Points):
+        self.claim, self.trials, self.points = claim, trials, points
+        self.problem = points.tried[0].problem
+        self.w = Wording(Analysis(self.problem))
+        self.grad = points.tried[0].gradient(claim.name)
+        self.target = targets(self.problem)[claim.name]
+
+    def mend(self) -> Mend | None:
+        """The nearest right formula, as far as one was found."""
+        if self.grad is None:
+            return None
+        ways = (
+            self._likeliest,
+            self._by_a_size,
+            self._by_a_number,
+            self._broadcast,
+            self._edited,
+            self._diagonal_alone,
+            self._left_out,
+            self._way_back_missing,
+            self._left_out_at_length,
+            self._factor_missing,
+            self._term_missing,
+            self._edited_twice,
+        )
+        return next((found for way in ways if (found := way()) is not None), None)
+
+    def _verified(self, text: str) -> Program | None:
+        """The program of a text that is right at all points; None for other texts."""
+        try:
+            program = read_program(text, self.problem.limits, ORIGIN)
+        except GradcliError:
+            return None
+        return program if holds(program, self.claim.name, self.points.tried) else None
+
+    def _if_right(self, text: str, why: str) -> Mend | None:
+        return Mend(text, why) if self._verified(text) else None
+
+    # ---- a factor that is the same everywhere ----------------------------------------------------
+
+    def _likeliest(self) -> Mend | None:
+        """What is said before anything else: a mean for a sum."""
+        found = [e for e in self._right_edits if e.rank == 0]
+        return Mend(found[0].text, found[0].why) if found else None
+
+    def _by_a_size(self) -> Mend | None:
+        """Too large by a number of elements: the mean of something was taken for its sum."""
+        mentioned = f"{self._formula(self.grad)} {self.claim.text}"
+        texts = [e.text for e in self._right_edits if e.rank < 6]
+        for text in self._sizes():
+            found = factors.by_a_size(self.claim.program, self.trials, text, text in mentioned)
+            if found is not None:
+                return self._if_right(min([*texts, found[0]], key=len), found[1])
+        return None
+
+    def _by_a_number(self) -> Mend | None:
+        """Twice too large, or of the other sign."""
+        texts = [e.text for e in self._right_edits if e.rank < 6]
+        found = factors.by_a_number(self.claim.program, self.trials)
+        return found and self._if_right(min([*texts, found[0]], key=len), found[1])
+
+    def _sizes(self) -> list[str]:
+        """Numbers of elements as texts: of dimensions, and of whole tensors."""
+        named = {n: node for n, node in self._named().items() if node.ndim}
+        wholes = [f"{name}.numel()" for name in named]
+        dims = [f"{name}.shape[{d}]" for name, node in named.items() for d in range(node.ndim)]
+        return [*dims, *wholes]
+
+    # ---- changes of the claim's text -------------------------------------------------------------
+
+    def _broadcast(self) -> Mend | None:
+        """Right numbers in another shape."""
+        if not all(t.broadcasts or t.agrees for t in self.trials):
+            return None
+        ways = ("expand", "reshape")
+        texts = [edits.called(self.claim.program, way, f"{self.claim.name}.shape") for way in ways]
+        right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
+        return Mend(right[0], "the numbers are right, and the shape is not")
+
+    def _edited(self) -> Mend | None:
+        found = next(iter(self._right_edits), None)
+        return found and Mend(found.text, found.why)
+
+    @cached_property
+    def _right_edits(self) -> list[edits.Edit]:
+        """The changes that make the claim right, the likeliest first."""
+        made = {e.text: e for e in reversed([*edits.edits(self.claim.program, self._words())])}
+        return sorted(
+            (e for e in reversed(made.values()) if self._verified(e.text)), key=lambda e: e.rank
+        )
+
+    def _left_out(self, longest: int = SHORT) -> Mend | None:
+        """A term or a factor of the right formula, without which it is the claim."""
+        text, value = self._formula(self.grad), self.trials[0].value
+        if text is None or value is None:
+            return None
+        whole = read_program(text, self.problem.limits)
+        for e in edits.left_out(whole):
+            program = read_program(e.text, self.problem.limits)
+            if len(e.why) <= longest and all(self._is(program, t) for t in self.trials):
+                return Mend(text, e.why)
+        return None
+
+    def _left_out_at_length(self) -> Mend | None:
+        return self._left_out(10**9)
+
+    def _is(self, program: Program, trial: Trial) -> bool:
+        """Whether a formula comes to what the claim does."""
+        other, here = tried(program, self.claim.name, trial.point).value, trial.value
+        known = other is not None and here is not None and other.shape == here.shape
+        return known and close(other, here)
+
+    def _edited_twice(self) -> Mend | None:
+        """Two changes: of shapes and places, and of the sign beside them."""
+        count = 0
+        for first in edits.shape_edits(self.claim.program):
+            program = read_program(first.text, self.problem.limits, ORIGIN)
+            others = edits.shape_edits(program)
+            opposite = edits.Edit(edits.negated(program), "the sign is wrong", 0)
+            for second in (opposite, *others):
+                count += 1
+                if count > PAIRS:
+                    return None
+                if self._verified(second.text):
+                    return Mend(second.text, f"{first.why}, and {second.why}")
+        return None
+
+    def _words(self) -> edits.Words:
+        """What a formula can be changed with."""
+        seed, used = self.problem.seed, self.trials[0].node
+        there = used is not None and seed.node in walk([used])
+        missing = not seed.implicit and not there
+        names = tuple(self._named())
+        last = "-1" if "-1" in f"{self.claim.text} {self.problem.program.source.text}" else "1"
+        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)")
+        return edits.Words(seed.name if missing else None, self._derivatives(), names, dims)
+
+    def _named(self) -> dict[str, Node]:
+        p = self.problem
+        found = targets(p)
+        return found if p.out in found.values() else found | {p.out_name: p.out}
+
+    def _derivatives(self) -> tuple[tuple[str, str], ...]:
+        """Of the elementwise operations on the way to the output: formula and function."""
+        found: dict[str, str] = {}
+        for node in walk([self.problem.out]):
+            for x in node.parents if _is_function(node) else ():
+                slope = backward(node, OPS["ones"](size=node.shape), [x]).of[x]
+                text = self._formula(slope)
+                if text is not None:
+                    found.setdefault(text, node.op.name)
+        return tuple(found.items())
+
+    def _diagonal_alone(self) -> Mend | None:
+        """Where each element of the output is taken to depend on one element of the input."""
+        if not all(_is_diagonal(t, self.claim.name) for t in self.trials):
+            return None
+        name, out = self.claim.name, self.problem.out_name
+        why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
+        return Mend(self._formula(self.grad) or "", why)
+
+    # ---- what is missing -------------------------------------------------------------------------
+
+    def _way_back_missing(self) -> Mend | None:
+        """An input that is used several times, and some of the uses forgotten."""
+        value = self.trials[0].value
+        steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
+        arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
+        if value is None or not 1 < len(arriving) <= USES:
+            return None
+        arrays = [self.points.tried[0](c.sent) for _, c in arriving]
+        chosen = chain.from_iterable(
+            combinations(range(len(arriving)), n) for n in range(len(arriving) - 1, 0, -1)
+        )
+        for there in chosen:
+            if value.shape == arrays[0].shape and close(value, sum(arrays[k] for k in there)):
+                return self._with_ways([a for k, a in enumerate(arriving) if k not in there])
+        return None
+
+    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Mend | None:
+        total = missing[0][1].sent
+        for _, contribution in missing[1:]:
+            total = total + contribution.sent
+        through = listed(list(dict.fromkeys(text_of(self.w.short(s.node)) for s, _ in missing)))
+        used = f"{self.claim.name} is used several times"
+        return self._plus(total, f"{used}, and what comes back from {through} is missing")
+
+    def _plus(self, term: Node, why: str) -> Mend | None:
+        text = self._formula(term)
+        made = "" if text is None else edits.plus(self.claim.program, text)
+        return self._if_right(made, why)
+
+    def _factor_missing(self) -> Mend | None:
+        """right / claim, where that is short."""
+        first = self.trials[0]
+        if first.node is None or not first.comparable or not np.all(first.value):
+            return None
+        text = self._shorter(self.grad / first.node)
+        if text is None:
+            return None
+        made = edits.scaled(self.claim.program, text)
+        return self._if_right(made, f"the factor {text} is missing")
+
+    def _term_missing(self) -> Mend | None:
+        """right - claim, where that is short."""
+        first = self.trials[0]
+        if first.node is None or not first.comparable:
+            return None
+        term = self.grad - first.node
+        text = self._shorter(term)
+        return None if text is None else self._plus(term, f"a term is missing: {text}")
+
+    def _shorter(self, node: Node) -> str | None:
+        """The formula of a node, if it is shorter than the gradient's."""
+        made, whole = self.w.formula(node), self.w.formula(self.grad)  # type: ignore[arg-type]
+        if made is None or whole is None or tree.size(made) >= tree.size(whole):
+            return None
+        return tree.text(made)
+
+    def _formula(self, node: Node | None) -> str | None:
+        made = None if node is None else self.w.formula(node)
+        return None if made is None else tree.text(made)
+
+
+def _is_diagonal(trial: Trial, name: str) -> bool:
+    """Whether a claim is the diagonal of the Jacobian times the seed."""
+    point, value = trial.point, trial.value
+    grad, seed = point.gradient(name), point.problem.seed.node
+    if value is None or grad is None or not 1 < seed.numel <= ROWS or value.shape != seed.shape:
+        return False
+    given = {i.node: point(i.node) for i in point.problem.inputs.values()}
+    vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)
+    hot = np.eye(seed.numel)
+    diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
+    return close(value, point.seed * np.reshape(diagonal, seed.shape))
+
+
+def _is_function(node: Node) -> bool:
+    """Whether it is a function of the elements of one tensor: tanh, but not a product."""
+    return node.op.family == "elementwise" and not node.op.spelling and len(node.parents) == 1

@@ -1,0 +1,187 @@
+"""Where a claim is tried: values that are not special in any way.
+
+They are drawn on both sides of 0, or where the output asks for others, such that output and
+gradients are finite.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+from ...autodiff.reverse import backward
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...graphs.shapes import Shape
+from ...language.problem import Input, Problem
+from ...lazy import np
+from ..analysis import Analysis
+from ..sections.notes import kinks
+from .reading import targets
+
+DRAWS = 40  # of values, until no two are the same
+POINTS = 5  # for the first sizes, where there are no others
+MORE = 8  # points, where all gradients are 0 at those before
+COMBINATIONS = 100  # of ranges, until output and gradients are finite
+ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
+
+Draw = Callable[[Any, Shape], Any]
+
+
+class Point:
+    """A problem, with a number for every element of its inputs and its seed."""
+
+    def __init__(self, problem: Problem, values: dict[Node, Any], seed: Any):
+        self.problem = problem
+        self.numbers = Evaluator(values, limits=problem.limits)
+        given = problem.seed.value
+        self.seed = seed if given is None else self.numbers(given)[0].astype(float)
+        self.numbers.values[problem.seed.node] = self.seed
+        self._gradients: dict[str, Node | None] = {}
+
+    def __call__(self, node: Node) -> Any:
+        """The array of a node."""
+        return self.numbers(node)[0]
+
+    def gradient(self, name: str) -> Node | None:
+        """The gradient of an input or an intermediate, as graph; None where nothing flows."""
+        if name not in self._gradients:
+            p, node = self.problem, targets(self.problem)[name]
+            self._gradients[name] = backward(p.out, p.seed.node, [node]).of[node]
+        return self._gradients[name]
+
+    def right(self, name: str) -> Any:
+        """The numbers of a gradient; zeros where nothing flows."""
+        grad = self.gradient(name)
+        return np.zeros(targets(self.problem)[name].shape) if grad is None else self(grad)
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the inputs."""
+        return {x.name: x.shape for x in self.problem.inputs.values()}
+
+    def finite(self, names: Sequence[str]) -> bool:
+        """Whether output and gradients are."""
+        try:
+            arrays = [self(self.problem.out), *map(self.right, names)]
+        except GradcliError:
+            return False
+        return all(np.all(np.isfinite(a)) for a in arrays)
+
+
+class Points(NamedTuple):
+    """The points, in the order in which they are tried; whether sizes vary among them."""
+
+    tried: list[Point]
+    sizes_vary: bool
+
+
+def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
+    """Points at which the gradients of `names` are finite, some for each of `problems`, which are
+    one program at several sizes.
+
+    The first ones have numbers that are short. Raises GradcliError where there are none.
+    """
+    first = problems[0]
+    if sum(n.numel for n in walk([first.out])) > ELEMENTS:
+        hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
+        raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
+    rng = np.random.default_rng(0)
+    others = [*problems[1:], first] if len(problems) > 1 else [first] * (POINTS - 1)
+    drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
+    given = None if kinks(Analysis(first)) else _as_given(first, names)
+    tried = [p for p in (drawn[0], given, *drawn[1:]) if p is not None]
+    if not tried:
+        said = "no numbers were found at which the output and its gradients are finite"
+        raise GradcliError("needs-value", said, hint="give values with -v")
+    more = (p for p in (_drawn(first, names, rng) for _ in range(MORE)) if p is not None)
+    while not all(any(np.any(p.right(name)) for p in tried) for name in names):
+        point = next(more, None)
+        if point is None:
+            break
+        tried.append(point)
+    return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def _mixed(rng: Any, shape: Shape) -> Any:
+    return rng.uniform(0.2, 1.8, shape) * rng.choice([-1, 1], shape)
+
+
+def _dominant(rng: Any, shape: Shape) -> Any:
+    """Matrices that have an inverse and a Cholesky factor, and are not symmetric."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        return rng.uniform(0.2, 1.8, shape)
+    return 2 * np.eye(shape[-1]) + _mixed(rng, shape) / shape[-1]
+
+
+DRAWN: tuple[Draw, ...] = (
+    _mixed,
+    lambda rng, shape: rng.uniform(0.2, 1.8, shape),
+    lambda rng, shape: rng.uniform(0.1, 0.9, shape),
+    _dominant,
+    lambda rng, shape: rng.uniform(1.2, 2.8, shape),
+)
+
+
+def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
+    """Numbers of one digit after the point, no two of them equal where there are enough."""
+    array = np.round(draw(rng, shape), 1)
+    for _ in range(DRAWS):
+        if len(np.unique(np.abs(array))) == array.size and np.all(array):
+            break
+        array = np.round(draw(rng, shape), 1)
+    return np.where(array == 0, 0.1, array)
+
+
+def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False) -> Point | None:
+    """A point with random values, each from the first range in which all is finite."""
+    free = [x for x in problem.inputs.values() if not _kept(x, problem)]
+    kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem)}
+    for draws in islice(_combinations(len(free)), COMBINATIONS):
+        values = dict(kept)
+        for x, draw in zip(free, draws):
+            values[x.node] = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
+        seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
+        found = _point(problem, values, seed)
+        if found is not None and found.finite(names):
+            return found
+    return _as_given(problem, names)
+
+
+def _combinations(count: int) -> Iterator[tuple[Draw, ...]]:
+    """A range for each input: the same for all, then few that differ from the first."""
+    yield from ((draw,) * count for draw in (*DRAWN, *DRAWN))
+    places = product(range(len(DRAWN)), repeat=min(count, 5))
+    ordered = sorted(places, key=lambda chosen: sum(k != 0 for k in chosen))
+    for chosen in ordered:
+        yield tuple(DRAWN[k] for k in chosen) + DRAWN[:1] * (count - len(chosen))
+
+
+def _kept(x: Input, problem: Problem) -> bool:
+    """Whether the value that was given stays: labels, masks, and what -w leaves out."""
+    if x.value is None:
+        return False
+    chosen = {y.name for y in problem.wrt}
+    mask = bool(np.all((x.value == 0) | (x.value == 1)))
+    return x.node.dtype != "float" or mask or x.name not in chosen
+
+
+def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
+    """The point of the values that were given, where all were."""
+    if not problem.numeric:
+        return None
+    rng = np.random.default_rng(1)
+    unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
+    found = _point(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
+    return found if found is not None and found.finite(names) else None
+
+
+def _point(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:
+    try:
+        return Point(problem, values, seed)
+    except GradcliError:
+        return None

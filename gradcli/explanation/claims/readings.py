@@ -1,0 +1,136 @@
+"""Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, islice
+from typing import Any, NamedTuple
+
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import walk
+from ...graphs.shapes import Shape
+from ...language.problem import Problem, pose
+from ...lazy import np
+from ..wording import listed
+
+SIZES = 3  # draws of sizes beside the first
+SMALLEST, LARGEST = 2, 9  # sizes that are drawn
+DRAWS = 40  # of sizes, until the program works with them
+READINGS = 16  # choices of vectors
+VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
+ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
+
+
+class Reading(NamedTuple):
+    """Other shapes for a program: problems of several sizes, and what is said of them; whether
+    `vectors` stand where matrices were assumed.
+    """
+
+    problems: list[Problem]
+    remark: str
+    vectors: bool
+
+
+def resized(problem: Problem) -> list[Problem]:
+    """The same request with other sizes where nobody gave one; nothing where all were given."""
+    rng = np.random.default_rng(0)
+    found: dict[tuple[Shape, ...], Problem] = {}
+    for _ in range(2 * SIZES):
+        other = _resized(problem, rng) if len(found) < SIZES else None
+        if other is not None:
+            found[tuple(i.shape for i in other.inputs.values())] = other
+    return list(found.values())
+
+
+def _resized(problem: Problem, rng: Any) -> Problem | None:
+    free = _free(problem)
+    fixed = {n for i in problem.inputs.values() for n in i.shape} - set(free)
+    for draw in range(DRAWS) if free else ():
+        high = LARGEST + len(free) + draw
+        room = [n for n in range(SMALLEST, high) if n not in fixed]
+        numbers = rng.choice(room, len(free), replace=False).tolist()
+        if draw > DRAWS // 2:  # perhaps one must be the larger, as an image is than its kernel
+            numbers.sort()
+        found = _posed(problem, _shapes(problem, dict(zip(free, numbers))))
+        if found is not None:
+            return found
+    return None
+
+
+def _free(problem: Problem) -> list[int]:
+    """The sizes that nothing fixes."""
+    return sorted({i.shape[d] for i in problem.inputs.values() for d in i.assumed})
+
+
+def _shapes(problem: Problem, sizes: Mapping[int, int]) -> dict[str, Shape]:
+    """The shapes of all inputs with other numbers for sizes that nothing fixes."""
+    return {
+        i.name: tuple(sizes.get(n, n) if d in i.assumed else n for d, n in enumerate(i.shape))
+        for i in problem.inputs.values()
+    }
+
+
+def _posed(problem: Problem, shapes: Mapping[str, Shape]) -> Problem | None:
+    """The same request with these shapes; None where it does not work with them."""
+    seed = problem.seed
+    grad: Any = seed.text
+    if grad is None and seed.value is not None and not seed.implicit:
+        grad = Evaluator({})(seed.value)[0]
+    try:
+        found = pose(
+            problem.program.source.text,
+            shapes=shapes,
+            values={i.name: i.value for i in problem.inputs.values() if i.value is not None},
+            grad=grad,
+            wrt=[x.name for x in problem.wrt],
+            limits=problem.limits,
+        )
+    except GradcliError:
+        return None
+    return found if sum(n.numel for n in walk([found.out])) <= ELEMENTS else None
+
+
+# ---- other shapes --------------------------------------------------------------------------------
+
+
+def readings(problem: Problem) -> Iterator[Reading]:
+    """Other shapes: vectors for matrices, and equal sizes for different ones, that nobody gave."""
+    yield from _with_vectors(problem)
+    yield from _with_equal_sizes(problem)
+
+
+def _with_vectors(problem: Problem) -> Iterator[Reading]:
+    assumed = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
+    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.assumed}
+    chosen = (names for n in (1, 2, 3) for names in combinations(assumed, n))
+    for names in islice(chosen, READINGS):
+        for equal in (False, True):
+            lengths = [(row[0],) * len(names) if equal else row for row in VECTORS]
+            tried = [
+                _posed(problem, fixed | {name: (n,) for name, n in zip(names, row)})
+                for row in lengths
+            ]
+            found = [p for p in tried if p is not None and p.out.shape == ()]
+            if len(found) == len(tried):
+                kind = "a vector" if len(names) == 1 else "vectors"
+                yield Reading(found, f"with {listed(names)} {kind}", vectors=True)
+                break
+
+
+def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
+    free = _free(problem)
+    room = range(SMALLEST, LARGEST + len(free))
+    rng = np.random.default_rng(0)
+    for first, second in combinations(free, 2):
+        numbers = [rng.choice(room, len(free), replace=False).tolist() for _ in range(SIZES)]
+        drawn = [dict(zip(free, row)) for row in numbers]
+        tried = [_posed(problem, _shapes(problem, s | {second: s[first]})) for s in drawn]
+        found = [p for p in tried if p is not None]
+        if len(found) == len(tried):
+            remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"
+            yield Reading(found, remark, vectors=False)
+
+
+def _dimension(problem: Problem, size: int) -> str:
+    """`A.shape[0]`: the first place of a size."""
+    places = [(i, d) for i in problem.inputs.values() for d in i.assumed if i.shape[d] == size]
+    return f"{places[0][0].name}.shape[{places[0][1]}]"

@@ -1,0 +1,162 @@
+"""Verdicts in words: how far a claim holds, what is the matter, the element that tells."""
+
+from typing import Any, NamedTuple
+
+from ...graphs.shapes import Shape
+from ...notation import tree
+from ...notation.element import Written, short, written_out
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..arrays import jsonable
+from ..blocks import Line, plain, text_of, words
+from ..sections.jacobian import label
+from ..wording import Wording, shape_text
+from .trials import Trial
+from .verdict import Verdict
+
+DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None"
+
+
+def wording(trial: Trial) -> Wording:
+    """How the nodes of a trial's problem are written."""
+    return Wording(Analysis(trial.point.problem))
+
+
+def shapes_text(shapes: dict[str, Shape]) -> str:
+    """`x 2×3, W 3×4`."""
+    return ", ".join(f"{name} {shape_text(shape)}" for name, shape in shapes.items())
+
+
+# ---- right ---------------------------------------------------------------------------------------
+
+
+def extent(v: Verdict) -> str:
+    """For which sizes a claim is right."""
+    if v.points.sizes_vary:
+        kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
+        return kind + f", {v.remark}" * bool(v.remark)
+    kind = "the same formula" if v.same else f"agrees at {len(v.trials)} points"
+    return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}"
+
+
+def right_line(v: Verdict) -> Line:
+    """`W = x.T @ g`: the gradient itself."""
+    grad = v.trials[0].point.gradient(v.claim.name)
+    if grad is None:
+        return words(f"none: {DEPENDS}")
+    return (Token(f"{v.claim.name} = "), *wording(v.trials[0]).formula_line(grad))
+
+
+# ---- wrong ---------------------------------------------------------------------------------------
+
+
+def reason(v: Verdict) -> str:
+    """What is the matter with a wrong claim, in one line."""
+    if v.mend is not None:
+        return v.mend.why
+    if v.condition is not None:
+        return f"right only where {v.condition}"
+    trial = v.wrong
+    assert trial is not None
+    if trial.error is not None:
+        return "it cannot be computed"
+    if v.shape != v.expected:
+        return f"its shape is not that of {v.claim.name}"
+    if v.only_here:
+        here, there = shapes_text(v.sizes[0]), shapes_text(trial.point.shapes)
+        return f"right where {here}, and not where {there}"
+    return "its numbers are not those of the gradient"
+
+
+def failure(trial: Trial) -> str:
+    """The error of a formula that cannot be computed, and where."""
+    error = trial.error
+    assert error is not None
+    if error.span is None:
+        return error.message
+    return f"{error.message}, in {error.span.text[error.span.start : error.span.end]}"
+
+
+def mended_line(v: Verdict) -> Line:
+    """The claim as it would be right; nothing where that says no more than the gradient itself."""
+    if v.mend is None:
+        return ()
+    found = wording(v.trials[0]).coloured(plain(v.claim.written(v.mend.formula)))
+    right = text_of(right_line(v))
+    return () if text_of(found) == right or len(text_of(found)) > len(right) else found
+
+
+class Wrong(NamedTuple):
+    """The first wrong element: its name, its place, and what it is claimed to be and is."""
+
+    name: str
+    trial: Trial
+    place: tuple[int, ...]
+    claimed: Written
+    right: Written
+
+
+def first_wrong(v: Verdict) -> Wrong | None:
+    """The element that tells; None where no element can be compared."""
+    for trial in v.trials:
+        place, grad = trial.first_wrong(), trial.point.gradient(v.claim.name)
+        if place is not None and trial.node is not None and grad is not None:
+            w = wording(trial)
+            nodes = (w.without_implicit_seed(node) for node in (trial.node, grad))
+            claimed, right = (written_out(n, place, w.names, trial.point) for n in nodes)
+            return Wrong(_name(v, trial, place), trial, place, claimed, right)
+    return None
+
+
+def _name(v: Verdict, trial: Trial, place: tuple[int, ...]) -> str:
+    flat = 0
+    for k, n in zip(place, trial.right.shape):
+        flat = flat * n + k
+    return label(f"{v.claim.name}.grad", trial.right.shape, flat)
+
+
+def equation(written: Written) -> list[Line]:
+    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of an element."""
+    lines = [tuple(tree.tokens(t)) for t in (written.symbols, written.numbers) if t is not None]
+    if written.total is None:
+        return lines
+    total = (Token(short(written.total), "number"),)
+    return [*lines[:-1], (*lines[-1], Token(" = "), *total)] if lines else [total]
+
+
+# ---- as data -------------------------------------------------------------------------------------
+
+
+def as_data(v: Verdict) -> dict[str, Any]:
+    """A verdict as the JSON has it."""
+    grad = v.trials[0].point.gradient(v.claim.name)
+    wrong, error = v.wrong, None if v.wrong is None else v.wrong.error
+    return {
+        "input": v.claim.name,
+        "claim": v.claim.text,
+        "ok": v.ok,
+        "every_size": v.same and v.points.sizes_vary,
+        "remark": extent(v) if wrong is None else reason(v),
+        "sizes": [{name: list(s) for name, s in shapes.items()} for shapes in v.sizes],
+        "shape": None if v.shape is None else list(v.shape),
+        "expected_shape": list(v.expected),
+        "error": None if error is None else failure(wrong),  # type: ignore[arg-type]
+        "element": _element_data(v),
+        "condition": v.condition,
+        "mended": None if v.mend is None else v.mend.formula,
+        "formula": None if grad is None else text_of(wording(v.trials[0]).formula_line(grad)),
+    }
+
+
+def _element_data(v: Verdict) -> dict[str, Any] | None:
+    found = None if v.ok else first_wrong(v)
+    if found is None:
+        return None
+    return {
+        "name": found.name,
+        "place": list(found.place),
+        "claimed": " = ".join(map(text_of, equation(found.claimed))),
+        "is": " = ".join(map(text_of, equation(found.right))),
+        "claimed_value": jsonable(float(found.trial.value[found.place])),
+        "value": jsonable(float(found.trial.right[found.place])),
+    }

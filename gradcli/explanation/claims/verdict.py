@@ -1,0 +1,168 @@
+"""Is a claim right: at all points, and for every size?"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from ...graphs import Node
+from ...graphs.shapes import Shape
+from ...language.problem import Problem
+from ...lazy import np
+from ..analysis import Analysis
+from ..wording import Wording
+from .mending import Mend, Search
+from .points import Point, Points, points
+from .proof import same
+from .reading import Claim, Given, names_in, read_claims
+from .readings import readings, resized
+from .trials import Trial, tried
+
+Special = Callable[[Any], Any]
+
+
+class Verdict:
+    """One claim, judged; what is wrong about it is looked for when it is asked for. `remark` says
+    for which shapes, where they are not those that were assumed at first.
+    """
+
+    def __init__(self, claim: Claim, points: Points, remark: str = ""):
+        self.claim, self.points, self.remark = claim, points, remark
+        self.trials = [tried(claim.program, claim.name, point) for point in points.tried]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is right at all points."""
+        return self.wrong is None
+
+    @cached_property
+    def wrong(self) -> Trial | None:
+        """The first trial that disagrees."""
+        return next((t for t in self.trials if not t.agrees), None)
+
+    @cached_property
+    def same(self) -> bool:
+        """Whether it is the same formula: at the first sizes, and at others where there are some.
+
+        Sizes stand in it as numbers; that they are the right ones is what other sizes tell.
+        """
+        chosen = [self.trials[0], *(t for t in self.trials if self._sizes(t) != self.sizes[0])][:2]
+        return self.ok and all(self._same(t.point, t.node) for t in chosen)
+
+    def _same(self, point: Point, node: Node | None) -> bool:
+        names = Wording(Analysis(point.problem)).names
+        return node is not None and same(node, point, self.claim.name, names)
+
+    @cached_property
+    def sizes(self) -> list[dict[str, Shape]]:
+        """The shapes of the inputs that it was tried at, each once."""
+        return list({tuple(s.items()): s for s in map(self._sizes, self.trials)}.values())
+
+    def _sizes(self, trial: Trial) -> dict[str, Shape]:
+        return trial.point.shapes
+
+    @property
+    def misfits(self) -> bool:
+        """Whether its shapes do not fit the first sizes."""
+        return self.shape != self.expected
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape that the formula has at the first sizes; None where it has none."""
+        node = self.trials[0].node
+        return None if node is None else node.shape
+
+    @property
+    def expected(self) -> Shape:
+        """The shape of the gradient at the first sizes."""
+        return self.trials[0].right.shape
+
+    @cached_property
+    def mend(self) -> Mend | None:
+        """What would mend it."""
+        return None if self.ok else Search(self.claim, self.trials, self.points).mend()
+
+    @cached_property
+    def condition(self) -> str | None:
+        """What an input would have to be for the claim to be right after all."""
+        return None if self.ok else _condition(self.claim, self.trials)
+
+    @property
+    def only_here(self) -> bool:
+        """Whether it is right at the first sizes and wrong at others."""
+        here = [t.agrees for t in self.trials if self._sizes(t) == self.sizes[0]]
+        return not self.ok and all(here)
+
+
+def judge(given: Given, problem: Problem) -> list[Verdict]:
+    """A verdict for every claim. Raises GradcliError for one that cannot be read.
+
+    Where claims do not fit the shapes that were assumed, others are tried: equal sizes, if all
+    claims are right for them, and vectors where a claim has no seed, as for a scalar.
+    """
+    claims = read_claims(given, problem)
+    found = _judged(claims, [problem, *resized(problem)])
+    if not any(v.misfits for v in found):
+        return found
+    scalar = problem.seed.refused and not _seed_is_named(claims, problem)
+    for reading in readings(problem):
+        if reading.vectors and not scalar:
+            continue
+        other = _judged(claims, reading.problems, reading.remark)
+        fit = reading.vectors and not any(v.misfits for v in other)
+        if fit or all(v.ok for v in other):
+            return other
+    return found
+
+
+def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
+    name = problem.seed.name
+    return any(name in names_in(claim.program) for claim in claims)
+
+
+def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
+    found = points(problems, list(dict.fromkeys(c.name for c in claims)))
+    return [Verdict(claim, found, remark) for claim in claims]
+
+
+# ---- right under a condition ---------------------------------------------------------------------
+
+
+def _symmetric(array: Any) -> Any:
+    return (array + np.swapaxes(array, -1, -2)) / 2
+
+
+def _summing_to_one(array: Any) -> Any:
+    return np.abs(array) / np.abs(array).sum(axis=-1, keepdims=True)
+
+
+def _condition(claim: Claim, trials: list[Trial]) -> str | None:
+    """`A is symmetric`, where the claim is right for an input of that kind and not for others."""
+    problem = trials[0].point.problem
+    nodes = {x.name: x.node for x in problem.inputs.values() if x.node.dtype == "float"}
+    if problem.seed.value is None:
+        nodes[problem.seed.name] = problem.seed.node
+    for name, node in nodes.items():
+        square = node.ndim > 1 and node.shape[-1] == node.shape[-2]
+        if square and _right_for(claim, trials, name, _symmetric):
+            return f"{name} is symmetric"
+        other = name in problem.inputs and name != claim.name
+        if other and node.ndim and _right_for(claim, trials, name, _summing_to_one):
+            return f"{name} sums to 1 along its last dimension"
+    return None
+
+
+def _right_for(claim: Claim, trials: list[Trial], name: str, special: Special) -> bool:
+    """Whether the claim is right where an input, or the seed, is made special."""
+    return all(_agrees(claim, t.point, name, special) for t in trials)
+
+
+def _agrees(claim: Claim, point: Point, name: str, special: Special) -> bool:
+    values = {i.node: point(i.node) for i in point.problem.inputs.values()}
+    seed = point.seed
+    if name in point.problem.inputs:
+        node = point.problem.inputs[name].node
+        values[node] = special(values[node])
+    else:
+        seed = special(seed)
+    changed = Point(point.problem, values, seed)
+    return changed.finite([claim.name]) and tried(claim.program, claim.name, changed).agrees

@@ -1,0 +1,68 @@
+"""Claims: right or wrong in one line each; of a wrong one, where it is, and what is right."""
+
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Block, Line, Row, Section, Table, plain, words
+from ..claims import report
+from ..claims.verdict import Verdict
+from ..wording import shape_text
+
+
+def claims(a: Analysis) -> Section:
+    """A line for every claim, and rows below it where it is wrong."""
+    blocks: list[Block] = []
+    for verdict in a.verdicts:
+        blocks.append(Table((_headline(verdict),)))
+        if not verdict.ok:
+            blocks.append(Table(tuple(_details(verdict))))
+    return Section("claims", plain("Claims"), (), tuple(blocks))
+
+
+def _headline(v: Verdict) -> Row:
+    w = report.wording(v.trials[0])
+    claim = w.coloured(plain(v.claim.written(v.claim.text)))
+    said = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
+    return Row((claim, words(said)))
+
+
+def _details(v: Verdict) -> list[Row]:
+    """Shape, first wrong element, what would mend it, the right formula."""
+    rows = [*_shape_rows(v), *_element_rows(v)]
+    if v.condition is not None and v.mend is not None:
+        rows.append(_row("but", words(f"right where {v.condition}")))
+    mended = report.mended_line(v)
+    rows += [_row("mended", mended)] * bool(mended)
+    return [*rows, _row("right", report.right_line(v))]
+
+
+def _row(name: str, line: Line) -> Row:
+    return Row((words(name), line), 1)
+
+
+def _shape_rows(v: Verdict) -> list[Row]:
+    trial = v.wrong
+    assert trial is not None
+    at, should = report.shapes_text(trial.point.shapes), shape_text(trial.right.shape)
+    if trial.error is not None:
+        said = f"should be {should}, as {v.claim.name} is, where {at}"
+        return [_row("fails", words(report.failure(trial))), _row("shape", words(said))]
+    if trial.shape == trial.right.shape:
+        return []
+    said = f"{shape_text(trial.shape)}, and {v.claim.name} has {should}, where {at}"
+    if trial.broadcasts:
+        said += ". A gradient has the shape of what it is the gradient of: nothing is broadcast"
+    return [_row("shape", words(said))]
+
+
+def _element_rows(v: Verdict) -> list[Row]:
+    found = report.first_wrong(v)
+    if found is None:
+        return []
+    claimed, right = report.equation(found.claimed), report.equation(found.right)
+    return [*_equation("claimed", found.name, claimed), *_equation("but is", found.name, right)]
+
+
+def _equation(what: str, name: str, lines: list[Line]) -> list[Row]:
+    """`claimed  W.grad[0] = 2·g[0]·x[0]`, and below it `= 2·0.5·0.3 = 0.3`."""
+    heads = [(what, Token(f"{name} = ")), *(("", Token("= ")) for _ in lines[1:])]
+    return [_row(head, (lead, *line)) for (head, lead), line in zip(heads, lines)]

@@ -1,0 +1,453 @@
+"""`gradcli check --claim`: formulas that people derive, right and wrong, with what is said of them.
+
+The verdicts were found by hand; PyTorch judges them again in test_verdicts_of_pytorch.
+"""
+
+import re
+from typing import NamedTuple
+
+import pytest
+from console import gradcli
+from support import run_torch
+
+import gradcli as package
+from gradcli.errors import GradcliError
+from gradcli.explanation.claims.report import as_data, extent, reason
+from gradcli.explanation.claims.verdict import judge
+from gradcli.language.options import read_shapes, read_values
+from gradcli.language.problem import pose
+
+LINEAR = "x @ W + b"
+MLP = "h = relu(x @ W1 + b1); h @ W2"
+SOFTMAX = "s = softmax(z, dim=-1); s"
+NORM = """m = x.mean(-1, keepdim=True); v = ((x - m)**2).mean(-1, keepdim=True)
+n = (x - m) / sqrt(v + 1e-5); n * w + c"""
+RMS = "r = rsqrt((x**2).mean(-1, keepdim=True)); y = x * r; y"
+ATTENTION = "P = softmax(Q @ K.T, dim=-1); P @ V"
+LOGISTIC = "p = sigmoid(X @ w); -(y * log(p) + (1 - y) * log(1 - p)).sum()"
+
+
+class Case(NamedTuple):
+    """A claim, what is said of it (the beginning of it, or a part), shapes and values."""
+
+    expr: str
+    claim: str
+    said: str
+    shapes: str = ""
+    values: tuple[str, ...] = ()
+
+
+EVERY, GIVEN = "the same formula for every size", "the same formula, for the sizes given"
+
+RIGHT = [
+    Case(LINEAR, "W = x.T @ g", EVERY, "b=4"),
+    Case(LINEAR, "x.grad = g @ W.T", EVERY, "b=4"),
+    Case(LINEAR, "db = g.sum(0)", EVERY, "b=4"),
+    Case("x @ W.T", "W = g.T @ x", EVERY),
+    Case(MLP, "W2 = h.T @ g", EVERY, "b1=4"),
+    Case(MLP, "d = (g @ W2.T) * (h > 0); W1 = x.T @ d", EVERY, "b1=4"),
+    Case(MLP, "b1 = ((g @ W2.T) * (h > 0)).sum(0)", EVERY, "b1=4"),
+    Case(MLP, "h = g @ W2.T", EVERY, "b1=4"),
+    Case(SOFTMAX, "z = s * (g - (g * s).sum(-1, keepdim=True))", GIVEN, "z=3x4"),
+    Case("log_softmax(z, -1)", "z = g - exp(out) * g.sum(-1, keepdim=True)", "", "z=3x4"),
+    Case("cross_entropy(z, y)", "z = (softmax(z, 1) - one_hot(y, 4)) / y.shape[0]", "", "z=3x4",
+         ("y=[1,0,3]",)),
+    Case("(-y * log_softmax(z, -1)).sum()", "z = softmax(z, -1) - y", "", "z=2x3",
+         ("y=[[0,1,0],[1,0,0]]",)),
+    Case(LOGISTIC, "w = X.T @ (p - y)", "agrees", "X=5x3,w=3,y=5"),
+    Case(NORM, "t = g * w; x = (t - t.mean(-1, keepdim=True)"
+         " - n * (t * n).mean(-1, keepdim=True)) / sqrt(v + 1e-5)", GIVEN, "x=3x4,w=4,c=4"),
+    Case(NORM, "w = (g * n).sum(0)", GIVEN, "x=3x4,w=4,c=4"),
+    Case(RMS, "x = r * (g - y * (g * y).mean(-1, keepdim=True))", GIVEN, "x=3x4"),
+    Case(ATTENTION, "V = P.T @ g", EVERY),
+    Case(ATTENTION, "d = g @ V.T; Q = P * (d - (d * P).sum(-1, keepdim=True)) @ K", EVERY),
+    Case(ATTENTION, "d = g @ V.T; K = (P * (d - (d * P).sum(-1, keepdim=True))).T @ Q", EVERY),
+    Case("((x @ w - y)**2).mean()", "w = 2 * x.T @ (x @ w - y) / y.numel()", GIVEN,
+         "x=5x3,w=3,y=5"),
+    Case("norm(A @ x - b)**2", "x = 2 * A.T @ (A @ x - b)", "agrees", "A=4x3,x=3,b=4"),
+    Case("x @ A @ x", "x = (A + A.T) @ x", GIVEN, "x=3,A=3x3"),
+    Case("x @ A @ x", "x = (A + A.T) @ x", EVERY + ", with x a vector"),
+    Case("x @ A @ x", "A = outer(x, x)", EVERY + ", with x a vector"),
+    Case("trace(A @ X @ B)", "X = A.T @ B.T", EVERY + ", where A.shape[0] = B.shape[1]"),
+    Case("trace(X.T @ A @ X)", "X = (A + A.T) @ X", EVERY),
+    Case("X.T @ X", "X = X @ (g + g.T)", EVERY),
+    Case("inv(X)", "X = -inv(X).T @ g @ inv(X).T", EVERY),
+    Case("logdet(X)", "X = inv(X).T", "agrees at"),
+    Case("det(X)", "X = det(X) * inv(X).T", "agrees at"),
+    Case("sigmoid(x)", "g * out * (1 - out)", EVERY),
+    Case("tanh(x)", "x = g * (1 - tanh(x)**2)", EVERY),
+    Case("(x * x).sum(1)", "x = 2 * x * g[:, None]", GIVEN, "x=3x4"),
+    Case("x.sum()", "x = ones_like(x)", EVERY),
+    Case("x.sum()", "x = g * ones_like(x)", EVERY),
+    Case("logsumexp(x, 0)", "x = softmax(x, 0)", "agrees at"),
+]  # fmt: skip
+
+WRONG = [
+    Case(LINEAR, "W = g.T @ x", "it is to be transposed", "b=4"),
+    Case(LINEAR, "W = x @ g", "x is to be transposed", "b=4"),
+    Case(LINEAR, "W = g @ x.T", "the operands of @ are exchanged", "b=4"),
+    Case(LINEAR, "x = g @ W", "W is to be transposed", "b=4"),
+    Case(LINEAR, "b = g", "a sum of it over dimension 0 is missing", "b=4"),
+    Case(LINEAR, "b = g.sum(1)", "the sum of g goes over dimension 0", "b=4"),
+    Case(LINEAR, "b = g.mean(0)", "a mean stands where a sum belongs", "b=4"),
+    Case(LINEAR, "b = g.sum(0, keepdim=True)", "the numbers are right, and the shape is not",
+         "b=4"),
+    Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, h > 0, is missing", "b1=4"),
+    Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 is to be transposed", "b1=4"),
+    Case(SOFTMAX, "z = s * (1 - s) * g", "this is the diagonal alone", "z=3x4"),
+    Case(SOFTMAX, "z = s * g", "the term -(g * out).sum(dim=-1, keepdim=True) is missing", "z=3x4"),
+    Case(SOFTMAX, "z = s * (g - (g * s).sum())",
+         "the sum of g * s goes over dimension -1", "z=3x4"),
+    Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + is to be a -", "z=3x4"),
+    Case("cross_entropy(z, y)", "z = softmax(z, 1) - one_hot(y, 4)",
+         "y.numel() times too large", "z=3x4", ("y=[1,0,3]",)),
+    Case("cross_entropy(z, y)", "z = (one_hot(y, 4) - softmax(z, 1)) / 3", "the sign is wrong",
+         "z=3x4", ("y=[1,0,3]",)),
+    Case("(-y * log_softmax(z, -1)).sum()", "z = softmax(z, -1) - y",
+         "the factor y.sum(dim=-1, keepdim=True) is missing", "z=2x3,y=2x3"),
+    Case(LOGISTIC, "w = X.T @ (y - p)", "the sign is wrong", "X=5x3,w=3,y=5"),
+    Case(NORM, "w = g * n", "a sum of it over dimension 0 is missing", "x=3x4,w=4,c=4"),
+    Case(NORM, "x = g * w / sqrt(v + 1e-5)", "x is used several times", "x=3x4,w=4,c=4"),
+    Case(NORM, "t = g * w; x = (t - t.mean() - n * (t * n).mean(-1, keepdim=True))"
+         " / sqrt(v + 1e-5)", "the mean of t goes over dimension -1", "x=3x4,w=4,c=4"),
+    Case(RMS, "x = r * g",
+         "x is used several times, and what comes back from x**2 is missing", "x=3x4"),
+    Case(RMS, "x = r * (g - y * (g * y).sum(-1, keepdim=True))",
+         "a sum stands where a mean belongs", "x=3x4"),
+    Case(ATTENTION, "V = P @ g", "P is to be transposed"),
+    Case(ATTENTION, "d = g @ V.T; Q = (d - (d * P).sum(-1, keepdim=True)) @ K",
+         "the factor P is missing"),
+    Case("((x @ w - y)**2).mean()", "w = 2 * x.T @ (x @ w - y)", "y.numel() times too large",
+         "x=5x3,w=3,y=5"),
+    Case("((x @ w - y)**2).mean()", "w = x.T @ (x @ w - y) / y.numel()", "it is half",
+         "x=5x3,w=3,y=5"),
+    Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A is to be transposed", "A=4x3,x=3,b=4"),
+    Case("x @ A @ x", "x = 2 * A @ x", "right only where A is symmetric", "x=3,A=3x3"),
+    Case("x @ A @ x", "x = A @ x", "the term x @ A is missing", "x=3,A=3x3"),
+    Case("trace(A @ X @ B)", "X = B.T @ A.T", "the operands of @ are exchanged",
+         "A=4x3,X=3x5,B=5x4"),
+    Case("X.T @ X", "X = 2 * X @ g", "right only where g is symmetric"),
+    Case("inv(X)", "X = inv(X).T @ g @ inv(X).T", "the sign is wrong"),
+    Case("inv(X)", "X = -inv(X) @ g @ inv(X)", "inv(X) is to be transposed"),
+    Case("logdet(X)", "X = inv(X)", "it is to be transposed"),
+    Case("det(X)", "X = inv(X).T", "the factor out is missing"),
+    Case("sigmoid(x)", "x = g * x * (1 - x)", "out belongs where x stands"),
+    Case("sigmoid(x)", "x = out * (1 - out)", "the seed g is missing"),
+    Case("tanh(x)", "x = g * (1 - out)", "out is to be squared"),
+    Case("(x * x).sum(1)", "x = 2 * x", "the seed g is missing", "x=3x4"),
+    Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
+    Case("(x**3).sum()", "x = 3 * x**3", "the exponent is to be 2"),
+    Case("x.mean()", "x = ones_like(x)", "x.shape[0] times too large"),
+    Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
+]  # fmt: skip
+
+
+def problem_of(case: Case):
+    return pose(
+        case.expr,
+        shapes=read_shapes([case.shapes] if case.shapes else []),
+        values=read_values(list(case.values)),
+    )
+
+
+def verdict_of(case: Case):
+    return judge([case.claim], problem_of(case))[0]
+
+
+def named(case: Case) -> str:
+    return f"{case.expr.split(';')[-1].strip()}: {case.claim}"
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=named)
+def test_right(case):
+    v = verdict_of(case)
+    assert v.ok
+    assert extent(v).startswith(case.said)
+
+
+@pytest.mark.parametrize("case", WRONG, ids=named)
+def test_wrong(case):
+    v = verdict_of(case)
+    assert not v.ok
+    assert case.said in reason(v)
+
+
+@pytest.mark.parametrize("case", WRONG, ids=named)
+def test_what_is_offered_is_right(case):
+    """The mended formula and the right one, claimed in turn."""
+    v = verdict_of(case)
+    assert v.mend is not None or v.condition is not None
+    if v.mend is not None:
+        again = judge({v.claim.name: v.mend.formula}, problem_of(case))[0]
+        assert again.ok, v.mend.formula
+    formula = as_data(v)["formula"]
+    assert judge({v.claim.name: formula}, problem_of(case))[0].ok
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", RIGHT + WRONG, ids=named)
+def test_verdicts_of_pytorch(case):
+    """The claim, computed by PyTorch, beside PyTorch's gradient, at every point."""
+    torch = pytest.importorskip("torch", reason="torch is the oracle of this test")
+    v = verdict_of(case)
+    agrees = [torch_agrees(torch, case, v, trial.point) for trial in v.trials]
+    assert all(agrees) == v.ok
+
+
+def torch_agrees(torch, case: Case, v, point) -> bool:
+    inputs = point.problem.inputs.values()
+    names = torch_program(case.expr, {x.name: torch.tensor(point(x.node)) for x in inputs})
+    g = torch.tensor(point.seed)
+    (right,) = torch.autograd.grad(names["out"], names[v.claim.name], g, retain_graph=True)
+    try:
+        claimed = torch_program(v.claim.text, names | {"g": g}, last="claimed")["claimed"]
+    except (RuntimeError, IndexError):
+        return False
+    claimed = torch.as_tensor(claimed, dtype=torch.float64)
+    return claimed.shape == right.shape and torch.allclose(claimed, right, rtol=1e-8)
+
+
+def torch_program(text: str, tensors, last: str = "out"):
+    """Everything that a program names, computed by PyTorch; inputs ask for a gradient."""
+    names = dict(tensors)
+    for tensor in names.values():
+        if tensor.is_floating_point() and tensor.is_leaf:
+            tensor.requires_grad_()
+    statements = [s.strip() for s in re.split(r";|\n", text)]
+    for statement in statements[:-1]:
+        name, _, formula = statement.partition(" = ")
+        names[name] = run_torch(formula, names)
+    return names | {last: run_torch(statements[-1], names)}
+
+
+# ---- sizes, values, shapes -----------------------------------------------------------------------
+
+
+def test_sizes_differ_and_agree_where_they_must():
+    (v,) = judge(["W = x.T @ g"], pose("x @ W"))
+    assert len(v.sizes) == 4
+    for shapes in v.sizes:
+        (n, k), (k2, m) = shapes["x"], shapes["W"]
+        assert k == k2
+        assert len({n, k, m}) == 3
+
+
+def test_sizes_that_were_given_stay():
+    (v,) = judge(["W = x.T @ g"], pose("x @ W", shapes={"x": (5, 2)}))
+    assert {s["x"] for s in v.sizes} == {(5, 2)}
+    assert len({s["W"] for s in v.sizes}) == 4
+
+
+def test_a_size_written_as_a_number_is_found_out():
+    """x.mean() where x happens to have 2 elements: g / 2 is right there, and nowhere else."""
+    (v,) = judge(["x = full_like(x, 0.5)"], pose("x.mean()"))
+    assert v.expected == (2,)
+    assert not v.ok
+    (v,) = judge(["x = full_like(x, 0.5)"], pose("x.mean()", shapes={"x": (2,)}))
+    assert v.ok
+    assert not v.points.sizes_vary
+
+
+def test_symmetric_values_do_not_hide_a_transpose():
+    values = {"A": [[2.0, 1.0], [1.0, 3.0]], "x": [1.0, 1.0]}
+    (v,) = judge(["x = 2 * A @ x"], pose("x @ A @ x", values=values))
+    assert not v.ok
+    assert v.condition == "A is symmetric"
+
+
+def test_masks_and_labels_keep_their_values():
+    right = "x = 2 * m * x * g"
+    problem = pose("(m * x)**2", values={"m": [1.0, 0.0, 1.0]}, shapes={"x": (3,)})
+    assert judge([right], problem)[0].ok
+    assert not judge([right], pose("(m * x)**2", shapes={"x": (3,), "m": (3,)}))[0].ok
+
+
+def test_what_wrt_leaves_out_keeps_its_value():
+    given = {"y": [[0.25, 0.75], [0.5, 0.5]]}
+    expr, claim = "(-y * log_softmax(z, -1)).sum()", ["z = softmax(z, -1) - y"]
+    assert judge(claim, pose(expr, values=given, shapes={"z": (2, 2)}, wrt=["z"]))[0].ok
+    assert not judge(claim, pose(expr, values=given, shapes={"z": (2, 2)}))[0].ok
+
+
+def test_both_sides_of_a_kink_are_tried():
+    assert not judge(["x = g"], pose("relu(x)"))[0].ok
+    assert judge(["x = g * (x > 0)"], pose("relu(x)"))[0].ok
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim"),
+    [
+        ("log(x)", "g / x"),
+        ("sqrt(x - 1)", "g / (2 * out)"),
+        ("acosh(x)", "g / sqrt(x**2 - 1)"),
+        ("atanh(x)", "g / (1 - x**2)"),
+        ("log(det(A))", "A = inv(A).T"),
+        ("cholesky(A).sum() * 0 + logdet(A)", "A = inv(A).T"),
+    ],
+)
+def test_values_within_the_domain(expr, claim):
+    assert judge([claim], pose(expr))[0].ok
+
+
+def test_given_values_at_a_kink_do_not_count():
+    """Where x is 0, PyTorch takes 0 for the derivative of relu: a convention, and no mistake."""
+    problem = pose("relu(x)", values={"x": [0.0, 1.0, -2.0]})
+    assert judge(["x = g * (x >= 0)"], problem)[0].ok
+
+
+def test_given_values_count():
+    """max(x, 5) at 9: among numbers below 2 the derivative is always 0."""
+    problem = pose("clamp(x, min=5)", values={"x": [9.0, 1.0]})
+    assert not judge(["x = zeros_like(x)"], problem)[0].ok
+
+
+def test_a_seed_of_numbers_fixes_sizes():
+    problem = pose("x @ a", grad=[[1, 2, 3, 4], [5, 6, 7, 8]])
+    right, wrong = judge(["x = g @ a.T", "x = g @ a"], problem)
+    assert right.ok
+    assert right.same
+    assert {s["a"][1] for s in right.sizes} == {4}
+    assert len({s["a"][0] for s in right.sizes}) == 4
+    assert not wrong.ok
+
+
+def test_a_seed_that_was_given():
+    """out.backward(a) of a * a: 2 g a and 2 a a are the same."""
+    problem = pose("a * a", grad="a")
+    assert [v.ok for v in judge(["a = 2 * a * a", "a = 2 * g * a", "a = 2 * a"], problem)] == [
+        True, True, False,
+    ]  # fmt: skip
+
+
+def test_a_gradient_that_does_not_flow_is_zero():
+    verdicts = judge(["x = zeros_like(x)", "x = g"], pose("x.detach() * w"))
+    assert [v.ok for v in verdicts] == [True, False]
+
+
+def test_numbers_and_shapes_of_the_program_can_be_used():
+    expr = "n = x.shape[0]; out = (x**2).sum() / n"
+    assert judge(["x = 2 * x / n"], pose(expr))[0].ok
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def test_one_line_for_each_claim_and_the_status():
+    arguments = ("check", "x @ W", "--claim", "W = x.T @ g", "--claim", "x = g @ W")
+    result = gradcli(*arguments)
+    assert result.status == 1
+    assert result.lines[1] == "  W = x.T @ g    ✓ right: the same formula for every size"
+    assert result.lines[2] == "  x = g @ W    ✗ wrong: W is to be transposed"
+    assert gradcli(*arguments[:4]).status == 0
+
+
+def test_the_first_wrong_element_both_ways():
+    result = gradcli("check", "(a * b).sum()", "-s", "a=2,b=2", "--claim", "a = 2 * b")
+    lines = [" ".join(line.split()) for line in result.lines]
+    claimed = next(line for line in lines if line.startswith("claimed"))
+    found = re.fullmatch(r"claimed a\.grad\[0\] = 2·b\[0\] = 2·(\S+) = (\S+)", _joined(lines))
+    assert claimed.startswith("claimed a.grad[0] = 2·b[0]")
+    assert found is not None
+    assert float(found[2]) == pytest.approx(2 * float(found[1].strip("()")))
+    assert "right a = b" in lines
+
+
+def _joined(lines):
+    place = next(k for k, line in enumerate(lines) if line.startswith("claimed"))
+    return " ".join([lines[place], *(x for x in lines[place + 1 : place + 2] if x.startswith("="))])
+
+
+def test_json():
+    result = gradcli("check", "x @ W", "--claim", "W = g @ x", "--claim", "x = 2 * g @ W.T",
+                     "-f", "json")  # fmt: skip
+    misfit, twice = result.json["claims"]
+    assert (misfit["input"], misfit["claim"], misfit["ok"]) == ("W", "g @ x", False)
+    assert misfit["shape"] is None
+    assert misfit["expected_shape"] == [3, 4]
+    assert misfit["error"].endswith("in g @ x")
+    assert twice["remark"] == "it is twice what it should be"
+    assert twice["mended"] == twice["formula"] == "g @ W.T"
+    assert twice["element"]["claimed_value"] == pytest.approx(2 * twice["element"]["value"])
+    assert "claims" not in gradcli("check", "x @ W", "-f", "json").json
+
+
+def test_markdown():
+    out = gradcli("check", "x @ W", "--claim", "W = x.T @ g", "-f", "markdown").out
+    assert "- `W = x.T @ g` ✓ right: the same formula for every size" in out
+
+
+def test_python():
+    checks = package.check("x @ W", claim={"W": "x.T @ g", "x": "g @ W"})
+    assert [c["ok"] for c in checks] == [True, True, True, False]
+    assert checks[2]["name"] == "claim W = x.T @ g"
+    assert checks[3]["remark"] == "W is to be transposed"
+    assert checks[3]["claim"]["formula"] == "g @ W.T"
+    assert package.check("x @ W", claim="W = x.T @ g")[-1]["ok"]
+
+
+def test_explain_takes_claims_too():
+    out = gradcli("x * x", "--claim", "2 * g * x", "--show", "answer,claims").out
+    assert out.splitlines()[0] == "x.grad = 2 * g * x"
+    assert "✓ right: the same formula for every size" in out
+
+
+def test_batch():
+    request = {"expr": "x @ W", "claim": {"W": "x.T @ g", "x": "g @ W"}, "want": ["claims"]}
+    (answer,) = package.batch([request])
+    assert [c["ok"] for c in answer["claims"]] == [True, False]
+    (refused,) = package.batch([request | {"claim": ["W = g"]}])
+    assert refused["error"]["code"] == "request"
+
+
+@pytest.mark.parametrize("width", ["40", "80", "120"])
+def test_widths_and_ascii(width):
+    arguments = ("check", "softmax(z, -1)", "-s", "z=3x4", "--claim", "z = out * g")
+    lines = gradcli(*arguments, "--width", width).lines
+    assert max(map(len, lines)) <= int(width)
+    assert gradcli(*arguments, "--ascii").out.isascii()
+
+
+@pytest.mark.parametrize(
+    ("claim", "code", "marked"),
+    [
+        ("W = x.T @@ g", "syntax", "@"),
+        ("W = foo(x)", "unknown-function", "foo"),
+        ("W = x.T @ y", "unknown-name", "y"),
+        ("q = g", "unused-option", "q"),
+        ("g @ W", "syntax", "g @ W"),
+        ("", "syntax", None),
+        ("W = 'a'", "value", "'a'"),
+    ],
+)
+def test_claims_that_cannot_be_read(claim, code, marked):
+    result = gradcli("check", "x @ W", "--claim", claim)
+    assert result.status == 2
+    assert result.err.startswith(f"error[{code}]: ")
+    with pytest.raises(GradcliError) as raised:
+        judge([claim], pose("x @ W"))
+    span = raised.value.span
+    assert (span and span.text[span.start : span.end]) == marked
+    if marked:
+        assert "^" * len(marked) in result.err
+
+
+def test_labels_have_no_gradient():
+    problem = pose("cross_entropy(z, y)", values={"y": [0, 1]}, shapes={"z": (2, 3)})
+    with pytest.raises(GradcliError, match="y picks elements"):
+        judge(["y = g"], problem)
+
+
+def test_too_large_to_try():
+    with pytest.raises(GradcliError, match="too large to try") as raised:
+        judge(["x = 2 * x"], pose("(x**2).sum()", shapes={"x": (2000, 2000)}))
+    assert raised.value.code == "limit"
+
+
+def test_values_that_fit_no_index_are_refused():
+    """NumPy's add.at does not survive them."""
+    with pytest.raises(GradcliError, match="have shape") as raised:
+        pose("v.put_at((2, 4), (..., [0, 1]))", shapes={"v": (3, 5)})
+    assert raised.value.code == "shape"
