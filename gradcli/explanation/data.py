@@ -132,7 +132,7 @@ class Data:
         """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
-        matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
+        matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
         grad = self.a.gradient(x)
         by_index = None if grad is None else self.w.indices.jacobian(x.node, grad)
         return {
@@ -143,15 +143,18 @@ class Data:
             "index": None if by_index is None else by_index.plain,
         }
 
-    def _matrix(self, x: Input) -> Any:
-        jac = self.a.jacobian(x)
-        if jac.numeric:
-            return jac.matrix()
+    def entries(self, x: Input) -> Any:
+        """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
+        be too many or too long.
+        """
+        jacobian = self.a.jacobian(x)
+        if jacobian.numeric:
+            return jacobian.matrix
         from ..backends.symbolic import elements_text, writable
 
         if not writable(self.p.out.shape, x.shape):
             return None
-        return unless_unwritten(lambda: np.array(elements_text(jac.matrix()), dtype=object))
+        return unless_unwritten(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}

@@ -18,6 +18,7 @@ from .expressions import (
     Element,
     Expr,
     Number,
+    Power,
     Product,
     Relation,
     Sum,
@@ -40,14 +41,26 @@ Letters = frozenset[str]
 class Term(NamedTuple):
     """number * Σ over `sums` of the product of `groups`, at the places that `fixed` gives.
 
-    `fixed` are letters of the matrix whose place the others decide. A group is the product of all
-    factors with the same letters.
+    `fixed` are letters of the matrix whose place the others decide, `free` the others, in their
+    order. `axes`: where `fixed` are no more than equal to letters of `free`, the dimension of
+    `free` for each letter of the matrix. A group is the product of all factors with the same
+    letters, which are sorted.
     """
 
     number: float
+    free: tuple[str, ...]
     fixed: tuple[tuple[str, Place], ...]
+    axes: tuple[int, ...] | None
     sums: tuple[str, ...]
-    groups: Mapping[Letters, Expr]
+    groups: Mapping[tuple[str, ...], Expr]
+
+    @property
+    def single(self) -> bool:
+        """Whether its numbers are those of one array, or 1 over those."""
+        factors = list(self.groups.values())
+        if self.sums or len(factors) != 1:
+            return False
+        return isinstance(factors[0].base if isinstance(factors[0], Power) else factors[0], Element)
 
 
 class ClosedForm(NamedTuple):
@@ -77,7 +90,7 @@ def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
         e = Simplifier(lower.sizes)(replaced(lower(grad, columns), seed, one_hot))
         if any(lower.depends(node) for node in lower.opaque):
             return None
-        terms = _Terms(lower.sizes, set(letters))(e)
+        terms = _Terms(lower.sizes, letters)(e)
     except (TooLong, RecursionError):
         return None
     return ClosedForm(letters, lower.sizes, tuple(terms), _nodes(terms))
@@ -124,10 +137,10 @@ class _Linear(Lowering):
 
 
 class _Terms:
-    """The terms of an expression, like ones brought together; `free` are the matrix's letters."""
+    """The terms of an expression, like ones brought together; `letters` are the matrix's."""
 
-    def __init__(self, sizes: dict[str, int], free: set[str]):
-        self.sizes, self.free, self.simplify = sizes, free, Simplifier(sizes)
+    def __init__(self, sizes: dict[str, int], letters: tuple[str, ...]):
+        self.sizes, self.letters, self.simplify = sizes, letters, Simplifier(sizes)
 
     def __call__(self, e: Expr) -> list[Term]:
         out: list[Term] = []
@@ -175,7 +188,7 @@ class _Terms:
             letter, place = found
             new = {letter: place}
             fixed = {k: self._moved(p, new) for k, p in fixed.items()}
-            if letter in self.free:
+            if letter in self.letters:
                 fixed[letter] = place
             sums -= {letter}
             bounds = (0, place), (place, self.sizes[letter] - 1)
@@ -190,9 +203,9 @@ class _Terms:
         """
         if isinstance(e, Relation) and e.symbol == "==":
             letters = letters_of(e)
-            for letter in sorted(letters, key=lambda k: (k in self.free, k)):
+            for letter in sorted(letters, key=lambda k: (k in self.letters, k)):
                 place = places.solve(e.left, e.right, letter)
-                if place is not None and (letter not in self.free or letters <= self.free):
+                if place is not None and (letter not in self.letters or letters <= {*self.letters}):
                     return letter, place
         return None
 
@@ -216,29 +229,38 @@ class _Terms:
         if number == 0:
             return None
         names = self._names(sums & used, rest)
+        free = tuple(k for k in self.letters if k not in fixed)
         return Term(
             number,
+            free,
             tuple(sorted(fixed.items())),
+            self._axes(free, fixed),
             tuple(sorted(names.values())),
             {
-                frozenset(names.get(k, k) for k in letters): _product(
+                tuple(sorted(names.get(k, k) for k in letters)): _product(
                     [substituted(f, names, self.sizes) for f in group]
                 )
                 for letters, group in groups.items()
             },
         )
 
-    def _names(self, sums: Letters, factors: Sequence[Expr]) -> dict[str, Place]:
+    def _axes(self, free: Sequence[str], fixed: Mapping[str, Place]) -> tuple[int, ...] | None:
+        same = {k: p for k, p in fixed.items() if isinstance(p, str)}
+        if len(same) < len(fixed) or any(self.sizes[k] != self.sizes[p] for k, p in same.items()):
+            return None
+        return tuple(free.index(same.get(k, k)) for k in self.letters)
+
+    def _names(self, sums: Letters, factors: Sequence[Expr]) -> dict[str, str]:
         """Names for the letters of sums by where they stand, so that equal terms are equal."""
         standing: dict[str, list[tuple[int, int]]] = {k: [] for k in sums}
         for e in (part for f in factors for part in inner(f) if isinstance(part, Element)):
             for k, place in enumerate(e.places):
                 if place in sums:
-                    standing[place].append((e.node.serial, k))  # type: ignore[index]
+                    standing[place].append((e.node.serial, k))
         order = sorted(sums, key=lambda k: (self.sizes[k], sorted(standing[k])))
         names = {k: f"_{self.sizes[k]}.{place}" for place, k in enumerate(order)}
         self.sizes |= {new: self.sizes[k] for k, new in names.items()}
-        return dict(names)
+        return names
 
 
 def _product(factors: list[Expr]) -> Expr:

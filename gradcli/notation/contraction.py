@@ -28,13 +28,13 @@ Operand = tuple[Any, tuple[str, ...]]  # an array, and the letter of each of its
 def matrix(form: ClosedForm, value: Callable[[Node], Any], most: int) -> Any:
     """The array of a closed form, with a dimension for each of its letters.
 
-    `value` gives the arrays of its nodes. None where a number on the way is not finite (0 times
-    infinity would then depend on the order), or an array would have more than `most` elements.
+    `value` gives the arrays of its nodes. None where a product is not finite (which of 0 and
+    infinity wins depends on the order of the operations), or an array would have more than `most`
+    elements.
     """
-    contraction = _Contraction(form, value, most)
     try:
         with np.errstate(all="ignore"):
-            return contraction()
+            return _Contraction(form, value, most)()
     except _GivenUp:
         return None
 
@@ -49,19 +49,18 @@ class _Contraction:
         self.sizes = form.sizes
 
     def __call__(self) -> Any:
-        shape = [self.sizes[k] for k in self.form.letters]
+        shape = tuple([self.sizes[k] for k in self.form.letters])
         out: Any = None
         for term in self.form.terms:
-            free = tuple(k for k in self.form.letters if k not in dict(term.fixed))
-            values = self._values(term, free)
-            if not np.isfinite(values).all():
+            values = self._values(term)
+            if not (term.single or np.isfinite(values).all()):
                 raise _GivenUp
-            if out is None and not term.fixed and list(values.shape) == shape:
+            if out is None and values.shape == shape and not term.fixed:
                 out = self._own(values)
                 continue
             if out is None:
                 out = np.zeros(shape)
-            self._put(out, term, free, values)
+            self._put(out, term, values)
         return np.zeros(shape) if out is None else out
 
     def _own(self, values: Any) -> Any:
@@ -71,12 +70,14 @@ class _Contraction:
 
     # ---- one term --------------------------------------------------------------------------------
 
-    def _values(self, term: Term, free: tuple[str, ...]) -> Any:
-        """Its numbers, with a dimension for each of `free`, of size 1 where it is the same along
-        it.
+    def _values(self, term: Term) -> Any:
+        """Its numbers, with a dimension for each free letter, of size 1 where all along it are the
+        same.
         """
-        operands = [self._operand(e, letters) for letters, e in term.groups.items()]
-        operands = [self._summed(o, operands, free) for o in operands]
+        free = term.free
+        operands = [(self._operand(e, letters), letters) for letters, e in term.groups.items()]
+        if term.sums:
+            operands = [self._summed(o, operands, free) for o in operands]
         while len(operands) > 1:
             a, b = self._cheapest(operands, free)
             rest = [o for o in operands if o is not a and o is not b]
@@ -86,10 +87,9 @@ class _Contraction:
         array = self._along(*operands[0], free)
         return array if term.number == 1 else term.number * array
 
-    def _operand(self, e: Expr, letters: Collection[str]) -> Operand:
-        order = tuple(sorted(letters))
-        self._afford(order)
-        return np.asarray(self._array(e, order), float), order
+    def _operand(self, e: Expr, letters: tuple[str, ...]) -> Any:
+        self._afford(letters)
+        return np.asarray(self._array(e, letters), float)
 
     def _summed(
         self, operand: Operand, operands: Sequence[Operand], free: Collection[str]
@@ -185,7 +185,9 @@ class _Contraction:
         return total
 
     def _element(self, e: Element, letters: tuple[str, ...]) -> Any:
-        array = np.asarray(self.value(e.node))
+        array = self.value(e.node)
+        if e.places == letters and array.shape == tuple([self.sizes[k] for k in letters]):
+            return array
         own = tuple(p for p in e.places if p != 0)
         if len(set(own)) == len(own) and all(isinstance(p, str) for p in own) and self._whole(e):
             shape = [n for n, p in zip(array.shape, e.places) if p != 0]
@@ -211,22 +213,20 @@ class _Contraction:
 
     # ---- where it stands -------------------------------------------------------------------------
 
-    def _put(self, out: Any, term: Term, free: tuple[str, ...], values: Any) -> None:
+    def _put(self, out: Any, term: Term, values: Any) -> None:
         """Add the values where the term's deltas are 1."""
-        fixed = dict(term.fixed)
-        if all(p in free and self.sizes[p] == self.sizes[k] for k, p in fixed.items()):
-            axis = {k: d for d, k in enumerate(free)}
-            at = [axis[fixed.get(k, k)] for k in self.form.letters]
-            view = np.einsum(out, at, [*range(len(free))])
+        if term.axes is not None:
+            view = np.einsum(out, term.axes, [*range(len(term.free))])
             view += values
             return
-        flat, inside, stride = np.zeros((1,) * len(free), int), np.asarray(True), out.size
+        fixed = dict(term.fixed)
+        flat, inside, stride = np.zeros((1,) * len(term.free), int), np.asarray(True), out.size
         for letter in self.form.letters:
             size = self.sizes[letter]
             stride //= size
-            place = self._place(fixed.get(letter, letter), free)
+            place = self._place(fixed.get(letter, letter), term.free)
             inside = inside & (place >= 0) & (place < size)
             flat = flat + stride * place
-        shape = [self.sizes[k] for k in free]
+        shape = [self.sizes[k] for k in term.free]
         values, inside, flat = (np.broadcast_to(a, shape) for a in (values, inside, flat))
         out.reshape(-1)[flat[inside]] += values[inside]

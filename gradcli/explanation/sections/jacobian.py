@@ -50,7 +50,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     jacobian = a.jacobian(x)
     matrix = None
     if numel(jacobian.out) * numel(jacobian.x) <= CONFIRMED:
-        matrix = jacobian.matrix() if jacobian.numeric else _at_random_values(a, grad)
+        matrix = jacobian.matrix if jacobian.numeric else _at_random_values(a, grad)
     if matrix is not None and not np.all(np.isfinite(matrix)):
         matrix = None
     found = jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
