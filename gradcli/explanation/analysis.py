@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autodiff.reverse import Gradients, backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graphs import Node, shapes, walk
 from ..language.problem import Input, Problem
-from .jacobian import Jacobian, jacobian_of
+
+if TYPE_CHECKING:
+    from .jacobian import Jacobian
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
 
@@ -134,7 +136,7 @@ class Analysis:
 
     # ---- the Jacobian ----------------------------------------------------------------------------
 
-    def jacobian(self, x: Input) -> Jacobian:
+    def jacobian(self, x: Input) -> "Jacobian":
         """The Jacobian of the output with respect to an input, computed as far as it is looked
         at.
         """
@@ -142,7 +144,9 @@ class Analysis:
             self._jacobians[x.node] = self._jacobian(x)
         return self._jacobians[x.node]
 
-    def _jacobian(self, x: Input) -> Jacobian:
+    def _jacobian(self, x: Input) -> "Jacobian":
+        from .jacobian import Jacobian, jacobian_of
+
         p, grad = self.problem, self.gradient(x)
         out, seed = p.out, p.seed.node
         if grad is None:

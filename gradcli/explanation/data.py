@@ -67,7 +67,13 @@ class Data:
             "shape": list(out.shape),
             "value": self.a.value(out),
             "elements": self.elements(out),
+            "index": self.output_index(),
         }
+
+    def output_index(self) -> str | None:
+        """The output in index notation, as text; None where it has none."""
+        written = self.w.indices.output()
+        return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
         seed = self.p.seed
@@ -133,15 +139,19 @@ class Data:
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
         matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
-        grad = self.a.gradient(x)
-        by_index = None if grad is None else self.w.indices.jacobian(x.node, grad)
         return {
             "shape": [*self.p.out.shape, *x.shape],
             "matrix": matrix,
             "structure": structure.name,
-            "formula": None if structure.formula is None else tree.text(structure.formula),
-            "index": None if by_index is None else by_index.plain,
+            "formula": structure.text,
+            "index": self.jacobian_index(x),
         }
+
+    def jacobian_index(self, x: Input) -> str | None:
+        """One Jacobian in index notation, as text; None where it has none."""
+        grad = self.a.gradient(x)
+        written = None if grad is None else self.w.indices.jacobian(x.node, grad)
+        return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
