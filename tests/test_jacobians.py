@@ -35,7 +35,7 @@ def test_is_that_of_one_vjp_a_row(example):
 
 def test_most_have_a_closed_form():
     ways = [way_back(case(e).p.out, x) for e in EXAMPLES for x in case(e).grads]
-    assert sum(way.form is not None for way in ways) >= 0.93 * len(ways)
+    assert sum(way.form is not None for way in ways) >= 0.96 * len(ways)
 
 
 # Hessians by hand: those of a quadratic form, of a sum of squares, and of a cubic.

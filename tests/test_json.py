@@ -123,13 +123,16 @@ def test_steps_are_in_the_order_of_backward_and_add_up():
     assert e["grad"]["W"]["value"] == [[31, 1, 0], [-8, 2, 0]]
 
 
+BLOCKS = "block_diag(*[diag(out[i]) - outer(out[i], out[i]) for i in range(x.shape[0])])"
+
+
 @pytest.mark.parametrize(
     ("args", "structure", "formula"),
     [
         (("x * 3", "-v", "x=[1,2]"), "scaled identity", None),
         (("x * x", "-v", "x=[1,2]"), "diagonal", "diag(2 * x)"),
         (("x @ a", *ONES, "-w", "x"), "kronecker", "kron(eye(x.shape[0]), a.T)"),
-        (("softmax(x, dim=1)", "-v", "x=[[1,2],[3,4]]"), "block-diagonal", None),
+        (("softmax(x, dim=1)", "-v", "x=[[1,2],[3,4]]"), "block-diagonal", BLOCKS),
         (("x.detach() + y", "-v", "x=[1,2]", "-v", "y=[1,2]", "-w", "x,y"), "zero", None),
         (("(x * x).sum()", "-v", "x=[1,2]"), "row", None),
         (("x * x.sum()", "-v", "x=[1,2]"), "dense", None),
@@ -144,7 +147,7 @@ def test_jacobians(args, structure, formula):
     assert shape_of(found["matrix"]) == [rows, math.prod(shape) // rows]
     assert found["structure"] == structure
     if formula is not None:
-        assert found["formula"].replace("x.shape[0]", "2") == formula
+        assert found["formula"] == formula
 
 
 def test_seed_times_jacobian_is_the_gradient():
@@ -245,7 +248,12 @@ SEEDS = [
     (
         ("out = x@a", *ONES, "-g", EIGHT, "-w", "x"),
         *([[10, 10, 10], [26, 26, 26]], "g @ a.T"),
-        ["x.grad[0,0] = ", "1·1 + 2·1 + 3·1 + 4·1 = 10", "kron(eye(x.shape[0]), a.T)", "out itself"],
+        [
+            "x.grad[0,0] = ",
+            "1·1 + 2·1 + 3·1 + 4·1 = 10",
+            "kron(eye(x.shape[0]), a.T)",
+            "out itself",
+        ],
     ),
     (
         ("out = x@a; loss = (out * w).sum()", *ONES, "-v", f"w={EIGHT}", "-w", "x"),
@@ -413,7 +421,7 @@ def test_every_want():
     jacobian = answer["jacobian"]["x"]
     assert (jacobian["shape"], jacobian["matrix"]) == ([1, 1, 1, 2], [[3, 4]])
     assert isinstance(answer["formula"]["x"], str)
-    assert answer["index"]["a"] == "g*x[0,i]"
+    assert answer["index"]["a"] == "x[0,i]"
     assert answer["output_index"] == "Σ_i x[0,i]*a[i,0]"
     assert answer["jacobian_index"] == {"x": "a[i,0]", "a": "x[0,i]"}
     assert "x[0,0]" in answer["elements"]["output"][0][0]
