@@ -120,8 +120,10 @@ def _picture(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     cells = picture(pattern, size)
     shades = {shade for row in cells for shade in row}
     meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
-    of = f"{size}×{size} entries, " if size > 1 else ""
-    return [Picture(cells), Prose(words(f"A cell is {of}{meant}."))]
+    if size == 1:
+        meant = "· zero, █ not zero"
+    of = "one entry" if size == 1 else f"{size}×{size} entries"
+    return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
 
 
 def _matrix(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Matrix:
