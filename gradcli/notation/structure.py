@@ -19,7 +19,7 @@ from .matrix_numbers import numbers
 from .patterns import by_pattern, confirmed
 from .tree import Name, Tree
 
-MOST_ENTRIES = 250_000  # of the pattern of a Jacobian that is looked at entry by entry
+MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
 MOST_DRAWN = 4_000_000  # the same, where it is drawn
 
 

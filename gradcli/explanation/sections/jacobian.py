@@ -114,11 +114,13 @@ def _picture(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
         pattern = a.jacobian(x).matrix != 0
     else:
         pattern = jacobian_pattern(out, x.node, grad, a.problem.seed.node, w.names)
-    if pattern is None or pattern.all():
+    if pattern is None:
         return []
     size = max(-(-out.numel // TALL), -(-x.node.numel // WIDE))
     cells = picture(pattern, size)
     shades = {shade for row in cells for shade in row}
+    if len(shades) == 1:
+        return []
     meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
     if size == 1:
         meant = "· zero, █ not zero"
