@@ -152,18 +152,18 @@ def jacobian(
     """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
     there are several inputs.
 
-    Entries are numbers where the inputs have values, and otherwise texts. Raises GradcliError.
+    Entries are numbers where the inputs have values, and otherwise texts; None where those would be
+    too many or too long. Raises GradcliError.
     """
     from .explanation.data import Data
 
     analysis = _pose(expr, shapes, values, None, wrt)
-    data = Data(analysis)
-    found = {x.name: data.jacobian(x) for x in analysis.problem.wrt}
-    arrays = {
-        name: None if j["matrix"] is None else j["matrix"].reshape(j["shape"])
-        for name, j in found.items()
-    }
-    return arrays if len(arrays) > 1 else next(iter(arrays.values()))
+    data, found = Data(analysis), {}
+    for x in analysis.problem.wrt:
+        entries = data.entries(x)
+        shape = (*analysis.problem.out.shape, *x.shape)
+        found[x.name] = None if entries is None else entries.reshape(shape)
+    return found if len(found) > 1 else next(iter(found.values()))
 
 
 def check(

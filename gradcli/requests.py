@@ -91,8 +91,20 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             yield name, a.value(a.problem.out)
         elif name == "grad":
             yield name, a.grad_values()
+        elif name == "index":
+            yield from _by_index(a)
         else:
             yield name, _explained(a, name)
+
+
+def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
+    """Gradients, output and Jacobians in index notation."""
+    from .explanation.data import Data
+
+    data, wrt = Data(a), a.problem.wrt
+    yield "index", {x.name: data.index(x) for x in wrt}
+    yield "output_index", data.output_index()
+    yield "jacobian_index", {x.name: data.jacobian_index(x) for x in wrt}
 
 
 def _explained(a: Analysis, name: str) -> Any:
@@ -104,8 +116,6 @@ def _explained(a: Analysis, name: str) -> Any:
             return data(name)
         case "formula":
             return {x.name: data.formula(x) for x in wrt}
-        case "index":
-            return {x.name: data.index(x) for x in wrt}
         case "elements":
             grads = {x.name: a.gradient(x) for x in wrt}
             return {

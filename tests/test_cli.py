@@ -76,7 +76,7 @@ def test_explain_has_its_sections_in_order():
 def test_the_flagship_runs_as_it_stands():
     out = answered("explain", *FLAGSHIP).out
     assert "x.grad = g @ a.T" in out
-    assert "kron(eye(2), a.T)" in out
+    assert "kron(eye(x.shape[0]), a.T)" in out
     assert "x.grad[0,0] = 1·a[0,0] + 2·a[0,1] + 3·a[0,2] + 4·a[0,3]" in out
     assert "assumed: nothing fixes the 3" in out
 
@@ -509,6 +509,37 @@ def test_a_process_of_its_own():
     assert (failed.status, failed.out) == (2, "")
     assert failed.err.startswith("error[syntax]")
     assert process("a*a", "-s", "a=2", LC_ALL="C", PYTHONUTF8="0").out.isascii()
+
+
+# ---- a Jacobian too large to be shown ------------------------------------------------------------
+
+KRONECKER = ("jacobian", "x @ a", "-s", "x=4x4,a=4x4", "-w", "x")
+
+
+def test_a_large_jacobian_is_drawn():
+    out = gradcli(*KRONECKER).out
+    assert "  ████············\n  ████············\n  ····████········\n" in out
+    assert "A cell is 2×2 entries: · all of them zero, █ none." in out
+    assert "∂out[i,j] / ∂x[k,l] = δ[i,k] a[l,j]" in out
+
+
+def test_in_ascii_and_in_markdown():
+    assert "  ####............\n" in gradcli(*KRONECKER, "--ascii").out
+    assert "\n```text\n████············\n" in gradcli(*KRONECKER, "-f", "markdown").out
+
+
+def test_a_band_and_a_triangle():
+    out = gradcli("jacobian", "x[1:] - x[:-1]", "-v", "x=arange(15) * 1.0").out
+    assert "banded: 28 of its 210 entries are not zero" in out
+    assert "▒" in out
+    out = gradcli("jacobian", "x.cumsum(0)", "-s", "x=20").out
+    assert "tril(ones(x.shape[0], x.shape[0]))" in out
+
+
+def test_what_is_shown_whole_or_holds_no_zero_is_not_drawn():
+    assert "A cell is" not in gradcli("jacobian", "x @ a", "-s", "x=2x3,a=3x4", "-w", "x").out
+    assert "A cell is" not in gradcli("jacobian", "A @ x", "-s", "A=20x3", "-w", "x").out
+    assert "A cell is" not in gradcli(*KRONECKER, "--full").out
 
 
 # ---- golden output -------------------------------------------------------------------------------

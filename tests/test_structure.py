@@ -7,7 +7,7 @@ from support import Case, case, examples, one_hot_jacobian
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
-from gradcli.notation.matrices import numbers
+from gradcli.notation.patterns import picture
 from gradcli.notation.structure import Structure, jacobian_structure
 
 EXAMPLES = examples()
@@ -32,8 +32,7 @@ def test_structure_is_that_of_the_numbers(example):
             assert s.nonzero is None or np.count_nonzero(J) <= s.nonzero
             agrees(s.name, J)
             if s.formula is not None:
-                found = np.asarray(numbers(s.formula, arrays.get), float)
-                np.testing.assert_allclose(found.reshape(J.shape), J, rtol=1e-9, atol=1e-11)
+                np.testing.assert_allclose(s.matrix(arrays.get, J.shape), J, rtol=1e-9, atol=1e-11)
         if alone.nonzero is not None:  # deltas are never contradicted
             assert checked == alone
 
@@ -54,6 +53,9 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert set(np.unique(J)) <= {0, 1}
         assert (J.sum(1) == 1).all()
         assert name == "selection" or (J.sum(0) == 1).all()
+    elif name == "banded":
+        width = np.ptp(np.diff(np.nonzero(J), axis=0)) + 1
+        assert 2 * width <= min(rows, columns)
     elif name == "lower-triangular":
         assert not np.triu(J, 1).any()
     elif name == "upper-triangular":
@@ -61,38 +63,62 @@ def agrees(name: str, J: np.ndarray) -> None:
     elif name == "symmetric low-rank update":
         np.testing.assert_allclose(J, J.T)
     else:
-        assert name in ("kronecker", "block-diagonal", "dense")
+        assert name in ("kronecker", "block-diagonal", "low-rank update", "dense")
 
 
 NAMED = [
     ("a * a", "a=2x3", "a", "diagonal", "diag(2 * a)", 6),
-    ("x @ a", "x=2x3,a=3x4", "x", "kronecker", "kron(eye(2), a.T)", 24),
-    ("x @ a", "x=2x3,a=3x4", "a", "kronecker", "kron(x, eye(4))", 24),
+    ("x @ a", "x=2x3,a=3x4", "x", "kronecker", "kron(eye(x.shape[0]), a.T)", 24),
+    ("x @ a", "x=2x3,a=3x4", "a", "kronecker", "kron(x, eye(a.shape[1]))", 24),
     ("A @ x @ B", "A=2x3,x=3x4,B=4x2", "x", "kronecker", "kron(A, B.T)", 48),
     ("A @ x", "A=2x3,x=3", "x", "dense", "A", 6),
-    ("A @ x", "A=2x3,x=3", "A", "kronecker", "kron(eye(2), x)", 6),
+    ("A @ x", "A=2x3,x=3", "A", "kronecker", "kron(eye(A.shape[0]), x)", 6),
     ("softmax(x, 0)", "x=3", "x", "symmetric low-rank update", "diag(out) - outer(out, out)", 9),
-    ("softmax(x, 1)", "x=2x3", "x", "block-diagonal", None, 18),
-    ("log_softmax(x, 0)", "x=3", "x", "dense", "eye(3) - outer(ones(3), exp(out))", 9),
-    ("x + y", "x=2x3,y=2x3", "x", "identity", "eye(6)", 6),
-    ("x.reshape(3, 2)", "x=2x3", "x", "identity", "eye(6)", 6),
-    ("2 * x + 1", "x=3", "x", "scaled identity", "2 * eye(3)", 3),
+    ("softmax(x, 1)", "x=2x3", "x", "block-diagonal", "diag(out[i]) - outer(out[i], out[i])", 18),
+    (
+        "log_softmax(x, 0)",
+        "x=3",
+        "x",
+        "low-rank update",
+        "eye(x.shape[0]) - outer(ones(out.shape[0]), exp(out))",
+        9,
+    ),
+    ("x + y", "x=2x3,y=2x3", "x", "identity", "eye(x.numel())", 6),
+    ("x.reshape(3, 2)", "x=2x3", "x", "identity", "eye(x.numel())", 6),
+    ("2 * x + 1", "x=3", "x", "scaled identity", "2 * eye(x.shape[0])", 3),
     ("x.T", "x=2x3", "x", "permutation", None, 6),
     ("x.flip(0)", "x=3", "x", "permutation", None, 3),
     ("x[1:]", "x=4", "x", "selection", None, 3),
     ("x[:, 0]", "x=2x3", "x", "selection", None, 2),
-    ("x.sum(0)", "x=2x3", "x", "kronecker", "kron(ones(1, 2), eye(3))", 6),
-    ("x.mean(1)", "x=2x3", "x", "kronecker", "kron(eye(2), ones(1, 3)) / 3", 6),
+    ("x.sum(0)", "x=2x3", "x", "kronecker", "kron(ones(1, x.shape[0]), eye(x.shape[1]))", 6),
+    ("x.mean(1)", "x=2x3", "x", "kronecker", "kron(eye(x.shape[0]), ones(1, x.shape[1])) / 3", 6),
     ("x.sum()", "x=2x3", "x", "row", None, 6),
-    ("x.cumsum(0)", "x=4", "x", "lower-triangular", None, 10),
-    ("x.flip(0).cumsum(0).flip(0)", "x=4", "x", "upper-triangular", None, 10),
+    ("x.cumsum(0)", "x=4", "x", "lower-triangular", "tril(ones(x.shape[0], x.shape[0]))", 10),
+    (
+        "x.flip(0).cumsum(0).flip(0)",
+        "x=4",
+        "x",
+        "upper-triangular",
+        "triu(ones(x.shape[0], x.shape[0]))",
+        10,
+    ),
     ("relu(x)", "x=3", "x", "diagonal", "diag(1 * (out > 0))", 3),
     ("a / b", "a=3,b=3", "b", "diagonal", "diag(-a / b ** 2)", 3),
-    ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(2), b.reshape(3, 1))", 6),
+    ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(a.shape[0]), b.reshape(-1, 1))", 6),
     ("inv(x)", "x=2x2", "x", "kronecker", "-kron(out, out.T)", 16),
-    ("bmm(a, b)", "a=2x2x2,b=2x2x2", "a", "block-diagonal", None, 16),
+    ("bmm(a, b)", "a=2x2x2,b=2x2x2", "a", "block-diagonal", "b[i].T", 16),
     ("x * 0 + y", "x=2,y=2", "x", "zero", None, 0),
     ("cat([a, b])", "a=2,b=3", "a", "dense", None, 2),
+    ("x[1:] - x[:-1]", "x=6", "x", "banded", None, 10),
+    ("x[:, :2] @ w", "x=2x3,w=2x2", "x", "block-diagonal", None, 8),
+    (
+        "log_softmax(x, 1)",
+        "x=2x3",
+        "x",
+        "block-diagonal",
+        "eye(x.shape[1]) - outer(ones(out.shape[1]), exp(out[i]))",
+        18,
+    ),
 ]
 
 
@@ -111,7 +137,28 @@ def test_large_is_never_built():
     x, grad = c.of("x")
     found = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
     assert (found.name, found.nonzero, found.total) == ("kronecker", 10**9, 10**12)
-    assert tree.text(found.formula) == "kron(eye(1000), a.T)"
+    assert tree.text(found.formula) == "kron(eye(x.shape[0]), a.T)"
+
+
+def test_a_picture():
+    pattern = np.zeros((5, 4), bool)
+    pattern[:2, :2] = pattern[4, 2] = True
+    assert picture(pattern, 2) == ((2, 0), (0, 0), (0, 1))  # the last cells are one entry high
+    assert picture(pattern, 1)[0] == (2, 2, 0, 0)
+
+
+def test_blocks_are_put_on_the_diagonal():
+    c = Case(pose("softmax(x, 1)", values={"x": [[0.0, 1, 2], [3, 1, 0]]}), random_seed=False)
+    x, grad = c.of("x")
+    s = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+    out = c.value(c.p.out)
+    expected = np.zeros((6, 6))
+    for k in (0, 3):
+        row = out[k // 3]
+        expected[k : k + 3, k : k + 3] = np.diag(row) - np.outer(row, row)
+    np.testing.assert_allclose(s.matrix({"out": out}.get, (6, 6)), expected)
+    block = "diag(out[i]) - outer(out[i], out[i])"
+    assert s.text == f"block_diag(*[{block} for i in range(x.shape[0])])"
 
 
 def test_numbers_overrule():

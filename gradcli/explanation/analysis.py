@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autodiff.reverse import Gradients, backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graphs import Node, shapes, walk
 from ..language.problem import Input, Problem
-from .jacobian import Jacobian
+
+if TYPE_CHECKING:
+    from .jacobian import Jacobian
 
 # The same program is often asked about with other values.
 remembered_backward = lru_cache(maxsize=16)(backward)
@@ -42,6 +44,7 @@ class Analysis:
     ):
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self._known: dict[Node, bool] = {}
+        self._jacobians: dict[Node, Jacobian] = {}
 
     @cached_property
     def gradients(self) -> Gradients:
@@ -143,20 +146,28 @@ class Analysis:
 
     # ---- the Jacobian ----------------------------------------------------------------------------
 
-    def jacobian(self, x: Input) -> Jacobian:
-        """The Jacobian of the output with respect to an input, row by row as it is asked for."""
-        grad = self.gradient(x)
-        numeric = grad is None or not self._depends_on_unknown(grad, self.problem.seed.node)
-        rows = (
-            self._without_seed().varying(grad, self.problem.seed.node)
-            if numeric and grad is not None
-            else None
-        )
+    def jacobian(self, x: Input) -> "Jacobian":
+        """The Jacobian of the output with respect to an input, computed as far as it is looked
+        at.
+        """
+        if x.node not in self._jacobians:
+            self._jacobians[x.node] = self._jacobian(x)
+        return self._jacobians[x.node]
+
+    def _jacobian(self, x: Input) -> "Jacobian":
+        from .jacobian import Jacobian, jacobian_of
+
+        p, grad = self.problem, self.gradient(x)
+        out, seed = p.out, p.seed.node
+        if grad is None:
+            return Jacobian(out.shape, x.shape)
+        if self._depends_on_unknown(grad, seed):
+            return Jacobian(out.shape, x.shape, symbolic=self._rows(grad))
         return Jacobian(
-            self.problem.out.shape,
+            out.shape,
             x.shape,
-            rows,
-            None if grad is None or numeric else self._rows(grad),
+            whole=lambda: jacobian_of(out, x.node, self._without_seed()),
+            vjp=lambda: self._without_seed().varying(grad, seed),
         )
 
     # ---- claims ----------------------------------------------------------------------------------

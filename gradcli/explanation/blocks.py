@@ -53,6 +53,12 @@ class Matrix(NamedTuple):
     input_role: str
 
 
+class Picture(NamedTuple):
+    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise."""
+
+    cells: tuple[tuple[int, ...], ...]
+
+
 class Prose(NamedTuple):
     """A sentence or two, to be wrapped."""
 
@@ -96,7 +102,7 @@ class Code(NamedTuple):
     language: str
 
 
-Block = Table | Matrix | Prose | Step | Graph | Note | Code
+Block = Table | Matrix | Picture | Prose | Step | Graph | Note | Code
 
 
 class Section(NamedTuple):

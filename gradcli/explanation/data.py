@@ -70,7 +70,13 @@ class Data:
             "shape": list(out.shape),
             "value": self.a.value(out),
             "elements": self.elements(out),
+            "index": self.output_index(),
         }
+
+    def output_index(self) -> str | None:
+        """The output in index notation, as text; None where it has none."""
+        written = self.w.indices.output()
+        return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
         seed = self.p.seed
@@ -135,26 +141,33 @@ class Data:
         """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
-        matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
-        grad = self.a.gradient(x)
-        by_index = None if grad is None else self.w.indices.jacobian(x.node, grad)
+        matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
         return {
             "shape": [*self.p.out.shape, *x.shape],
             "matrix": matrix,
             "structure": structure.name,
-            "formula": None if structure.formula is None else tree.text(structure.formula),
-            "index": None if by_index is None else by_index.plain,
+            "formula": structure.text,
+            "index": self.jacobian_index(x),
         }
 
-    def _matrix(self, x: Input) -> Any:
-        jac = self.a.jacobian(x)
-        if jac.numeric:
-            return jac.matrix()
+    def jacobian_index(self, x: Input) -> str | None:
+        """One Jacobian in index notation, as text; None where it has none."""
+        grad = self.a.gradient(x)
+        written = None if grad is None else self.w.indices.jacobian(x.node, grad)
+        return None if written is None else written.plain
+
+    def entries(self, x: Input) -> Any:
+        """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
+        be too many or too long.
+        """
+        jacobian = self.a.jacobian(x)
+        if jacobian.numeric:
+            return jacobian.matrix
         from ..backends.symbolic import elements_text, writable
 
         if not writable(self.p.out.shape, x.shape):
             return None
-        return unless_unwritten(lambda: np.array(elements_text(jac.matrix()), dtype=object))
+        return unless_unwritten(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _cost(self) -> dict[str, Any]:
         found, dtype = cost(self.a), self.a.dtype

@@ -30,8 +30,8 @@ def rows(
     """The texts of some rows and columns."""
     jacobian = a.jacobian(x)
     if jacobian.numeric:
-        return tuple(numbers(jacobian.row(k)[columns], precision, ZERO) for k in at)
-    entry = _by_index(a, w, x) or _by_elements(jacobian.row)
+        return tuple(numbers(row[columns], precision, ZERO) for row in jacobian.rows(at))
+    entry = _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 

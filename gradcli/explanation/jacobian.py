@@ -1,28 +1,95 @@
-"""The Jacobian as rows that are computed when they are looked at."""
+"""Jacobians in numbers: by their closed form where there is one, row by row where there is none."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
+from ..autodiff.reverse import backward
+from ..backends.numeric import Evaluator, sources
+from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
+from ..notation.closed_form import ClosedForm, closed_form
+from ..notation.contraction import matrix
+
+KEPT = 256  # nodes whose way back is remembered
+SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
+
+
+class Way(NamedTuple):
+    """From a node back to an input: the gradient as a function of the seed, the closed form, and
+    all that its arrays are computed from, in order.
+    """
+
+    seed: Node
+    grad: Node | None
+    form: ClosedForm | None
+    order: Sequence[Node]
+
+
+@lru_cache(KEPT)
+def way_back(out: Node, x: Node) -> Way:
+    """What a node sends back to an input."""
+    seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
+    grad = backward(out, seed, [x]).of[x]
+    form = None if grad is None else closed_form(grad, seed)
+    return Way(seed, grad, form, () if form is None else walk(form.nodes, sources))
+
+
+def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
+    """The Jacobian of a node by an input, of shape (*out.shape, *x.shape); that of a gradient is a
+    Hessian.
+
+    `evaluator` has the values of all inputs that `out` depends on. Raises GradcliError ("limit")
+    before anything is computed, where it would have too many elements.
+    """
+    shape = (*out.shape, *x.shape)
+    entries = numel(shape)
+    if entries > evaluator.limits.sizes["elements"]:
+        evaluator.limits.check("elements", entries, f"the Jacobian of shape {shape}", out.span)
+    way = way_back(out, x)
+    if way.grad is None or not entries:
+        return np.zeros(shape, evaluator.dtype)
+    if way.form is not None:
+        found = _by_form(way.form, way.order, entries, evaluator)
+        if found is not None:
+            return np.asarray(found.reshape(shape), evaluator.dtype)
+    one_by_one = rows(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
+    return np.array([*one_by_one]).reshape(shape)
+
+
+def _by_form(form: ClosedForm, order: Sequence[Node], entries: int, evaluator: Evaluator) -> Any:
+    values = evaluator.values
+    evaluator.run([node for node in order if node not in values])
+    arrays = {node: np.asarray(values[node]) for node in form.nodes}
+    return matrix(form, arrays.__getitem__, max(4 * entries, SMALL))
+
+
+def rows(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
+    """Rows of a Jacobian, flat, each by a VJP: that of a seed that is 1 at one element."""
+    for k in at:
+        seed = np.zeros(numel(out))
+        seed[k] = 1.0
+        yield np.ravel(vjp(seed.reshape(out)))
 
 
 class Jacobian:
-    """Rows are elements of the output, columns elements of the input, both row by row of their
-    tensors.
+    """The Jacobian of an output with respect to an input, computed as far as it is looked at.
 
-    `vjp` gives the gradient for a seed, `row` the symbolic row of an output element; without
-    either, all is zero.
+    Rows are elements of the output, columns elements of the input, both row by row of their
+    tensors. `whole` computes its numbers and `vjp` makes the function that gives the gradient for a
+    seed, or else `symbolic` gives rows in SymPy elements; without any, all is zero.
     """
 
     def __init__(
         self,
         out: Shape,
         x: Shape,
-        vjp: Callable[[Any], Any] | None,
-        row: Callable[[int], Any] | None,
+        whole: Callable[[], Any] | None = None,
+        vjp: Callable[[], Callable[[Any], Any]] | None = None,
+        symbolic: Callable[[int], Any] | None = None,
     ):
-        self.out, self.x, self._vjp, self._row = out, x, vjp, row
+        self.out, self.x, self._whole, self._vjp, self._symbolic = out, x, whole, vjp, symbolic
 
     @property
     def size(self) -> tuple[int, int]:
@@ -32,19 +99,20 @@ class Jacobian:
     @property
     def numeric(self) -> bool:
         """Whether its entries are numbers."""
-        return self._row is None
+        return self._symbolic is None
 
-    def row(self, k: int) -> Any:
-        """One row, flat: numbers, or SymPy elements."""
-        if self._row is not None:
-            return self._row(k)
-        if self._vjp is None:
-            return np.zeros(self.size[1])
-        seed = np.zeros(self.size[0])
-        seed[k] = 1.0
-        return np.ravel(self._vjp(seed.reshape(self.out)))
+    def rows(self, at: Iterable[int]) -> Iterator[Any]:
+        """Some rows, flat: numbers, or SymPy elements."""
+        if self._symbolic is not None:
+            yield from map(self._symbolic, at)
+        elif self._vjp is None or numel(self.size) <= SMALL:
+            yield from (self.matrix[k] for k in at)
+        else:
+            yield from rows(self.out, self._vjp(), at)
 
+    @cached_property
     def matrix(self) -> Any:
-        """All of it, (rows, columns)."""
-        rows, columns = self.size
-        return np.array([self.row(k) for k in range(rows)]).reshape(rows, columns)
+        """All of it, (rows, columns). Raises GradcliError ("limit") where it is too large."""
+        if self._symbolic is not None:
+            return np.array([*self.rows(range(self.size[0]))]).reshape(self.size)
+        return np.zeros(self.size) if self._whole is None else self._whole().reshape(self.size)

@@ -13,9 +13,11 @@ from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
-from .blocks import Line
+from .blocks import Line, Prose, words
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
+DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
+BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 
 def shape_text(shape: Shape) -> str:
@@ -32,6 +34,14 @@ def listed(words: Collection[str]) -> str:
 def role_of(x: Input) -> str:
     """The role that an input's name plays in every line."""
     return f"input:{x.name}"
+
+
+def signs(text: str) -> list[Prose]:
+    """What the signs of index notation mean that occur in a text."""
+    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
+    inside = text.partition(" = ")[2]
+    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
+    return [Prose(words(sentence)) for sentence in met]
 
 
 class Wording:

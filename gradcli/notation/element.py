@@ -260,9 +260,7 @@ def _multiplied(trees: list[Tree]) -> Tree:
 
 def _added(terms: list[_Signed], count: int = 0) -> Tree:
     """Terms added up; those that were left out are counted."""
-    out = tree.Prefix("-", terms[0].tree) if terms[0].minus else terms[0].tree
-    if terms[0].minus and isinstance(terms[0].tree, Infix) and terms[0].tree.symbol != "+":
-        out = _negated(terms[0].tree)
+    out = _negated(terms[0].tree) if terms[0].minus else terms[0].tree
     for place, term in enumerate(terms[1:], 1):
         if count > len(terms) and place == len(terms) - 1:
             out = Infix("+", out, Verbatim(f"… ({count} terms)"))
@@ -273,8 +271,8 @@ def _added(terms: list[_Signed], count: int = 0) -> Tree:
     return out
 
 
-def _negated(product: Infix) -> Tree:
+def _negated(written: Tree) -> Tree:
     """-a·b, the minus at the first factor."""
-    if isinstance(product.left, Infix):
-        return Infix(product.symbol, _negated(product.left), product.right)
-    return Infix(product.symbol, tree.Prefix("-", product.left), product.right)
+    if isinstance(written, Infix) and written.symbol in ("·", "/"):
+        return Infix(written.symbol, _negated(written.left), written.right)
+    return tree.Prefix("-", written)

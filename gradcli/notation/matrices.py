@@ -4,10 +4,9 @@ A matrix has a row for every element of the output and a column for every elemen
 by row of each. In these formulas diag and outer take tensors as they stand in memory, flattened.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from ..graphs import OPS, Node
+from ..graphs import Node
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
@@ -24,24 +23,59 @@ from .expressions import (
     letters_of,
     parts,
 )
+from .places import Place
 from .spelling import spelled
-from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree, Verbatim
+from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
 
 
 class Matrices:
-    """Formulas over the nodes that have names; `sizes` are those of the letters. None: there is no
-    short one.
+    """Formulas over the nodes that have names. None: there is no short one.
+
+    `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
+    terms of which sizes are written; `given` are letters that stand for one value: a[i].
     """
 
-    def __init__(self, names: Mapping[Node, Name], sizes: Mapping[str, int]):
-        self.names, self.sizes = names, sizes
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        sizes: Mapping[str, int],
+        sides: Sequence[tuple[Name, Sequence[Place]]],
+        given: Letters = (),
+    ):
+        self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+
+    def inside(self, given: Letters) -> "Matrices":
+        """The same where these letters stand for one value."""
+        return Matrices(self.names, self.sizes, self.sides, given)
 
     def size(self, letters: Letters) -> int:
         """How many values the letters have together."""
         return int(np.prod([self.sizes[k] for k in letters], dtype=int))
+
+    def length(self, letters: Letters) -> Tree:
+        """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
+        for name, at in self.sides:
+            own = [p for p in at if isinstance(p, str)]
+            if own and list(letters) == own:
+                return self._length(own[0]) if len(at) == 1 else Method(name, "numel")
+        out: Tree | None = None
+        for letter in letters:
+            one = self._length(letter)
+            out = one if out is None else Infix("*", out, one)
+        return tree.Number(1) if out is None else out
+
+    def _length(self, letter: str) -> Tree:
+        for name, at in self.sides:
+            if letter in at:
+                return Subscript(Attribute(name, "shape"), str(at.index(letter)))
+        return tree.Number(self.sizes[letter])
+
+    def identity(self, rows: Letters, columns: Letters) -> Tree:
+        """eye(x.shape[0])."""
+        return Call("eye", (min(self.length(columns), self.length(rows), key=tree.size),))
 
     # ---- tensors ---------------------------------------------------------------------------------
 
@@ -51,12 +85,12 @@ class Matrices:
         if written is None:
             return None
         if not any(self._whole(p, letters) for p in _inner(e)):
-            return Method(written, "expand", tuple(tree.Number(self.sizes[k]) for k in letters))
+            return Method(written, "expand", tuple(map(self._length, letters)))
         return Infix("*", tree.Number(1), written) if is_condition(e) else written
 
     def _whole(self, e: Expr, letters: Letters) -> bool:
         """Whether it is an element of a tensor that has all dimensions."""
-        return isinstance(e, Element) and letters_of(e) == set(letters)
+        return isinstance(e, Element) and letters_of(e) - {*self.given} == set(letters)
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
@@ -113,22 +147,36 @@ class Matrices:
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
-        name = self.names.get(e.node)
-        if name is None or not self._is_whole(e):
+        whole = self._whole_tensor(e)
+        if whole is None:
             return None
-        if len(set(e.places) - {0}) != sum(p != 0 for p in e.places):
+        name, at = whole
+        if len(set(at) - {0}) != sum(p != 0 for p in at):
             return None
-        tail = letters[len(letters) - len(e.places) :]
-        if len(e.places) <= len(letters) and all(p in (0, k) for p, k in zip(e.places, tail)):
+        tail = letters[len(letters) - len(at) :]
+        if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
             return name
-        own = [p for p in e.places if p in letters]
-        if own != list(e.places) or own != [k for k in letters if k in own]:
+        own = [p for p in at if p in letters]
+        if own != list(at) or own != [k for k in letters if k in own]:
             return None
         start = letters.index(own[0])
         return Subscript(name, ", ".join(":" if k in own else "None" for k in letters[start:]))
 
+    def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """The tensor whose element it is, `given` letters read as an index, and the other places;
+        None where their letters do not run over the whole of it.
+        """
+        name = self.names.get(e.node)
+        if name is None or not self._is_whole(e):
+            return None
+        first = tuple(p for p in e.places if p in self.given)
+        if not first:
+            return name, e.places
+        if e.places[: len(first)] != first:
+            return None
+        return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+
     def _is_whole(self, e: Element) -> bool:
-        """Whether the letters of an element run over the whole of the tensor."""
         return all(
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
             for p, n in zip(e.places, e.node.shape)
@@ -162,7 +210,7 @@ class Matrices:
 
     def _plain(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         if not factors:
-            return Call("ones", (tree.Number(self.size(rows)), tree.Number(self.size(columns))))
+            return Call("ones", (self.length(rows), self.length(columns)))
         if all(is_delta(f) for f in factors):
             found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
             same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
@@ -171,24 +219,26 @@ class Matrices:
                 and len(rows) == len(factors)
                 and all(pair in found for pair in zip(rows, columns))
             ):
-                return Call("eye", (tree.Number(self.size(rows)),))
+                return self.identity(rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
         return self._kronecker(factors, rows, columns)
 
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
-        name = self.names.get(e.node)
-        letters = [p for p in e.places if p != 0]
-        if name is None or not self._is_whole(e):
+        whole = self._whole_tensor(e)
+        if whole is None:
             return None
+        name, at = whole
+        letters = [p for p in at if p != 0]
         if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
             return self._kronecker([e], rows, columns)
-        shape = (self.size(rows), self.size(columns))
+        size = (self.size(rows), self.size(columns))
+        shape = e.node.shape[len(e.places) - len(at) :]
         if letters == rows + columns:
-            if e.node.shape == shape or (not rows and e.node.shape == shape[1:]):
+            if shape == size or (not rows and shape == size[1:]):
                 return name
-            return Method(name, "reshape", (tree.Number(shape[0]), tree.Number(shape[1])))
-        if letters == columns + rows and e.node.shape == shape[::-1]:
+            return self._reshaped(name, rows, columns)
+        if letters == columns + rows and shape == size[::-1]:
             return Attribute(name, "T")
         return None
 
@@ -199,9 +249,9 @@ class Matrices:
                 first = {*rows[:p], *columns[:q]}
                 if not first or first == whole:
                     continue
-                left = [f for f in factors if letters_of(f) <= first]
-                right = [f for f in factors if letters_of(f) <= whole - first]
-                if len(left) + len(right) != len(factors):
+                left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+                right = [f for f in factors if f not in left]
+                if not all(letters_of(f) - {*self.given} <= whole - first for f in right):
                     continue
                 a, b = (
                     self._plain(left, rows[:p], columns[:q]),
@@ -214,14 +264,19 @@ class Matrices:
     def _by_elements(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         """A tensor formula with the letters of rows and columns, as a matrix."""
         letters = [*rows, *columns]
-        if {k for f in factors for k in letters_of(f)} != set(letters):
+        if {k for f in factors for k in letters_of(f)} - {*self.given} != set(letters):
             return None
         written = self.tensor(factors[0] if len(factors) == 1 else Product(tuple(factors)), letters)
         if written is None or (len(rows) == len(columns) == 1):
             return written
-        return Method(
-            written, "reshape", (tree.Number(self.size(rows)), tree.Number(self.size(columns)))
-        )
+        return self._reshaped(written, rows, columns)
+
+    def _reshaped(self, written: Tree, rows: Letters, columns: Letters) -> Tree:
+        """As a matrix; -1 says the longer side."""
+        sides = (self.length(rows), self.length(columns))
+        longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
+        whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
+        return Method(written, "reshape", whole)
 
 
 def negated(written: Tree) -> Tree:
@@ -235,83 +290,3 @@ def _inner(e: Expr):
     yield e
     for part in parts(e):
         yield from _inner(part)
-
-
-# ---- numbers of formulas -------------------------------------------------------------------------
-
-
-def numbers(formula: Tree, arrays: Callable[[str], Any]) -> Any:
-    """The array of a formula that Matrices wrote; raises LookupError for one that it did not."""
-    return _Reading(arrays)(formula)
-
-
-class _Reading:
-    def __init__(self, arrays: Callable[[str], Any]):
-        self.arrays = arrays
-
-    def __call__(self, t: Tree) -> Any:
-        return getattr(self, "_" + type(t).__name__.lower())(t)
-
-    def _name(self, t: Name) -> Any:
-        found = self.arrays(t.text)
-        if found is None:
-            raise LookupError(t.text)
-        return np.asarray(found)
-
-    def _number(self, t: tree.Number) -> Any:
-        return t.value
-
-    def _verbatim(self, t: Verbatim) -> Any:
-        raise LookupError(t.text)
-
-    def _prefix(self, t: Prefix) -> Any:
-        value = self(t.operand)
-        return ~value if t.symbol == "~" else np.negative(value, dtype=float)
-
-    def _infix(self, t: Infix) -> Any:
-        ops = {
-            "+": "add",
-            "-": "subtract",
-            "*": "multiply",
-            "/": "divide",
-            "**": "power",
-            ">": "greater",
-            "<": "less",
-            "//": "floor_divide",
-            "%": "remainder",
-        }
-        ops |= {
-            ">=": "greater_equal",
-            "<=": "less_equal",
-            "==": "equal",
-            "!=": "not_equal",
-            "&": "logical_and",
-            "|": "logical_or",
-        }
-        if t.symbol not in ops:
-            raise LookupError(t.symbol)
-        return getattr(np, ops[t.symbol])(
-            np.asarray(self(t.left), float) if t.symbol == "**" else self(t.left), self(t.right)
-        )
-
-    def _call(self, t: Call) -> Any:
-        args = [self(a) for a in t.args]
-        if t.function == "diag":
-            return np.diag(np.ravel(args[0]))
-        if t.function in ("eye", "ones"):
-            return getattr(np, t.function)(args if t.function == "ones" else args[0])
-        if t.function in ("kron", "outer"):
-            return getattr(np, t.function)(*args)
-        return OPS[t.function].value(*args)
-
-    def _method(self, t: Method) -> Any:
-        shape = [self(a) for a in t.args]
-        base = self(t.base)
-        return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
-
-    def _attribute(self, t: Attribute) -> Any:
-        return np.transpose(self(t.base))
-
-    def _subscript(self, t: Subscript) -> Any:
-        index = tuple(slice(None) if item == ":" else None for item in t.index.split(", "))
-        return self(t.base)[index]

@@ -49,6 +49,10 @@ class Meanings:
         """Factors, multiplied."""
         return Product(factors)
 
+    def total(self, *terms: Expr) -> Expr:
+        """Terms, added up."""
+        return Total(terms)
+
     def within(self, place: Place, start: int, size: int) -> Expr:
         """1 where start ≤ place < start + size, else 0."""
         return Product((Relation("<=", start, place), Relation("<=", place, start + size - 1)))

@@ -172,6 +172,23 @@ def _solve_symbols(sp, a, b, *, left):
     return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
 
 
+def inverse_of(a):
+    """The inverse in index notation: of a transpose, that of the matrix turned around."""
+    turned = a.op.name == "transpose" and {d % a.ndim for d in a.attrs.values()} == {
+        a.ndim - 2,
+        a.ndim - 1,
+    }
+    return a.parents[0].inv().mT if turned else a.inv()
+
+
+def _by_inverse(lower, i, a, b, *, left):
+    if not left:
+        return b @ inverse_of(a)
+    if _is_vector(a.shape, b.shape) and b.ndim > 1:
+        return (inverse_of(a) * b.unsqueeze(dim=-2)).sum(dim=-1)
+    return inverse_of(a) @ b
+
+
 def _solve_flops(out, a, b, **_):
     """FLOP of an elimination, and of two triangular systems for each right-hand side."""
     return of_each_matrix(elimination)(out, a) + 2 * shapes.numel(out) * a[-1]
@@ -179,6 +196,7 @@ def _solve_flops(out, a, b, **_):
 
 @operator(
     shape=_solution_shape,
+    index=_by_inverse,
     value=_solve,
     dtype="float",
     torch=LINALG + "solve",

@@ -41,8 +41,26 @@ def _part(ndim, dim, start, end, step):
     return (*(slice(None),) * shapes.axis(dim, ndim), slice(start, end, step))
 
 
+def _over_slices(lower, i, x, src, *, dim, start, end, step):
+    d = shapes.axis(dim, x.ndim)
+    first, _, by = slice(start, end, step).indices(x.shape[d])
+
+    def here(k):
+        return lower.delta(i[d], lower.plus(first, k, by))
+
+    def written(k):
+        return lower.product(here(k), lower(src, [*i[:d], k, *i[d + 1 :]]))
+
+    if not src.numel:
+        return lower(x, i)
+    gone = lower.over(src.shape[d], here)
+    kept = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
+    return lower.total(lower.product(kept, lower(x, i)), lower.over(src.shape[d], written))
+
+
 @overwriting(
     lambda x, *, dim, start, end, step: x[_part(x.ndim, dim, start, end, step)],
+    index=_over_slices,
     examples=(
         ("x.slice_scatter(v, 1, 1, 3)", "x=2x3,v=2x2"),
         ("slice_scatter(x, v, start=0, step=2)", "x=3x2,v=2x2"),

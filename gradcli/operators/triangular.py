@@ -6,6 +6,7 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
+from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
 from .leaves import eye
 
@@ -27,8 +28,16 @@ def _solve_triangular(a, b, *, upper, left, unitriangular):
     return each_matrix(lambda m, c: triangular(m, c, **form), b.shape[-2:], a, b)
 
 
+def _by_inverse(lower, i, a, b, *, upper, left, unitriangular):
+    if unitriangular:
+        return None
+    inverse = inverse_of(triangle(a, upper=upper))
+    return inverse @ b if left else b @ inverse
+
+
 @operator(
     shape=_system,
+    index=_by_inverse,
     value=_solve_triangular,
     symbolic=matrix_elements.triangular_solution,
     dtype="float",
@@ -137,6 +146,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         L,
         upper,
     ),
+    index=lambda lower, i, b, L, *, upper: (L.mT @ L if upper else L @ L.mT).inv() @ b,
     dtype="float",
     examples=(
         ("cholesky_solve(b, L.tril() + 3 * eye(2))", "b=2x1,L=2x2"),

@@ -14,6 +14,7 @@ from ..explanation.blocks import (
     Line,
     Matrix,
     Note,
+    Picture,
     Prose,
     Row,
     Section,
@@ -24,7 +25,7 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import cut
+from .matrix import cut, drawn
 from .tensors import tensor_lines
 
 WIDE = 10_000  # a page has no width: lines are wrapped where they are read
@@ -125,6 +126,9 @@ class _Page:
         longest = max(map(len, re.findall(r"`+", block.text)), default=0)
         fence = "`" * max(3, longest + 1)
         return f"{fence}{block.language}\n{block.text}\n{fence}"
+
+    def picture(self, block: Picture) -> str:
+        return self.code(Code(drawn(block), "text"))
 
     def graph(self, block: Graph) -> str:
         return f"```mermaid\n{mermaid(block)}\n```"

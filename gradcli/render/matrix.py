@@ -1,10 +1,11 @@
-"""A Jacobian cut to a width: which of its columns are shown, and as what texts."""
+"""A Jacobian cut to a width: which of its columns are shown, and as what texts; and its picture."""
 
 from typing import NamedTuple
 
-from ..explanation.blocks import Matrix
+from ..explanation.blocks import Matrix, Picture
 
 LONGEST_ENTRY = 26
+SHADES = "·▒█"
 
 
 class Cut(NamedTuple):
@@ -66,3 +67,8 @@ def column_width(matrix: Matrix, k: int, whole: bool = False) -> int:
     if matrix.product is not None:
         texts.append(entry(matrix.product[k], whole))
     return max(map(len, texts))
+
+
+def drawn(picture: Picture) -> str:
+    """A picture in characters, two for a cell, which makes it about square."""
+    return "\n".join("".join(2 * SHADES[shade] for shade in row) for row in picture.cells)

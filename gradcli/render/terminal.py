@@ -21,6 +21,7 @@ from ..explanation.blocks import (
     Line,
     Matrix,
     Note,
+    Picture,
     Prose,
     Row,
     Section,
@@ -32,7 +33,7 @@ from ..explanation.blocks import (
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
-from .matrix import column_width, cut, entry
+from .matrix import column_width, cut, drawn, entry
 from .tensors import tensor_lines
 
 SEED = "bold yellow"
@@ -189,6 +190,10 @@ class Page:
     def code(self, block: Code) -> RenderableType:
         """Lines as they are; long ones run on, so that they can be copied."""
         return Text(block.text, no_wrap=True, overflow="ignore")
+
+    def picture(self, block: Picture) -> RenderableType:
+        """A pattern of characters."""
+        return Text(drawn(block), no_wrap=True, overflow="crop")
 
     def beside(self, head: Text, body: Text, gap: int) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""

@@ -7,11 +7,8 @@ from ...notation.element import telling_place
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..wording import Wording, role_of
+from ..wording import Wording, role_of, signs
 from .jacobian import element_line
-
-DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
-BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
@@ -34,16 +31,8 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
-    explained = _signs("" if by_index is None else str(by_index))
+    explained = signs("" if by_index is None else str(by_index))
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
-
-
-def _signs(text: str) -> list[Prose]:
-    """What the signs of index notation mean that occur in a text."""
-    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
-    inside = text.partition(" = ")[2]
-    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
-    return [Prose(words(sentence)) for sentence in met]
 
 
 def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:

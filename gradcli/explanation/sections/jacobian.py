@@ -5,23 +5,26 @@ below.
 from typing import Any
 
 from ...backends.numeric import Evaluator
-from ...graphs import Node
 from ...graphs.shapes import Shape, numel
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.element import short, written_out
-from ...notation.structure import Structure, jacobian_structure
+from ...notation.patterns import picture
+from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern, jacobian_structure
 from ...notation.tree import Token
 from .. import entries as texts
 from ..analysis import Analysis
-from ..blocks import Block, Line, Matrix, Prose, Row, Section, Table, plain, words
+from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
 from ..elide import places
-from ..wording import Wording, role_of, shape_text
+from ..jacobian import jacobian_of
+from ..wording import Wording, role_of, shape_text, signs
 from .cost import size_words
 
 CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
 LARGE = 1_000  # what a size is in "for real sizes"
+SHOWN = 12  # rows and columns of a matrix that is shown whole
+TALL, WIDE = 12, 24  # cells of a picture
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
@@ -33,8 +36,14 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
         f"{shape_text((*out.shape, *x.shape))}"
         + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")
     )
-    blocks: list[Block] = [_structure(structure_of(a, w, x), rows * columns)]
+    structure = structure_of(a, w, x)
+    blocks: list[Block] = [_structure(structure, rows * columns)]
     if a.gradient(x) is not None and rows and columns:
+        cut = not full and max(rows, columns) > SHOWN
+        if cut or not a.jacobian(x).numeric:
+            blocks += _by_index(a, w, x)
+        if cut:
+            blocks += _picture(a, w, x, structure)
         blocks.append(_matrix(a, w, x, full, precision))
         blocks += _column_by_column(a, w, x)
         blocks.append(Prose(_cost(a, w, x)))
@@ -50,8 +59,8 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         return Structure("zero", None, 0, a.problem.out.numel * x.node.numel)
     jacobian = a.jacobian(x)
     matrix = None
-    if numel(jacobian.out) * numel(jacobian.x) <= CONFIRMED:
-        matrix = jacobian.matrix() if jacobian.numeric else _at_random_values(a, grad)
+    if numel(jacobian.size) <= CONFIRMED:
+        matrix = jacobian.matrix if jacobian.numeric else _at_random_values(a, x)
     if matrix is not None and not np.all(np.isfinite(matrix)):
         matrix = None
     found = jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
@@ -60,21 +69,23 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     return found
 
 
-def _at_random_values(a: Analysis, grad: Node) -> Any:
+def _at_random_values(a: Analysis, x: Input) -> Any:
     from .checks import random_values
 
-    out, seed = a.problem.out, a.problem.seed.node
-    varying = Evaluator(random_values(a.problem), limits=a.problem.limits).varying(grad, seed)
-    eye = np.eye(out.numel)
-    return np.array([np.ravel(varying(row.reshape(out.shape))) for row in eye])
+    out = a.problem.out
+    found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
+    return found.reshape(out.numel, x.node.numel)
 
 
+SHADES = ("· all of them zero", "▒ some", "█ none")
 KINDS = {"row": "one row", "kronecker": "Kronecker product"}
 
 
 def _structure(s: Structure, total: int) -> Table:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
     kind = KINDS.get(s.name, s.name)
+    if s.blocks:
+        kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"
     if s.name == "dense" and s.nonzero is not None and s.nonzero < total:
         kind = "no special structure"
     verb = "is" if s.nonzero == 1 else "are"
@@ -85,10 +96,43 @@ def _structure(s: Structure, total: int) -> Table:
     return Table((Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said)),))
 
 
+def _by_index(a: Analysis, w: Wording, x: Input) -> list[Block]:
+    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
+    grad = a.gradient(x)
+    found = None if grad is None else w.indices.jacobian(x.node, grad)
+    if found is None:
+        return []
+    return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
+
+
+def _picture(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+    """Where entries are, of a matrix that is too large to be shown and has some that are zero."""
+    out, grad = a.problem.out, a.gradient(x)
+    total = out.numel * x.node.numel
+    if grad is None or out.numel == 1 or s.nonzero in (0, total) or total > MOST_DRAWN:
+        return []
+    if a.jacobian(x).numeric:
+        pattern = a.jacobian(x).matrix != 0
+    else:
+        pattern = jacobian_pattern(out, x.node, grad, a.problem.seed.node, w.names)
+    if pattern is None:
+        return []
+    size = max(-(-out.numel // TALL), -(-x.node.numel // WIDE))
+    cells = picture(pattern, size)
+    shades = {shade for row in cells for shade in row}
+    if len(shades) == 1:
+        return []
+    meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
+    if size == 1:
+        meant = "· zero, █ not zero"
+    of = "one entry" if size == 1 else f"{size}×{size} entries"
+    return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
+
+
 def _matrix(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Matrix:
     out, seed = a.problem.out, a.problem.seed
-    rows, rows_before = places(out.numel, 10**9 if full else 12)
-    columns, columns_before = places(x.node.numel, 10**9 if full else 12)
+    rows, rows_before = places(out.numel, 10**9 if full else SHOWN)
+    columns, columns_before = places(x.node.numel, 10**9 if full else SHOWN)
     entries = texts.rows(a, w, x, rows, columns, precision)
     value, grad = a.value(seed.node), a.grad_value(x)
     return Matrix(

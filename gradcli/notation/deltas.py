@@ -1,0 +1,267 @@
+"""What the deltas of a Jacobian say: where its entries are, what its structure is called, and its
+matrix formula.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, TypeGuard
+
+from ..lazy import np
+from . import places
+from .collect import Simplifier, is_delta
+from .expressions import (
+    ONE,
+    ZERO,
+    Expr,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    delta,
+    letters_of,
+    parts,
+    places_of,
+    substituted,
+)
+from .matrices import Matrices
+from .patterns import by_pattern
+from .places import Place
+from .tree import Call, Infix, Prefix, Tree, text
+from .written import opposite
+
+
+class Reading:
+    """The Jacobian's element `e`, the letters of its rows and those of its columns."""
+
+    def __init__(self, e: Expr, rows: Sequence[Place], columns: Sequence[Place], write: Matrices):
+        self.e, self.write, self.sizes = e, write, write.sizes
+        self.rows, self.columns = ([p for p in at if isinstance(p, str)] for at in (rows, columns))
+        self.number, self.factors = self.write.number(e)
+        self.pairs: dict = {}
+        for f in self.factors:
+            if self._pairs(f):
+                self.pairs |= {f.left: f.right, f.right: f.left}
+        self.rest = [f for f in self.factors if not self._pairs(f)]
+
+    def _pairs(self, f: Expr) -> TypeGuard[Relation]:
+        """Whether a factor is the delta of a row's letter and a column's of the same size."""
+        if not is_delta(f):
+            return False
+        sides = {f.left in self.rows, f.right in self.rows}
+        return len(sides) == 2 and self.sizes[f.left] == self.sizes[f.right]
+
+    # ---- where entries can be other than 0 -------------------------------------------------------
+
+    def pattern(self, most: int) -> Any:
+        """A mask, (rows, columns); None where that would be to look at more than `most`."""
+        rows, columns = self.write.size(self.rows), self.write.size(self.columns)
+        if rows * columns * self._work(self.e) > most:
+            return None
+        letters = [*self.rows, *self.columns]
+        env: dict[str, Any] = {}
+        for place, letter in enumerate(letters):
+            env[letter] = np.arange(self.sizes[letter]).reshape(
+                [-1 if d == place else 1 for d in range(len(letters))]
+            )
+        mask = np.broadcast_to(self._mask(self.e, env), [self.sizes[k] for k in letters])
+        return mask.reshape(rows, columns)
+
+    def _work(self, e: Expr) -> int:
+        """How often parts are looked at for the sums they stand in."""
+        inside = max(map(self._work, parts(e)), default=1)
+        return inside * e.size if isinstance(e, Sum) and _has_relation(e) else inside
+
+    def _mask(self, e: Expr, env: dict[str, Any]) -> Any:
+        if isinstance(e, Number):
+            return np.asarray(e.value != 0)
+        if isinstance(e, Relation):
+            return self._holds(e, env)
+        if not _has_relation(e) or not isinstance(e, Product | Total | Sum):
+            return np.asarray(True)
+        if isinstance(e, Sum):
+            out = np.asarray(False)
+            for value in range(e.size):
+                out = out | self._mask(e.body, env | {e.letter: np.asarray(value)})
+            return out
+        out = self._mask(parts(e)[0], env)
+        for part in parts(e)[1:]:
+            out = (
+                out & self._mask(part, env)
+                if isinstance(e, Product)
+                else out | self._mask(part, env)
+            )
+        return out
+
+    def _holds(self, e: Relation, env: dict[str, Any]) -> Any:
+        try:
+            left, right = (places.at(p, env, _unknown) for p in (e.left, e.right))
+        except LookupError:  # a place that a tensor holds
+            return np.asarray(True)
+        return np.asarray(left == right if e.symbol == "==" else left <= right)
+
+    def count(self) -> int | None:
+        """How many entries can be other than 0, from deltas alone."""
+        if any(_has_relation(f) for f in self.rest):
+            return None
+        free = [*self.rows, *(k for k in self.columns if k not in self.pairs)]
+        return self.write.size(free)
+
+    # ---- names and formulas ----------------------------------------------------------------------
+
+    def named(self, pattern: Any, rows: int) -> tuple[str, Tree | None]:
+        """The name of the structure and its formula."""
+        if self.e == ZERO:
+            return "zero", None
+        if rows == 1:
+            return "row", None
+        if self._diagonal():
+            return self._diagonal_form()
+        if (
+            not self.rest
+            and len(self.pairs) == 2 * len(self.rows) == 2 * len(self.columns)
+            and self.number is None
+        ):
+            return "permutation", None
+        if (
+            all(isinstance(f, Relation) for f in self.factors)
+            and self.number is None
+            and pattern is not None
+        ):
+            name = by_pattern(pattern, True)
+            if name != "dense" and not self._data():
+                return name, self._of_ones(name, pattern)
+        formula = self.write.matrix(self.e, self.rows, self.columns)
+        if formula is not None:
+            return ("kronecker" if _is_kronecker(formula) else "dense"), formula
+        return self._composed(pattern)
+
+    def _of_ones(self, name: str, pattern: Any) -> Tree | None:
+        """The formula of a matrix of ones and zeros."""
+        if name == "identity":
+            return self.write.identity(self.rows, self.columns)
+        for function in ("tril", "triu"):
+            whole = getattr(np, function)(np.ones(pattern.shape))
+            if pattern.shape[0] > 1 and (pattern == whole).all():
+                side = self.write.length(self.columns)
+                return Call(function, (Call("ones", (side, side)),))
+        return None
+
+    def _data(self) -> bool:
+        """Whether a place is held by a tensor."""
+        held = (p for f in self.factors for p in places_of(f))
+        return any(isinstance(a, places.Picked) for p in held for a, _ in places.linear(p).terms)
+
+    def _diagonal(self) -> bool:
+        same = len(self.rows) == len(self.columns)
+        return (
+            same
+            and all(self.pairs.get(r) == c for r, c in zip(self.rows, self.columns))
+            and not any(map(_has_relation, self.rest))
+        )
+
+    def _diagonal_form(self) -> tuple[str, Tree | None]:
+        identity = self.write.identity(self.rows, self.columns)
+        if not self.rest:
+            return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
+                self.number, identity
+            )
+        letters = [*self.rows]
+        e = _product([f for f in _factors(self.e) if not self._pairs(f)])
+        e = substituted(e, dict(zip(self.columns, self.rows)), self.sizes)
+        if not letters_of(e) - {*self.write.given}:
+            inside = self.write.tensor(e, [])
+            return "scaled identity", None if inside is None else self.write.scaled(
+                inside, identity
+            )
+        written = self.write.tensor(e, letters)
+        return "diagonal", None if written is None else Call("diag", (written,))
+
+    def _composed(self, pattern: Any) -> tuple[str, Tree | None]:
+        update = self._update()
+        if update is not None:
+            return update
+        if self.blocks():
+            return "block-diagonal", self._block()
+        return (by_pattern(pattern, False) if pattern is not None else "dense"), None
+
+    def blocks(self) -> tuple[tuple[str, int, str], ...]:
+        """The letters that lead rows and columns alike, where others follow, with their sizes: in
+        numbers and as they are written.
+        """
+        sides = zip(self.rows, self.columns)
+        leading = [*takewhile(lambda side: self.pairs.get(side[0]) == side[1], sides)]
+        if max(len(self.rows), len(self.columns)) == len(leading):
+            return ()
+        return tuple((r, self.sizes[r], text(self.write.length([c]))) for r, c in leading)
+
+    def _block(self) -> Tree | None:
+        """The formula of one block."""
+        given = [letter for letter, *_ in self.blocks()]
+        tied = [pair for pair in zip(self.rows, self.columns) if pair[0] in given]
+        leading = {delta(*pair) for pair in tied} | {delta(*pair[::-1]) for pair in tied}
+        inner = [f for f in _factors(self.e) if f not in leading]
+        same = dict(zip(self.columns, given))
+        e = substituted(_product(inner), same, self.sizes) if inner else ONE
+        write = self.write.inside(given)
+        depth = len(given)
+        reading = Reading(e, self.rows[depth:], self.columns[depth:], write)
+        return reading.named(None, self.write.size(self.rows[depth:]))[1]
+
+    def _update(self) -> tuple[str, Tree | None] | None:
+        """diag(s) - outer(s, s)."""
+        factors = _factors(self.e)
+        totals = [f for f in factors if isinstance(f, Total)]
+        if len(totals) != 1 or len(totals[0].terms) != 2 or len(self.rows) != len(self.columns):
+            return None
+        others = [f for f in factors if f is not totals[0]]
+        simplify = Simplifier(self.sizes)
+        terms = [simplify.product([*others, t]) for t in totals[0].terms]
+        readings = [Reading(t, self.rows, self.columns, self.write) for t in terms]
+        straight = [r for r in readings if r._diagonal()]
+        spread = [r for r in readings if not any(map(_has_relation, r.factors))]
+        if len(straight) != 1 or len(spread) != 1:
+            return None
+        diagonal = straight[0]._diagonal_form()[1]
+        minus = opposite(spread[0].e)
+        body = spread[0].e if minus is None else minus
+        given = {*self.write.given}
+        left = [f for f in _factors(body) if letters_of(f) - given <= set(self.rows)]
+        right = [f for f in _factors(body) if f not in left]
+        if not right or not all(letters_of(f) - given <= set(self.columns) for f in right):
+            return None
+        renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
+        ones = Call("ones", (self.write.length(self.rows),))
+        a = self.write.tensor(_product(left), self.rows) if left else ones
+        b = self.write.tensor(_product(renamed), self.rows)
+        symmetric = frozenset(renamed) == frozenset(left)
+        if a is None or b is None or diagonal is None:
+            return ("symmetric low-rank update", None) if symmetric else None
+        formula = Infix("+" if minus is None else "-", diagonal, Call("outer", (a, b)))
+        return ("symmetric low-rank update" if symmetric else "low-rank update"), formula
+
+
+def _is_kronecker(formula: Tree | None) -> bool:
+    if isinstance(formula, Prefix):
+        return _is_kronecker(formula.operand)
+    if isinstance(formula, Infix):
+        return _is_kronecker(formula.left) or _is_kronecker(formula.right)
+    return isinstance(formula, Call) and formula.function == "kron"
+
+
+def _has_relation(e: Expr) -> bool:
+    if isinstance(e, Relation):
+        return True
+    return any(map(_has_relation, parts(e)))
+
+
+def _unknown(value: Any) -> int:
+    raise LookupError
+
+
+def _factors(e: Expr) -> tuple[Expr, ...]:
+    return e.factors if isinstance(e, Product) else (e,)
+
+
+def _product(factors: list[Expr]) -> Expr:
+    return factors[0] if len(factors) == 1 else Product(tuple(factors))

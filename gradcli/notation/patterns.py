@@ -1,0 +1,80 @@
+"""Where the entries of a matrix are: names for it, and a picture of it."""
+
+from typing import Any
+
+from ..lazy import np
+
+EMPTY, SOME, FULL = range(3)  # shades of a picture
+LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
+
+
+def by_pattern(pattern: Any, units: bool) -> str:
+    """A name for where the entries are; `units`: they are ones."""
+    rows, columns = pattern.shape
+    square = rows == columns
+    if not pattern.any():
+        return "zero"
+    if rows == 1:
+        return "row"
+    once = (pattern.sum(1) == 1).all()
+    if square and not pattern[~np.eye(rows, dtype=bool)].any():
+        return "identity" if units and once else "diagonal"
+    if units and once:
+        return "permutation" if square and (pattern.sum(0) == 1).all() else "selection"
+    if is_banded(pattern):
+        return "banded"
+    if square and not np.triu(pattern, 1).any():
+        return "lower-triangular"
+    if square and not np.tril(pattern, -1).any():
+        return "upper-triangular"
+    return "dense"
+
+
+def is_banded(pattern: Any) -> bool:
+    """Whether all entries are on a few diagonals side by side: no more than half of the rows and
+    columns are wide.
+    """
+    if min(pattern.shape) < LEAST_BAND:
+        return False
+    rows, columns = np.nonzero(pattern)
+    offsets = columns - rows
+    width = int(offsets.max() - offsets.min()) + 1
+    return 2 * width <= min(pattern.shape)
+
+
+def confirmed(name: str, matrix: Any) -> bool:
+    """Whether the numbers agree with the name."""
+    rows, columns = matrix.shape
+    if name == "zero":
+        return not matrix.any()
+    if name in ("identity", "scaled identity", "diagonal"):
+        if rows != columns or matrix[~np.eye(rows, dtype=bool)].any():
+            return False
+        first = np.diag(matrix)[0]
+        return name == "diagonal" or bool(
+            np.allclose(np.diag(matrix), 1 if name == "identity" else first)
+        )
+    if name in ("permutation", "selection"):
+        ones = bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+        return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
+    if name == "banded":
+        return not matrix.any() or is_banded(matrix != 0)
+    if name == "lower-triangular":
+        return not np.triu(matrix, 1).any()
+    if name == "upper-triangular":
+        return not np.tril(matrix, -1).any()
+    return name != "symmetric low-rank update" or bool(
+        np.allclose(matrix, matrix.T, equal_nan=True)
+    )
+
+
+def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:
+    """The pattern in cells of size × size entries: EMPTY where all of a cell are 0, FULL where none
+    is, SOME otherwise.
+    """
+    starts = [np.arange(0, n, size) for n in pattern.shape]
+    counts = np.add.reduceat(np.add.reduceat(pattern.astype(int), starts[0], 0), starts[1], 1)
+    ends = zip(starts, pattern.shape, strict=True)
+    areas = np.outer(*(np.diff(at, append=n) for at, n in ends))
+    shades = np.where(counts == 0, EMPTY, np.where(counts == areas, FULL, SOME))
+    return tuple(tuple(map(int, row)) for row in shades)
