@@ -9,6 +9,7 @@ from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
+from ..notation.shorten import shortest
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
@@ -45,7 +46,8 @@ class Wording:
         """The nodes that have a name of their own."""
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
-        found |= {node: Name(name) for name, node in p.names.items() if node not in found}
+        for name, node in p.names.items():
+            found.setdefault(node, Name(name))
         found.setdefault(p.out, Name(p.out_name))
         return found | {p.seed.node: Name(p.seed.name, "seed")}
 
@@ -75,7 +77,8 @@ class Wording:
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
         asked = substitute(asked, self._labels)
-        written = formula(simplify(asked, keep=names), names)
+        short = simplify(asked, keep=names) if extra else shortest(asked, names)
+        written = formula(short, names)
         return None if too_long(written) else written
 
     @cached_property

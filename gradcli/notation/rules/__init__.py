@@ -4,10 +4,24 @@ A rule is given a node whose inputs are already short, and answers with an equal
 shape. It may take for granted that no number is nan or infinite, and that no denominator is 0.
 """
 
-from . import broadcasting, matrices, places, products, sums
-from .registry import LAYOUT, RULES, Rule, layout, rule
+from . import (
+    assumed,
+    atoms,
+    broadcasting,
+    chains,
+    factoring,
+    functions,
+    guards,
+    matrices,
+    places,
+    products,
+    reductions,
+    sums,
+)
+from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
 
 __all__ = [
-    "LAYOUT", "RULES", "Rule", "broadcasting", "layout", "matrices", "places", "products", "rule",
-    "sums",
+    "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting", "chains",
+    "factoring", "functions", "guards", "layout", "matrices", "normal", "other", "places",
+    "products", "reductions", "rule", "sums",
 ]  # fmt: skip
