@@ -5,11 +5,13 @@ from typing import Any
 
 from .errors import GradcliError
 from .explanation.analysis import Analysis
+from .language.assumptions import read_assumptions
 from .language.problem import pose
 from .lazy import np
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
+Assumptions = Mapping[str, str | Collection[str]] | str | None
 
 
 def _pose(
@@ -18,6 +20,7 @@ def _pose(
     values: Values | None,
     grad: Any,
     wrt: Collection[str] | str | None,
+    assume: Assumptions = None,
 ) -> Analysis:
     if not isinstance(expr, str):
         raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
@@ -30,7 +33,9 @@ def _pose(
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    return Analysis(pose(expr, shapes=shapes, values=values, grad=grad, wrt=names))
+    known = None if assume is None else read_assumptions(assume)
+    posed = pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, assume=known)
+    return Analysis(posed)
 
 
 def _own(value: Any) -> Any:
@@ -93,15 +98,17 @@ def explain(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    assume: Assumptions = None,
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
     `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in
-    the language; `wrt` the inputs to differentiate by. Raises GradcliError.
+    the language; `wrt` the inputs to differentiate by; `assume` what is known of matrices, which
+    shortens formulas: {"A": "symmetric"}. Raises GradcliError.
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt))
+    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt, assume))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
@@ -179,15 +186,17 @@ def formula(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    assume: Assumptions = None,
 ) -> Any:
     """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
     are several inputs.
 
-    None where the output does not depend on an input. Raises GradcliError.
+    `assume` is what is known of matrices: {"A": "symmetric"}. None where the output does not
+    depend on an input. Raises GradcliError.
     """
     from .explanation.data import Data
 
-    analysis = _pose(expr, shapes, values, grad, wrt)
+    analysis = _pose(expr, shapes, values, grad, wrt, assume)
     data = Data(analysis)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return found if len(found) > 1 else next(iter(found.values()))

@@ -66,6 +66,7 @@ def formula_of(identity, setting=0) -> str:
         shapes=identity.shapes(setting),
         values=values,
         wrt=identity.wrt,
+        assume=identity.assume or None,
     )
 
 

@@ -77,9 +77,14 @@ class Wording:
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
         asked = substitute(asked, self._labels)
-        short = simplify(asked, keep=names) if extra else shortest(asked, names)
+        short = simplify(asked, keep=names) if extra else shortest(asked, names, self._program)
         written = formula(short, names)
         return None if too_long(written) else written
+
+    @cached_property
+    def _program(self) -> list[Node]:
+        """What the user wrote."""
+        return [substitute(n, self._labels) for n in walk(self.problem.roots) if n.inputs]
 
     @cached_property
     def _labels(self) -> dict[Node, Node]:

@@ -10,6 +10,7 @@ from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from ..operators.leaves import Array
+from .assumptions import Assumed, check_shape, check_value
 from .build import Builder
 from .names import free_names
 from .program import Program, read_program
@@ -103,15 +104,17 @@ def pose(
     limits: Limits | None = None,
     random_seed: int = 0,
     stdin: IO[bytes] | None = None,
+    assume: Assumed | None = None,
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
     names = free_names(program, [*shapes, *values])
-    _check_used([*shapes, *values], names, program)
+    _check_used([*shapes, *values, *(assume or {})], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    return _Posing(program, names, shapes, arrays, grad, reader, limits).problem(wrt)
+    posing = _Posing(program, names, shapes, arrays, grad, reader, limits, assume or {})
+    return posing.problem(wrt)
 
 
 def _check_used(given: Collection[str], names: list[str], program: Program) -> None:
@@ -129,14 +132,11 @@ def _check_used(given: Collection[str], names: list[str], program: Program) -> N
 class _Posing:
     """The steps from what was given to a Problem."""
 
-    def __init__(self, program, names, shapes, arrays, grad, reader: Reader, limits: Limits):
-        self.program, self.names, self.arrays, self.reader, self.limits = (
-            program,
-            names,
-            arrays,
-            reader,
-            limits,
-        )
+    def __init__(self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed):
+        self.program, self.names, self.arrays = program, names, arrays
+        self.reader: Reader = reader
+        self.limits: Limits = limits
+        self.assume = assume
         self.known: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
@@ -168,6 +168,10 @@ class _Posing:
     def problem(self, wrt: Collection[str] | None) -> Problem:
         """The whole of it."""
         shapes, assumed = self._all_shapes()
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
+            if name in self.arrays:
+                check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
         nodes, out, scope = self._build(shapes)
         inputs = {
@@ -198,6 +202,8 @@ class _Posing:
         return self.known | found.shapes, found.assumed
 
     def _trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
         if self.seed_array is not None:
             return out.shape, self.seed_array.shape
@@ -233,7 +239,12 @@ class _Posing:
         """The input nodes, the output and everything with a name."""
         make = OPS["input"]
         nodes = {
-            name: make(name=name, shape=shapes[name], dtype=self._dtype(name))
+            name: make(
+                name=name,
+                shape=shapes[name],
+                dtype=self._dtype(name),
+                known=self.assume.get(name, ()),
+            )
             for name in self.names
         }
         values = {nodes[name]: self._value(name) for name in self.arrays}

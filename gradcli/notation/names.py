@@ -16,14 +16,22 @@ Change = Callable[[Node], Node]
 
 
 class Names:
-    """The names that a formula may use, each as an atom with a definition."""
+    """The names that a formula may use, each as an atom with a definition.
 
-    def __init__(self, names: Mapping[Node, Name]):
+    Where they are `opened`, a search begins with what they stand for, and finds them again.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], opened: bool = False):
+        self.opened = opened
         self.held = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.held}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
+
+    def start(self, node: Node) -> Node:
+        """What a search begins with."""
+        return stripped(node, {}) if self.opened else self.hide(node)
 
     def hide(self, node: Node) -> Node:
         """The node in terms of atoms, not itself one of them."""
@@ -34,13 +42,14 @@ class Names:
         """Look up what the names stand for."""
         for n in sorted(self.held, key=lambda n: n.serial):
             others = {m: a for m, a in self.atoms.items() if m is not n}
+            others = {} if self.opened else others
             atom = self.atoms[n]
             meant = normal(stripped(n, others))
             atom.expansion = meant
             if meant.op.name != "input":
                 self.meaning[meant] = atom
             found = product_of(meant)
-            if found is not None and found.coefficient and len(found.factors) > 1:
+            if found is not None and found.coefficient and found.factors and meant not in found.factors:
                 self.products.append((atom, found))
 
     def show(self, node: Node) -> Node:

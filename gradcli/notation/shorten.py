@@ -6,65 +6,105 @@ the few shortest ways to say its inputs. Rounds are repeated until nothing gets 
 have names are names; products that are a name's definition become the name.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..graphs import Node, intern, walk
 from . import tree
-from .formula import Writer
+from .formula import IDIOMS, Writer
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
-from .simplify import LARGE, Rewriter, merged, substitute
+from .simplify import LARGE, Rewriter, merged, stripped
 from .tree import Name
 
 KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 4000  # nodes that are compared in one search
+ROW, TURNED, FOREIGN = 1.25, 0.5, 5.0  # what counts beside names, numbers, operators and calls
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
 
 
-def shortest(node: Node, names: Mapping[Node, Name]) -> Node:
-    """An equal node whose formula is the shortest that was found, in terms of `names`."""
-    inputs = {n: m for n, m in names.items() if n.op.name == "input"}
+def shortest(node: Node, names: Mapping[Node, Name], program: Collection[Node] = ()) -> Node:
+    """An equal node whose formula is the shortest that was found, in terms of `names`.
+
+    `program` are nodes that the user wrote.
+    """
+    familiar = {stripped(n, {}) for n in program}
     found = []
-    for known in (names, inputs) if len(names) > len(inputs) else (names,):
-        search = Search(known)
-        if (short := search(node)) is not None:
-            found.append((Length(names)(short), short))
+    for opened in (False, True) if any(n.op.name != "input" for n in names) else (False,):
+        search = Search(Names(names, opened), familiar)
+        short = search(node)
+        if short is not None:
+            found.append((search.length(search.names.hide(short)), search.names.show(short)))
     return min(found, key=lambda f: f[0])[1] if found else node
 
 
 class Length:
-    """How long formulas are: names, numbers, operators and calls."""
+    """How long formulas are: their names, numbers, operators and calls, with a little taste.
 
-    def __init__(self, names: Mapping[Node, Name]):
-        self.writer, self.sizes, self.found = Writer(names), {}, {}  # type: ignore[var-annotated]
+    A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
+    transpose of anything else, and what PyTorch has no name for counts most; what stands in the
+    user's own program, `familiar`, is taken as it is.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node] = ()):
+        self.writer, self.names, self.familiar = Writer(names), names, familiar
+        self.sizes: dict[int, float] = {}
+        self.found: dict[Node, float] = {}
 
     def __call__(self, node: Node) -> float:
-        """The length; a row times a matrix counts more than the same as a column."""
-        if node not in self.found:
-            written = self.writer.tree(node)
-            rows = 0.0
-            self.found[node] = tree.size(written, self.sizes) + rows
-        return self.found[node]
+        """The length of a node's formula."""
+        for n in walk([node], lambda n: () if n in self.found else n.inputs):
+            if n not in self.found:
+                self.found[n] = self._taste(n)
+        return self._size(self.writer.tree(node)) + self.found[node]
+
+    def _taste(self, n: Node) -> float:
+        if n in self.names or n in self.familiar:
+            return 0
+        own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
+        foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
+        alien = FOREIGN if foreign or n.op.name == "put_at" else 0
+        return own + alien + sum(self.found[i] for i in n.parents)
+
+    def _size(self, written: tree.Tree) -> float:
+        stack = [written]
+        while stack:
+            part = stack[-1]
+            inner = tree.children(part)
+            waiting = [child for child in inner if id(child) not in self.sizes]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
+        return self.sizes[id(written)]
+
+
+def _own(part: tree.Tree) -> float:
+    if isinstance(part, tree.Number):
+        return 1 + (part.value < 0)
+    named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
+    return TURNED if named else 1
 
 
 class Search:
     """One search for a short formula, with some names."""
 
-    def __init__(self, names: Mapping[Node, Name]):
-        self.names = Names(names)
+    def __init__(self, names: Names, familiar: Collection[Node]):
+        self.names = names
         self.normal = Rewriter(NORMALISING)
+        self.length = Length(names.words, {*familiar, *(names.hide(n) for n in familiar)})
         self.left = BUDGET
 
     def __call__(self, node: Node) -> Node | None:
-        start = self.names.hide(node)
+        """The shortest node found, with atoms for names; None where the node is too large."""
+        start = self.names.start(node)
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
-        self.length = Length(self.names.words)
         best = root = self._normalised(start)
         for _ in range(ROUNDS):
             new = self._round(root)
@@ -74,10 +114,12 @@ class Search:
             if again is root or self.left <= 0:
                 break
             root = again
-        return self.names.show(best)
+        laid = Rewriter(LAYOUT).once(best)
+        return laid if self.length(laid) <= self.length(best) else best
 
     def _normalised(self, node: Node) -> Node:
-        return self.names.folded(self.normal(node), self.normal)
+        short = self.normal(node)
+        return short if self.names.opened else self.names.folded(short, self.normal)
 
     def _round(self, root: Node) -> Node:
         ways: dict[Node, list[Node]] = {}

@@ -135,12 +135,9 @@ def text(tree: Tree) -> str:
     return "".join(token.text for token in tokens(tree))
 
 
-def size(tree: Tree, known: dict[int, int] | None = None) -> int:
-    """How many names, numbers and symbols a formula has when it is written out.
-
-    `known` keeps the sizes of parts, by their id, for as long as the trees are kept.
-    """
-    sizes = {} if known is None else known
+def size(tree: Tree) -> int:
+    """How many names, numbers and symbols a formula has when it is written out."""
+    sizes: dict[int, int] = {}
     stack = [tree]
     while stack:
         part = stack[-1]

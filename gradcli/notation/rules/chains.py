@@ -12,7 +12,7 @@ from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import _is_unit, _last_two
 from .products import Product, build, product_of, scaled
-from .registry import normal, other
+from .registry import layout, normal, other
 
 LONGEST = 14  # factors
 ONE = Fraction(1)
@@ -315,6 +315,8 @@ def with_ones(node: Node) -> Node | None:
         return a.sum(dim=a.ndim - 1) if a.ndim > 1 else a.sum()
     if a.op.name == "ones" and a.ndim == 1:
         return b.sum(dim=b.ndim - 2) if b.ndim > 1 else b.sum()
+    if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
+        return b.sum().expand(shape=node.shape)
     if b.op.name == "ones" and b.ndim == a.ndim == 2:
         return a.sum(dim=1, keepdim=True).expand(shape=node.shape)
     return None
@@ -376,6 +378,24 @@ def _turned_back(x: Node) -> Node | None:
             return None
         return node_of(chain.flip(), x.shape[::-1])
     return x if is_symmetric(x) else None
+
+
+@layout("add")
+def plain_first(node: Node) -> Node | None:
+    """A.T + A = A + A.T."""
+    a, b = node.parents
+    return node.op(b, a) if a.op.name == "transpose" and a.parents[0] is b else None
+
+
+@layout("neg")
+def sign_before_matrix_products(node: Node) -> Node | None:
+    """-(A @ x) = -A @ x, however long the product is."""
+    product = node.parents[0]
+    if product.op.name != "matmul":
+        return None
+    a, b = product.parents
+    first = node.op(a)
+    return (sign_before_matrix_products(first) or first) @ b
 
 
 @other("sum")

@@ -72,8 +72,11 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
         for f, e in taken.items():
             factors[f] = factors.get(f, Fraction(0)) - e
         inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
-    total = _sum_of(inner)
-    out = build(Product(ONE, taken | {total: taken.get(total, Fraction(0)) + ONE}), node.shape)
+    size = abs(inner[0].coefficient)
+    if any(abs(t.coefficient) != size for t in inner):
+        size = ONE
+    total = _sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
+    out = build(Product(size, taken | {total: taken.get(total, Fraction(0)) + ONE}), node.shape)
     return out if out.shape == node.shape else None
 
 

@@ -70,7 +70,17 @@ def _sigmoid(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None
         if top is not None:
             return _moved(factors, {top: -1, total: 1, x.sigmoid(): 1})
         return _moved(factors, {total: 1, (-x).sigmoid(): 1})
+    for slope in [f for f, e in factors.items() if f.op.name == "sigmoid" and e >= 1]:
+        x = slope.parents[0]
+        top = next((f for f, n in factors.items() if n >= 1 and _opposite(_exponent(f), x)), None)
+        if top is not None:
+            return _moved(factors, {top: -1, slope: -1, _exponent(top).sigmoid(): 1})  # type: ignore[union-attr]
     return None
+
+
+def _opposite(a: Node | None, b: Node) -> bool:
+    p, q = None if a is None else product_of(a), product_of(b)
+    return p is not None and q is not None and p.key == q.key and p.coefficient == -q.coefficient
 
 
 def _of_one_plus_exp(node: Node) -> Node | None:
@@ -227,6 +237,20 @@ def made_up(node: Node) -> Node | None:
             if constant_value(one) == 1 and inner.op.name == "expm1":
                 return inner.parents[0].exp()
     return None
+
+
+@other("sub")
+def double_angle(node: Node) -> Node | None:
+    """cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)."""
+    found = [product_of(i) for i in node.parents]
+    names = []
+    for p in found:
+        if p is None or p.coefficient != 1 or list(p.factors.values()) != [2]:
+            return None
+        names.append(next(iter(p.factors)))
+    a, b = names
+    same = a.op.name == "cos" and b.op.name == "sin" and a.parents == b.parents
+    return (2 * a.parents[0]).cos() if same else None
 
 
 @normal("mul")

@@ -8,6 +8,7 @@ from .registry import normal, other
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
+TINY = 1e-7  # what denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
 
@@ -135,19 +136,67 @@ def shared_factors_out(node: Node) -> Node | None:
     return build(Product(a.coefficient ** 0, shared | {chosen: a.coefficient ** 0}), node.shape)  # type: ignore[union-attr]
 
 
-@normal("gt", "ge", "lt", "le")
+@normal("gt", "ge", "lt", "le", "eq", "ne")
 def compared_with_zero(node: Node) -> Node | None:
     """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1."""
     a, b = node.parents
     name = node.op.name
+    if a.op.name == b.op.name == "constant":
+        return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
     if constant_value(a) is not None and constant_value(b) is None and a.op.name == "constant":
         return OPS[MIRRORED[name]](b, a)
     if constant_value(b) != 0:
         return None
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)
-    new = node.op(*a.parents) if a.op.name == "sub" else None
+    new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
     return new if new is not None and new.shape == node.shape else None
+
+
+def _holds(name: str, a: float, b: float) -> bool:
+    compare = {"gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}
+    return compare[name]
+
+
+@other("mul")
+def mask_within(node: Node) -> Node | None:
+    """relu(x) * (x > 0) = relu(x)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for f, e in found.factors.items():
+        if f.op.name != "relu" or e < 1:
+            continue
+        above = OPS["gt"](f.parents[0], 0)
+        masks = (compared_with_zero(above) or above, above, OPS["gt"](f, 0))
+        kept = {k: v for k, v in found.factors.items() if k not in masks and not _is(k, masks)}
+        if len(kept) < len(found.factors):
+            return build(Product(found.coefficient, kept), node.shape)
+    return None
+
+
+def _is(factor: Node, masks: tuple[Node, ...]) -> bool:
+    """Whether a factor is one of these masks, mirrored or as numbers."""
+    if factor.op.name == "double":
+        factor = factor.parents[0]
+    mirrored = compared_with_zero(factor) if factor.op.name in MIRRORED else None
+    return factor in masks or (mirrored is not None and mirrored in masks)
+
+
+@normal("div", "mul", "pow", "reciprocal")
+def no_small_denominator(node: Node) -> Node | None:
+    """x / y.clamp(min=1e-12) = x / y."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        bound = f.attrs.get("min") if f.op.name == "clamp" and f.attrs.get("max") is None else None
+        if f.op.name == "held_above":
+            bound = f.attrs["min"]
+        if e < 0 and isinstance(bound, float) and 0 < bound <= TINY:
+            factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
+            kept = {k: v for k, v in factors.items() if v}
+            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+    return None
 
 
 @other("where")

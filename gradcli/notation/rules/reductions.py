@@ -71,6 +71,36 @@ def _counts(count: Node, f: Node) -> bool:
 
 
 @normal("sum", "mean")
+def in_order(node: Node) -> Node | None:
+    """(b * a).sum() = (a * b).sum(), so that equal sums are the same node."""
+    x = node.parents[0]
+    found = product_of(x) if x.op.name == "mul" else None
+    if found is None or found.coefficient == 0:
+        return None
+    factors = dict(sorted(found.factors.items(), key=lambda item: item[0].serial))
+    body = build(Product(found.coefficient, factors), x.shape)
+    return None if body is x else node.op(body, **node.attrs)
+
+
+@other("mul", "div")
+def new_dimensions_together(node: Node) -> Node | None:
+    """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    thin = [f for f in found.factors if f.op.name == "unsqueeze"]
+    same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
+    if len(same) < 2:
+        return None
+    inner = build(
+        Product(ONE, {f.parents[0]: found.factors[f] for f in same}), same[0].parents[0].shape
+    )
+    rest = {f: e for f, e in found.factors.items() if f not in same}
+    joined = same[0].op(inner, **same[0].attrs)
+    return build(Product(found.coefficient, {joined: ONE} | rest), node.shape)
+
+
+@normal("sum", "mean")
 def centred(node: Node) -> Node | None:
     """(x - x.mean(0)).sum(0) = 0."""
     x = node.parents[0]
@@ -157,8 +187,8 @@ def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | Non
                 for q, n in ((t, v), (t[::-1], v.mT)):
                     if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
                         return m @ n
-        if right == s and len(t) == 1 and s.index(t) == len(s) - 1 if t in s else False:
-            return u * v
+        if right == s and len(s) == 2 and len(t) == 1 and t in s:
+            return u * (v if s[1] == t else v.unsqueeze(dim=1))
     return None
 
 
