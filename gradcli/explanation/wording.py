@@ -15,6 +15,7 @@ from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line
+from .formulas import general, tried_out
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
 
@@ -35,11 +36,17 @@ def role_of(x: Input) -> str:
     return f"input:{x.name}"
 
 
-class Wording:
-    """How the nodes of a problem are written."""
+def _line(written: tree.Tree | None) -> Line:
+    if written is None:
+        return (Token("(a formula too long to read)"),)
+    return tuple(tree.tokens(written))
 
-    def __init__(self, analysis: Analysis):
-        self.analysis, self.problem = analysis, analysis.problem
+
+class Wording:
+    """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
+
+    def __init__(self, analysis: Analysis, telling: bool = False):
+        self.analysis, self.problem, self.telling = analysis, analysis.problem, telling
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -77,9 +84,35 @@ class Wording:
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
         asked = substitute(asked, self._labels)
-        short = simplify(asked, keep=names) if extra else shortest(asked, names, self._program)
-        written = formula(short, names)
+        if extra:
+            short = simplify(asked, keep=names)
+        else:
+            short = shortest(asked, names, self._program, self.telling)
+        written = formula(short, names, self.telling)
         return None if too_long(written) else written
+
+    # ---- gradients for any sizes -----------------------------------------------------------------
+
+    def gradient(self, x: Input) -> tree.Tree | None:
+        """The formula of the gradient of an input; None where it is too long to be read."""
+        grad = self.analysis.gradient(x)
+        if grad is None or grad in self.names:
+            return None if grad is None else self.names[grad]
+        return self._in_general.get(x.name) or self.formula(grad)
+
+    @cached_property
+    def _in_general(self) -> dict[str, tree.Tree]:
+        """The formulas that hold for any sizes, by name of the input."""
+        problem = general(self.problem)
+        if problem is None:
+            return {}
+        w = Wording(Analysis(problem), telling=True)
+        found = {x.name: w.formula(g) for x in problem.wrt if (g := w.analysis.gradient(x))}
+        return tried_out(problem, {name: f for name, f in found.items() if f is not None})
+
+    def gradient_line(self, x: Input) -> Line:
+        """The formula of a gradient as a line; what it is where that would be too long."""
+        return _line(self.gradient(x))
 
     @cached_property
     def _program(self) -> list[Node]:
@@ -127,12 +160,7 @@ class Wording:
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
-        written = self.formula(node, extra)
-        return (
-            tuple(tree.tokens(written))
-            if written is not None
-            else (Token("(a formula too long to read)"),)
-        )
+        return _line(self.formula(node, extra))
 
     # ---- the user's text -------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError
 from ..graphs import OPS
-from ..graphs.shapes import Conflict, Shape, text
+from ..graphs.shapes import TELLING, Conflict, Shape, text
 from .program import Program
 from .vocabulary import functions
 
@@ -63,6 +63,32 @@ def infer(
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
     raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+
+
+def in_general(given: dict[str, Shape], known: dict[str, Shape], trial: Trial) -> dict[str, Shape]:
+    """Shapes as those `given`, with sizes that are equal only where the program needs it.
+
+    Sizes of 0 and 1 stay: broadcasting means them. Raises GradcliError where the program works with
+    no other sizes.
+    """
+    taken = {n for shape in known.values() for n in shape}
+    numbers = (p for p in PRIMES if p not in taken)
+    try:
+        symbolic = {
+            name: tuple(n if n <= 1 else next(numbers) for n in shape)
+            for name, shape in given.items()
+        }
+        sizes = _Sizes(n for shape in symbolic.values() for n in shape if n > 1)
+        _unify(symbolic, known, sizes, trial)
+        chosen = dict(zip(sizes.free(), TELLING, strict=False))
+        shapes = {
+            name: tuple(chosen[n] if n in sizes.meaning else n for n in sizes.of(shape))
+            for name, shape in symbolic.items()
+        }
+    except (StopIteration, RuntimeError, KeyError):
+        raise GradcliError("limit", "too many sizes") from None
+    trial(known | shapes)
+    return shapes
 
 
 def _operands_of_matmul(program: Program) -> set[str]:

@@ -66,6 +66,7 @@ class Problem(NamedTuple):
     seed: Seed
     wrt: list[Input]
     limits: Limits
+    as_written: bool = True  # not in terms of what operators are made of
 
     @property
     def values(self) -> dict[Node, Any]:
@@ -82,6 +83,7 @@ class Problem(NamedTuple):
         """The same problem over other nodes: `nodes` has one for every node of its graph."""
         value = self.seed.value
         return self._replace(
+            as_written=False,
             out=nodes[self.out],
             names={name: nodes[node] for name, node in self.names.items()},
             seed=self.seed._replace(value=value and nodes[value]),
@@ -113,7 +115,7 @@ def pose(
     _check_used([*shapes, *values, *(assume or {})], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    posing = _Posing(program, names, shapes, arrays, grad, reader, limits, assume or {})
+    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {})
     return posing.problem(wrt)
 
 
@@ -129,7 +131,7 @@ def _check_used(given: Collection[str], names: list[str], program: Program) -> N
             )
 
 
-class _Posing:
+class Posing:
     """The steps from what was given to a Problem."""
 
     def __init__(self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed):
@@ -198,10 +200,10 @@ class _Posing:
         rank = None if self.seed_array is None else self.seed_array.ndim
         from .infer import infer
 
-        found = infer(self.program, self.known, unknown, self._trial, rank)
+        found = infer(self.program, self.known, unknown, self.trial, rank)
         return self.known | found.shapes, found.assumed
 
-    def _trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
+    def trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))

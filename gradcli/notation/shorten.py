@@ -26,15 +26,20 @@ NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
 
 
-def shortest(node: Node, names: Mapping[Node, Name], program: Collection[Node] = ()) -> Node:
+def shortest(
+    node: Node,
+    names: Mapping[Node, Name],
+    program: Collection[Node] = (),
+    telling: bool = False,
+) -> Node:
     """An equal node whose formula is the shortest that was found, in terms of `names`.
 
-    `program` are nodes that the user wrote.
+    `program` are nodes that the user wrote; whether sizes are `telling` is as in `formula`.
     """
     familiar = {stripped(n, {}) for n in program}
     found = []
     for opened in (False, True) if any(n.op.name != "input" for n in names) else (False,):
-        search = Search(Names(names, opened), familiar)
+        search = Search(Names(names, opened), familiar, telling)
         short = search(node)
         if short is not None:
             found.append((search.length(search.names.hide(short)), search.names.show(short)))
@@ -49,8 +54,8 @@ class Length:
     user's own program, `familiar`, is taken as it is.
     """
 
-    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node] = ()):
-        self.writer, self.names, self.familiar = Writer(names), names, familiar
+    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node], telling: bool):
+        self.writer, self.names, self.familiar = Writer(names, telling), names, familiar
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
 
@@ -93,10 +98,11 @@ def _own(part: tree.Tree) -> float:
 class Search:
     """One search for a short formula, with some names."""
 
-    def __init__(self, names: Names, familiar: Collection[Node]):
+    def __init__(self, names: Names, familiar: Collection[Node], telling: bool):
         self.names = names
         self.normal = Rewriter(NORMALISING)
-        self.length = Length(names.words, {*familiar, *(names.hide(n) for n in familiar)})
+        own = {*familiar, *(names.hide(n) for n in familiar)}
+        self.length = Length(names.words, own, telling)
         self.left = BUDGET
 
     def __call__(self, node: Node) -> Node | None:

@@ -1,0 +1,65 @@
+"""A problem at sizes that have nothing to do with each other.
+
+At the user's own sizes two dimensions may be equal by accident, and a formula cannot tell them
+apart. So formulas are derived where the sizes are `shapes.TELLING`.
+"""
+
+import re
+
+from ..errors import GradcliError
+from ..graphs import walk
+from ..graphs.shapes import TELLING, Shape
+from .infer import in_general
+from .problem import Posing, Problem
+from .values import Reader
+
+LARGEST = 400  # nodes; the formula of a larger program is not read
+
+
+def in_general_sizes(problem: Problem) -> Problem | None:
+    """The same problem at other sizes, without the values that it does not need; None where it has
+    no other.
+    """
+    if not problem.as_written or _may_be_mistaken(problem) or _is_large(problem):
+        return None
+    labels = {i.name: i.value for i in problem.inputs.values() if i.node.dtype != "float"}
+    given = {i.name: i.shape for i in problem.inputs.values() if i.name not in labels}
+    known = {name: i.shape for name, i in problem.inputs.items() if name in labels}
+    try:
+        shapes = in_general(given, known, _posing(problem, {}, labels).trial)
+        return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+    except GradcliError:
+        return None
+
+
+def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
+    """The same problem at these shapes. Raises GradcliError where it has no such sizes."""
+    labels = {i.name: i.value for i in problem.inputs.values() if i.node.dtype != "float"}
+    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+
+
+def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
+    assume = {i.name: i.node.attrs["known"] for i in problem.inputs.values()}
+    return Posing(
+        problem.program,
+        [*problem.inputs],
+        shapes,
+        labels,
+        None,
+        Reader(problem.limits.without("elements"), 0, None),
+        problem.limits.without("elements"),
+        {name: words for name, words in assume.items() if words},
+    )
+
+
+def _is_large(problem: Problem) -> bool:
+    return len(walk(problem.roots)) > LARGEST
+
+
+def _may_be_mistaken(problem: Problem) -> bool:
+    """Whether the program has numbers that would be taken for sizes."""
+    numbers = {int(n) for n in re.findall(r"(?<![\w.])\d{3,9}(?![\w.])", problem.program.source.text)}
+    return any(
+        n >= TELLING[0] and (any(n % t == 0 for t in TELLING) or any(n - t in TELLING for t in TELLING))
+        for n in numbers
+    )
