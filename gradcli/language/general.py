@@ -9,8 +9,8 @@ import re
 from ..errors import GradcliError
 from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
-from .infer import in_general
-from .problem import Posing, Problem
+from .infer import Trial, in_general
+from .problem import Posing, Problem, different_sides
 from .values import Reader
 
 LARGEST = 400  # nodes; the formula of a larger program is not read
@@ -26,7 +26,10 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     given = {i.name: i.shape for i in problem.inputs.values() if i.name not in labels}
     known = {name: i.shape for name, i in problem.inputs.items() if name in labels}
     try:
-        shapes = in_general(given, known, _posing(problem, {}, labels).trial)
+        trial = _posing(problem, {}, labels).trial
+        if different_sides(problem.roots):
+            trial = _with_sides(trial)
+        shapes = in_general(given, known, trial)
         return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
@@ -50,6 +53,11 @@ def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
         problem.limits.without("elements"),
         {name: words for name, words in assume.items() if words},
     )
+
+
+def _with_sides(trial: Trial) -> Trial:
+    """A trial that leaves matrices with two sides that differ."""
+    return lambda shapes: trial(shapes)._replace(alike=[])
 
 
 def _is_large(problem: Problem) -> bool:

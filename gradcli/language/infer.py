@@ -27,7 +27,17 @@ ATTEMPTS = 400  # combinations of ranks
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
-Trial = Callable[[dict[str, Shape]], "tuple[Shape, Shape | None]"]
+
+
+class Tried(NamedTuple):
+    """The shapes of output and seed, and the sizes that are equal where nothing says otherwise."""
+
+    out: Shape
+    seed: Shape | None
+    alike: list[tuple[int, int]]
+
+
+Trial = Callable[[dict[str, Shape]], Tried]
 
 
 class Inferred(NamedTuple):
@@ -167,10 +177,12 @@ def _unify(
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed = trial(shapes)
+            out, seed, alike = trial(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
+            continue
+        if any(sizes.unify(a, b) for a, b in alike):
             continue
         if seed is None or out == seed:
             return seed
@@ -235,7 +247,7 @@ def _smallest(
             for name, shape in symbolic.items()
         }
         try:
-            out, seed = trial(known | shapes)
+            out, seed, _ = trial(known | shapes)
         except GradcliError as failed:
             error = error if attempt else failed
             continue

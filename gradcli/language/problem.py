@@ -12,10 +12,12 @@ from ..limits import Limits
 from ..operators.leaves import Array
 from .assumptions import Assumed, check_shape, check_value
 from .build import Builder
+from .infer import Tried, infer
 from .names import free_names
 from .program import Program, read_program
 from .values import Reader
 
+OF_SQUARES = ("trace", "diag", "diagonal")  # PyTorch takes others too
 SEED_NAMES = ("g", "g_out", "seed", "cotangent")
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
@@ -198,19 +200,19 @@ class Posing:
         if not unknown:
             return self.known, {}
         rank = None if self.seed_array is None else self.seed_array.ndim
-        from .infer import infer
-
         found = infer(self.program, self.known, unknown, self.trial, rank)
         return self.known | found.shapes, found.assumed
 
-    def trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
+    def trial(self, shapes: dict[str, Shape]) -> Tried:
+        """The program, built with these shapes."""
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
+        alike = different_sides([out, *(n for n in scope.values() if isinstance(n, Node))])
         if self.seed_array is not None:
-            return out.shape, self.seed_array.shape
+            return Tried(out.shape, self.seed_array.shape, alike)
         seed = self._build_seed(nodes, out, scope)
-        return out.shape, None if seed is None else seed.shape
+        return Tried(out.shape, None if seed is None else seed.shape, alike)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
@@ -316,6 +318,12 @@ class Posing:
         if value.shape != out.shape:
             raise _seed_shape_error(value.shape, out, self.program)
         return Seed(node, value, self.seed_text, False, False)
+
+
+def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
+    """The sizes of matrices that are square as a rule, where they are not."""
+    shapes = [i.shape for n in walk(roots) if n.op.name in OF_SQUARES for i in n.parents]
+    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 
 def _picking(roots: list[Node]) -> set[Node]:
