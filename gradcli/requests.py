@@ -7,6 +7,7 @@ from typing import Any
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
+from .language.assumptions import read_assumptions
 from .language.problem import pose
 from .limits import Limits
 
@@ -66,8 +67,7 @@ def _parsed(text: str, limits: Limits) -> Any:
 
 def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
-    if fields.get("assume"):
-        raise GradcliError("request", "assume is not understood yet", hint="leave it out")
+    assume = fields.get("assume")
     analysis = Analysis(
         pose(
             fields["expr"],
@@ -76,6 +76,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
             limits=limits,
+            assume=None if assume is None else read_assumptions(assume),
         )
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}

@@ -87,6 +87,7 @@ def _limits(texts: list[str]) -> Any:
 def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explanation.analysis import Analysis
+    from ..language.assumptions import read_assumptions
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
@@ -99,6 +100,7 @@ def _analysis(streams: Streams, given: Given) -> Any:
         grad=given.grad,
         wrt=read_names(given.wrt),
         limits=_limits(given.limit),
+        assume=read_assumptions(",".join(given.assume)) if given.assume else None,
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
@@ -147,6 +149,7 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 @app.command()
 @takes(
     *REQUEST,
+    "assume",
     "expand",
     "format",
     "show",
@@ -184,6 +187,21 @@ def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
     given.show = "jacobian"
     _emit(streams, _analysis(streams, given), given)
+
+
+@app.command()
+@takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
+def formula(streams: Streams, given: Given) -> None:
+    """Print the closed forms of the gradients alone, a line for each input.
+
+    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
+    none.
+    """
+    from ..render.formulas import render_formulas
+
+    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
+    text = render_formulas(analysis, _format(streams, given), environment)
+    streams.write(text + "\n", given.output)
 
 
 @app.command()
