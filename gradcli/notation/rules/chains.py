@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import _is_unit, _last_two
-from .products import Product, build, product_of, scaled
+from .products import Product, build, is_mask, product_of, scaled
 from .registry import layout, normal, other
 
 LONGEST = 14  # factors
@@ -99,6 +99,8 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
     inner = [f for f, e in found.factors.items() if f.shape == node.shape and e == 1]
     rest = {f: e for f, e in found.factors.items() if f.shape == ()}
     if len(inner) != 1 or len(rest) + 1 != len(found.factors) or inner[0] is node:
+        return None
+    if is_mask(inner):
         return None
     return Product(found.coefficient, rest), inner[0]
 
@@ -194,7 +196,7 @@ def in_a_row(node: Node) -> Node | None:
     if not 1 <= node.ndim <= 2 or node.numel == 0:
         return None
     chain = chain_of(node)
-    if chain is None or len(chain.factors) < 3 and not _cancels(chain):
+    if chain is None or (len(chain.factors) < 3 and not _cancels(chain)):
         return None
     if node.ndim == 1 and node.parents[0].ndim == 1:
         return None  # a row times a matrix stays as it was written

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .products import Coefficient, Product, build, product_of, scaled
+from .products import Coefficient, Product, build, is_mask, product_of, scaled
 from .registry import normal, other
 from .sums import _added, terms_of
 
@@ -72,6 +72,8 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
         for f, e in taken.items():
             factors[f] = factors.get(f, Fraction(0)) - e
         inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
+    if any(is_mask(t.factors) for t in inner):
+        return None
     size = abs(inner[0].coefficient)
     if any(abs(t.coefficient) != size for t in inner):
         size = ONE
@@ -111,7 +113,7 @@ def sign_in(node: Node) -> Node | None:
 def negative(node: Node) -> Node | None:
     """-node, where that is as short as node: b - a for a - b, in what is linear too."""
     name, parts = node.op.name, node.parents
-    if name == "sub" and all(i.shape == node.shape for i in parts):
+    if name == "sub":
         return parts[1] - parts[0]
     if name == "neg":
         return parts[0]

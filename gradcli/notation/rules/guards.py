@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...graphs import OPS, Node
-from .products import Product, build, constant_value, product_of
+from .products import Product, build, constant_value, is_mask, product_of
 from .registry import normal, other
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -80,6 +80,8 @@ def as_mask(node: Node) -> Node | None:
     condition, a, b = node.parents
     for value, zero, mask in ((a, b, condition), (b, a, _not(condition))):
         if constant_value(zero) == 0 and mask is not None and mask.shape == node.shape:
+            if value.op.name == "constant" and constant_value(value) is None:
+                return None  # inf times False is nan
             if constant_value(value) is not None or value.dtype != "float":
                 return None if constant_value(value) is None else _times(value, mask)
             return value * mask
@@ -121,7 +123,7 @@ def shared_factors_out(node: Node) -> Node | None:
         return None
     a, b = found
     shared = {f: e for f, e in a.factors.items() if b.factors.get(f) == e}  # type: ignore[union-attr]
-    if not shared:
+    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in found):  # type: ignore[union-attr]
         return None
     inner = [
         build(Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}), ())  # type: ignore[union-attr]

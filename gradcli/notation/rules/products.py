@@ -1,5 +1,6 @@
 """Products: numbers collected, equal factors made powers, g first."""
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -223,9 +224,16 @@ def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
         return None, None
     single = {f: e for f, e in found.factors.items() if f.shape == ()}
     rest = {f: e for f, e in found.factors.items() if f.shape != ()}
-    if node.shape == () or (not single and found.coefficient == 1):
+    if node.shape == () or (not single and found.coefficient == 1) or is_mask(rest):
         return None, None
     return Product(found.coefficient, single), build(Product(Fraction(1), rest), node.shape)
+
+
+def is_mask(factors: Collection[Node]) -> bool:
+    """Whether factors make no floating-point tensor, but True and False that PyTorch adds and
+    multiplies otherwise.
+    """
+    return bool(factors) and all(f.dtype != "float" or f.op.name == "constant" for f in factors)
 
 
 def scaled(p: Product, node: Node) -> Node:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, numel
 from .atoms import definition
-from .products import Product, build, constant_value, product_of
+from .products import Product, build, constant_value, is_mask, product_of
 from .registry import normal, other
 from .sums import terms_of
 
@@ -31,7 +31,7 @@ def constants_out_of_sums(node: Node) -> Node | None:
     if not node.attrs["keepdim"]:
         outer = {f: e for f, e in outer.items() if f.ndim <= x.ndim - len(over) and _after(f, x, over)}
     inner = {f: e for f, e in found.factors.items() if f not in outer}
-    if not outer or not inner:
+    if not outer or not inner or is_mask(inner):
         return None
     body = build(Product(ONE, inner), x.shape)
     total = node.op(body, **node.attrs)
