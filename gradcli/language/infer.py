@@ -78,25 +78,44 @@ def infer(
 def in_general(given: dict[str, Shape], known: dict[str, Shape], trial: Trial) -> dict[str, Shape]:
     """Shapes as those `given`, with sizes that are equal only where the program needs it.
 
-    Sizes of 0 and 1 stay: broadcasting means them. Raises GradcliError where the program works with
-    no other sizes.
+    Where operators do not say which must be equal, those are that were. Sizes of 0 and 1 stay:
+    broadcasting means them. Raises GradcliError where the program works with no other sizes.
     """
-    taken = {n for shape in known.values() for n in shape}
-    numbers = (p for p in PRIMES if p not in taken)
     try:
-        symbolic = {
-            name: tuple(n if n <= 1 else next(numbers) for n in shape)
-            for name, shape in given.items()
-        }
-        sizes = _Sizes(n for shape in symbolic.values() for n in shape if n > 1)
-        _unify(symbolic, known, sizes, trial)
-        chosen = dict(zip(sizes.free(), TELLING, strict=False))
-        shapes = {
-            name: tuple(chosen[n] if n in sizes.meaning else n for n in sizes.of(shape))
-            for name, shape in symbolic.items()
-        }
-    except (StopIteration, RuntimeError, KeyError):
-        raise GradcliError("limit", "too many sizes") from None
+        return _generalised(given, known, trial, apart=True)
+    except GradcliError:
+        return _generalised(given, known, trial, apart=False)
+
+
+def _generalised(
+    given: dict[str, Shape], known: dict[str, Shape], trial: Trial, apart: bool
+) -> dict[str, Shape]:
+    taken = {n for shape in known.values() for n in shape}
+    numbers = [p for p in PRIMES if p not in taken]
+    places = [
+        (name, d, n) for name, shape in given.items() for d, n in enumerate(shape) if n > 1
+    ]
+    fresh: dict[object, int] = {}
+    for name, d, n in places:
+        key: object = (name, d) if apart else n
+        if key not in fresh and not numbers:
+            raise GradcliError("limit", "there are too many sizes")
+        fresh.setdefault(key, numbers.pop(0) if key not in fresh else 0)
+    symbolic = {
+        name: tuple(
+            n if n <= 1 else fresh[(name, d) if apart else n] for d, n in enumerate(shape)
+        )
+        for name, shape in given.items()
+    }
+    sizes = _Sizes(fresh.values())
+    _unify(symbolic, known, sizes, trial)
+    free = sizes.free()
+    if len(free) > len(TELLING):
+        raise GradcliError("limit", "there are too many sizes")
+    chosen = dict(zip(free, TELLING, strict=False))
+    shapes = {
+        name: tuple(chosen.get(n, n) for n in sizes.of(shape)) for name, shape in symbolic.items()
+    }
     trial(known | shapes)
     return shapes
 

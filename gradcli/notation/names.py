@@ -8,7 +8,7 @@ from ..graphs.shapes import axes
 from .rules.atoms import atom_of
 from .rules.products import Coefficient, Product, build, product_of
 from .rules.reductions import constant_along
-from .simplify import stripped, substitute
+from .simplify import LARGE, stripped, substitute
 from .tree import Name
 
 ONE = Fraction(1)
@@ -48,6 +48,9 @@ class Names:
             atom.expansion = meant
             if meant.op.name != "input":
                 self.meaning[meant] = atom
+            if n.op.expand is not None and len(walk([n])) < LARGE:
+                expanded = normal(stripped(n.op.expanded(n), others))
+                self.meaning.setdefault(expanded, atom)
             found = product_of(meant)
             if found is not None and found.coefficient and found.factors and meant not in found.factors:
                 self.products.append((atom, found))

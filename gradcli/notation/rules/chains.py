@@ -389,15 +389,25 @@ def plain_first(node: Node) -> Node | None:
     return node.op(b, a) if a.op.name == "transpose" and a.parents[0] is b else None
 
 
+@layout("matmul")
+def without_brackets(node: Node) -> Node | None:
+    """A @ (B @ C) = A @ B @ C, where no vector stands between."""
+    a, b = node.parents
+    if b.op.name != "matmul" or any(i.ndim < 2 for i in (a, b.parents[0])):
+        return None
+    first = node.op(a, b.parents[0])
+    return (without_brackets(first) or first) @ b.parents[1]
+
+
 @layout("neg")
-def sign_before_matrix_products(node: Node) -> Node | None:
-    """-(A @ x) = -A @ x, however long the product is."""
+def sign_before_products(node: Node) -> Node | None:
+    """-(A @ x) = -A @ x, and -(a * b) = -a * b, however long the product is."""
     product = node.parents[0]
-    if product.op.name != "matmul":
+    if product.op.name not in ("matmul", "mul", "div"):
         return None
     a, b = product.parents
     first = node.op(a)
-    return (sign_before_matrix_products(first) or first) @ b
+    return product.op(sign_before_products(first) or first, b)
 
 
 @other("sum")
@@ -409,13 +419,12 @@ def trace_of_product(node: Node) -> Node | None:
     found = product_of(x)
     if found is None or len(found.factors) < 2 or found.coefficient == 0:
         return None
+    if found.coefficient != 1:
+        return None
     if x.ndim == 1:
-        factors = [(f, e) for f, e in found.factors.items() if f.shape == x.shape]
-        if len(factors) < len(found.factors) or len(factors) < 2 or factors[-1][1] != 1:
+        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
             return None
-        *before, last = factors
-        left = build(Product(found.coefficient, dict(before)), x.shape)
-        return left @ last[0]
+        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
     if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
         return None
     a, b = found.factors

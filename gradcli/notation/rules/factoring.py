@@ -208,10 +208,11 @@ def _grouped(
     chains: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
 ) -> Node | None:
     size = len(part)
+    alone = all(c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size]))
     inside, outside = [], []
     for c in chains:
         own = c.factors[-size:] if at_end else c.factors[:size]
-        if own == part:
+        if own == part and (alone or len(c.factors) > size):
             rest = c.factors[:-size] if at_end else c.factors[size:]
             inside.append(c._replace(factors=rest))
         else:
@@ -233,6 +234,7 @@ def _factored(
             return None
         scale = _numbers([c.scale for c in inside])
         return scaled(Product(ONE, {scale: ONE}), plain(list(part), node.shape))
+    number, inside = _common_number(inside)
     shape = _size(inside[0])
     if shape is None or any(_size(c) != shape for c in inside):
         return None
@@ -241,7 +243,7 @@ def _factored(
     if column and at_end is False:
         inner_shape: tuple[int, ...] = (shape[0],)
         total = _total([node_of(c, inner_shape) for c in inside])
-        return node_of(Chain(Product(ONE, {}), (*part, Factor(total, False))), node.shape)
+        return node_of(Chain(number, (*part, Factor(total, False))), node.shape)
     if rows or column:
         if column:
             total = _total([node_of(c, (shape[0],)) for c in inside])
@@ -253,7 +255,18 @@ def _factored(
         total = _total([node_of(c, shape) for c in inside])
         middle = Factor(total, False)
     factors = (middle, *part) if at_end else (*part, middle)
-    return node_of(Chain(Product(ONE, {}), factors), node.shape)
+    return node_of(Chain(number, factors), node.shape)
+
+
+def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
+    """The number, or at least the sign, that all chains have in common; and the rest of them."""
+    numbers = [c.scale.coefficient for c in inside]
+    size = abs(numbers[0]) if all(abs(n) == abs(numbers[0]) for n in numbers) else ONE
+    size = -size if all(n < 0 for n in numbers) else size
+    rest = [
+        c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside
+    ]
+    return Product(size, {}), rest
 
 
 def _numbers(scales: list[Product]) -> Node:

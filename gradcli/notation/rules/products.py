@@ -250,7 +250,7 @@ def scaled(p: Product, node: Node) -> Node:
 def numbers_before_matrix_products(node: Node) -> Node | None:
     """2 * (a @ b) = 2 * a @ b, which needs no brackets."""
     *before, product = node.parents
-    if product.op.name != "matmul" or any(b.shape for b in before):
+    if product.op.name != "matmul" or not node.shape or any(b.shape for b in before):
         return None
     a, b = product.parents
     first = node.op(*before, a)

@@ -150,6 +150,18 @@ def _product(a: Product, b: Product) -> Product:
     return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
 
 
+@normal("getitem")
+def part_of_equals(node: Node) -> Node | None:
+    """x.expand(3, -1)[0] = x."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name != "expand" or len(index) != 1 or not isinstance(index[0], int):
+        return None
+    inner = x.parents[0]
+    if x.ndim == inner.ndim:
+        return None
+    return inner if inner.shape == node.shape else inner.expand(shape=node.shape)
+
+
 @normal("einsum")
 def einsum_in_short(node: Node) -> Node | None:
     """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
