@@ -68,7 +68,7 @@ class Names:
         """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
         if node in self.meaning:
             yield self.meaning[node]
-        found = product_of(node) if node.op.name in ("mul", "div", "neg", "pow") else None
+        found = product_of(node) if node.inputs else None
         if found is None or found.coefficient == 0:
             return
         for atom, meant in self.products:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from ...graphs import OPS, Node
-from .products import Product, build, constant_value, is_mask, product_of
+from .broadcasting import _thinner
+from .products import Coefficient, Product, build, constant_value, is_mask, product_of
 from .registry import normal, other
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -34,7 +35,8 @@ def _zeros(condition: Node) -> list[Node]:
         return []
     y = condition.parents[0]
     found = product_of(y)
-    return [y, *(found.factors if found else ())]
+    parts = [y, *(found.factors if found else ())]
+    return parts + [_thinner(p) or p for p in parts if p.op.family == "reduction"]
 
 
 def _vanishing(b: Node) -> Iterator[Node]:
@@ -114,6 +116,14 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     return out
 
 
+def _lower_bound(f: Node) -> Coefficient | None:
+    """What a value is held above."""
+    if f.op.name == "held_above":
+        return f.attrs["min"]
+    low = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
+    return None if low is None else constant_value(low)
+
+
 @normal("where")
 def shared_factors_out(node: Node) -> Node | None:
     """where(c, g * a, g) = g * where(c, a, 1)."""
@@ -169,20 +179,25 @@ def mask_within(node: Node) -> Node | None:
     for f, e in found.factors.items():
         if f.op.name != "relu" or e < 1:
             continue
-        above = OPS["gt"](f.parents[0], 0)
-        masks = (compared_with_zero(above) or above, above, OPS["gt"](f, 0))
-        kept = {k: v for k, v in found.factors.items() if k not in masks and not _is(k, masks)}
+        masks = {_settled(OPS["gt"](f.parents[0], 0)), _settled(OPS["gt"](f, 0))}
+        kept = {k: v for k, v in found.factors.items() if not _is(k, masks)}
         if len(kept) < len(found.factors):
             return build(Product(found.coefficient, kept), node.shape)
     return None
 
 
-def _is(factor: Node, masks: tuple[Node, ...]) -> bool:
+def _is(factor: Node, masks: set[Node]) -> bool:
     """Whether a factor is one of these masks, mirrored or as numbers."""
-    if factor.op.name == "double":
-        factor = factor.parents[0]
-    mirrored = compared_with_zero(factor) if factor.op.name in MIRRORED else None
-    return factor in masks or (mirrored is not None and mirrored in masks)
+    mask = factor.parents[0] if factor.op.name == "double" else factor
+    return mask.op.name in MIRRORED and _settled(mask) in masks
+
+
+def _settled(comparison: Node) -> Node:
+    """A comparison in the form that all of its kind are brought into."""
+    new = compared_with_zero(comparison)
+    while new is not None:
+        comparison, new = new, compared_with_zero(new)
+    return comparison
 
 
 @normal("div", "mul", "pow", "reciprocal")
@@ -190,10 +205,8 @@ def no_small_denominator(node: Node) -> Node | None:
     """x / y.clamp(min=1e-12) = x / y."""
     found = product_of(node)
     for f, e in found.factors.items() if found else ():
-        bound = f.attrs.get("min") if f.op.name == "clamp" and f.attrs.get("max") is None else None
-        if f.op.name == "held_above":
-            bound = f.attrs["min"]
-        if e < 0 and isinstance(bound, float) and 0 < bound <= TINY:
+        bound = _lower_bound(f)
+        if e < 0 and bound is not None and 0 < bound <= TINY:
             factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
             factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
             kept = {k: v for k, v in factors.items() if v}
