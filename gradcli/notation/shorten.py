@@ -104,6 +104,7 @@ class Search:
         own = {*familiar, *(names.hide(n) for n in familiar)}
         self.length = Length(names.words, own, telling)
         self.left = BUDGET
+        self.said: dict[Node, tuple[Node, ...]] = {}
 
     def __call__(self, node: Node) -> Node | None:
         """The shortest node found, with atoms for names; None where the node is too large."""
@@ -163,9 +164,15 @@ class Search:
         yield new
         yield self.normal.top(new)
 
-    def _others(self, n: Node) -> Iterator[Node]:
-        if self.left <= 0:
-            return
+    def _others(self, n: Node) -> tuple[Node, ...]:
+        """What the rules make of a node."""
+        if n not in self.said:
+            if self.left <= 0:
+                return ()
+            self.said[n] = tuple(dict.fromkeys(self._alternatives(n)))
+        return self.said[n]
+
+    def _alternatives(self, n: Node) -> Iterator[Node]:
         for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
             found = rule(n)
             for new in () if found is None else (found,) if isinstance(found, Node) else found:

@@ -59,20 +59,26 @@ class Rewriter:
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
         self.settled: set[Node] = set()
+        self.done: dict[Node, Node] = {}
 
     def __call__(self, node: Node) -> Node:
         """The node when all rules are done."""
+        start = node
         for _ in range(PASSES):
+            if node in self.done:
+                node = self.done[node]
+                break
             new = self.once(node)
             if new is node:
                 break
             node = new
+        self.done[start] = node
         return node
 
     def once(self, node: Node) -> Node:
         """The node after one pass, inputs first."""
         done: dict[Node | None, Node | None] = {None: None}
-        for n in walk([node], lambda n: n.inputs):
+        for n in walk([node]):
             inputs = tuple(done[i] for i in n.inputs)
             fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
             done[n] = fresh if fresh in self.settled else self.top(fresh)

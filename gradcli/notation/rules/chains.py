@@ -6,16 +6,16 @@ u vᵀ, (Aᵀ x), aᵀ X b. Only what has one or two dimensions is looked at.
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import _is_unit, _last_two
-from .products import Product, build, is_mask, product_of, scaled
+from .products import ONE, REMEMBERED, Product, build, is_mask, product_of, scaled
 from .registry import layout, normal, other
 
 LONGEST = 14  # factors
-ONE = Fraction(1)
 
 
 class Factor(NamedTuple):
@@ -51,6 +51,7 @@ def factor(node: Node, turned: bool) -> Factor:
     return Factor(node, turned and not is_symmetric(node))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def chain_of(node: Node) -> Chain | None:
     """A node of one or two dimensions as a chain; None where it is too long."""
     if not 1 <= node.ndim <= 2:

@@ -2,11 +2,14 @@
 
 from collections.abc import Collection
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...graphs import OPS, Node, as_node, intern
 from .registry import layout, rule
 
+REMEMBERED = 4096  # products
+ONE = Fraction(1)
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -34,11 +37,12 @@ def as_number(value: float) -> Coefficient:
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
+@lru_cache(maxsize=REMEMBERED)
 def product_of(node: Node) -> Product | None:
     """The factors of a node, those of shapes that broadcast to its own among them."""
-    coefficient: Coefficient = Fraction(1)
+    coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
-    stack: list[tuple[Node, Coefficient]] = [(node, Fraction(1))]
+    stack: list[tuple[Node, Coefficient]] = [(node, ONE)]
     while stack:
         part, e = stack.pop()
         value = constant_value(part)
@@ -49,7 +53,7 @@ def product_of(node: Node) -> Product | None:
             continue
         inner = _split(part, e)
         if inner is None:
-            factors[part] = factors.get(part, Fraction(0)) + e
+            factors[part] = factors[part] + e if part in factors else e
             if len(factors) > MOST:
                 return None
         else:
