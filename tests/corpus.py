@@ -49,8 +49,9 @@ class Verdict(NamedTuple):
 
 
 def length(formula: str) -> int:
-    """How long a formula is; its statements one after another."""
-    return sum(tree.size(read(_right_side(part))) for part in formula.split("; "))
+    """How long a formula is: its statements, and a name for each but the last."""
+    parts = formula.split("; ")
+    return sum(tree.size(read(_right_side(part))) for part in parts) + len(parts) - 1
 
 
 def _right_side(statement: str) -> str:

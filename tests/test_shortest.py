@@ -1,9 +1,17 @@
 """The search for the shortest formula: it never changes what a formula means."""
 
-import numpy as np
 import pytest
 from support import examples
-from test_formula import close, gradients, larger, names_of, problem_of, seed_for, value_of, values_of
+from test_formula import (
+    close,
+    gradients,
+    larger,
+    names_of,
+    problem_of,
+    seed_for,
+    value_of,
+    values_of,
+)
 
 from gradcli.backends.numeric import Evaluator
 from gradcli.notation import tree
@@ -20,7 +28,7 @@ def test_shortest_formulas_mean_the_gradient(problem):
     seed = seed_for(problem)
     names = names_of(problem)
     values = values_of(problem, seed, names)
-    for x, grad in gradients(problem):
+    for _, grad in gradients(problem):
         expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
         short = tree.text(formula(shortest(grad, names), names))
         assert close(value_of(short, names, values), expected), short

@@ -9,6 +9,7 @@ from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
+from ..notation.sharing import shared
 from ..notation.shorten import shortest
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
@@ -34,12 +35,6 @@ def listed(words: Collection[str]) -> str:
 def role_of(x: Input) -> str:
     """The role that an input's name plays in every line."""
     return f"input:{x.name}"
-
-
-def _line(written: tree.Tree | None) -> Line:
-    if written is None:
-        return (Token("(a formula too long to read)"),)
-    return tuple(tree.tokens(written))
 
 
 class Wording:
@@ -110,9 +105,20 @@ class Wording:
         found = {x.name: w.formula(g) for x in problem.wrt if (g := w.analysis.gradient(x))}
         return tried_out(problem, {name: f for name, f in found.items() if f is not None})
 
-    def gradient_line(self, x: Input) -> Line:
-        """The formula of a gradient as a line; what it is where that would be too long."""
-        return _line(self.gradient(x))
+    def gradient_line(self, x: Input, name: Line = ()) -> Line:
+        """The formula of a gradient as a line; what it is where that would be too long.
+
+        In several statements where that is shorter; `name` is then given in the last of them.
+        """
+        written = self.gradient(x)
+        if written is None:
+            return (*name, *self.line(None))
+        taken = {n.text for n in self.names.values()}
+        written = shared(written, taken)
+        if not isinstance(written, tree.Block) or not name:
+            return (*name, *tree.tokens(written))
+        before = tree.tokens(written._replace(result=Name("")))
+        return (*before, *name, *tree.tokens(written.result))
 
     @cached_property
     def _program(self) -> list[Node]:
@@ -158,9 +164,15 @@ class Wording:
         )
         return substitute(node, {seed.node: one})
 
+    def line(self, written: tree.Tree | None) -> Line:
+        """A formula as a line; what it is where that would be too long."""
+        if written is None:
+            return (Token("(a formula too long to read)"),)
+        return tuple(tree.tokens(written))
+
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
-        return _line(self.formula(node, extra))
+        return self.line(self.formula(node, extra))
 
     # ---- the user's text -------------------------------------------------------------------------
 

@@ -66,8 +66,6 @@ def _is_large(problem: Problem) -> bool:
 
 def _may_be_mistaken(problem: Problem) -> bool:
     """Whether the program has numbers that would be taken for sizes."""
-    numbers = {int(n) for n in re.findall(r"(?<![\w.])\d{3,9}(?![\w.])", problem.program.source.text)}
-    return any(
-        n >= TELLING[0] and (any(n % t == 0 for t in TELLING) or any(n - t in TELLING for t in TELLING))
-        for n in numbers
-    )
+    text = problem.program.source.text
+    numbers = {int(n) for n in re.findall(r"(?<![\w.])\d{3,9}(?![\w.])", text)}
+    return any(n % t == 0 or n - t in TELLING for n in numbers for t in TELLING)

@@ -27,7 +27,7 @@ TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 def formula(node: Node, names: Mapping[Node, Name], telling: bool = False) -> Tree:
     """`node` in terms of the nodes that have names; of several of one shape the first lends it.
 
-    Where the sizes of the inputs are `telling`, every number that is one of them is written by name.
+    Where the sizes of the inputs are `telling`, each number that is one of them is written by name.
     """
     return Writer(names, telling).tree(node)
 
@@ -304,15 +304,17 @@ def size(w: Writer, node: Node) -> Tree:
     (x,) = node.parents
     dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
     whole = w.shapes.get(x.shape)
-    if len(dims) == x.ndim and (whole is not None or x.ndim != 1):
-        return Method(whole or w.trees[x], "numel")
+    if len(dims) == x.ndim and whole is not None:
+        return Method(whole, "numel")
     sizes = [
         Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
     ]
     product: Tree = sizes[0] if sizes else Number(1)
     for other in sizes[1:]:
         product = tree.Infix("*", product, other)
-    return product
+    counted = Method(w.trees[x], "numel")
+    longer = len(dims) == x.ndim > 1 and tree.size(product) > tree.size(counted)
+    return counted if longer else product
 
 
 def _size_of(w: Writer, x: Node, d: int) -> Tree:

@@ -46,14 +46,17 @@ class Names:
             atom = self.atoms[n]
             meant = normal(stripped(n, others))
             atom.expansion = meant
-            if meant.op.name != "input":
-                self.meaning[meant] = atom
+            self._means(meant, atom)
             if n.op.expand is not None and len(walk([n])) < LARGE:
-                expanded = normal(stripped(n.op.expanded(n), others))
-                self.meaning.setdefault(expanded, atom)
-            found = product_of(meant)
-            if found is not None and found.coefficient and found.factors and meant not in found.factors:
-                self.products.append((atom, found))
+                self._means(normal(stripped(n.op.expanded(n), others)), atom)
+
+    def _means(self, meant: Node, atom: Node) -> None:
+        if meant.op.name == "input":
+            return
+        self.meaning.setdefault(meant, atom)
+        found = product_of(meant)
+        if found is not None and found.coefficient and meant not in found.factors:
+            self.products.append((atom, found))
 
     def show(self, node: Node) -> Node:
         """The node in terms of what the names are the names of."""

@@ -11,7 +11,7 @@ from typing import NamedTuple, Union
 
 Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Listing",
-    "Indexed", "Sum", "Verbatim",
+    "Indexed", "Sum", "Verbatim", "Block",
 ]  # fmt: skip
 LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
 
@@ -108,6 +108,13 @@ class Verbatim(NamedTuple):
     """Text that is already what it should be: a shape, a list, an option."""
 
     text: str
+
+
+class Block(NamedTuple):
+    """name = ...; name = ...; result."""
+
+    statements: tuple[tuple[Name, Tree], ...]
+    result: Tree
 
 
 # How tightly a symbol binds; what binds less is put in brackets. " " and "·" multiply elements.
@@ -295,8 +302,17 @@ def _verbatim(tree: Verbatim) -> _Pieces:
     yield Token(tree.text)
 
 
+def _block(tree: Block) -> _Pieces:
+    for name, value in tree.statements:
+        yield _Part(name)
+        yield Token(" = ")
+        yield _Part(value)
+        yield Token("; ")
+    yield _Part(tree.result)
+
+
 _PRINTERS: dict[type, Callable[..., _Pieces]] = {
     Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call, Method: _method,
     Attribute: _attribute, Subscript: _subscript, Listing: _listing, Indexed: _indexed, Sum: _sum,
-    Verbatim: _verbatim,
+    Verbatim: _verbatim, Block: _block,
 }  # fmt: skip

@@ -34,8 +34,7 @@ def _lines(a: Analysis) -> list[Line]:
     w, several = Wording(a), len(a.problem.wrt) > 1
     found: list[Line] = []
     for x in a.problem.wrt:
-        absent = a.gradient(x) is None
-        line = (Token("None"),) if absent else w.gradient_line(x)
         name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
-        found.append((*name, *line))
+        absent = a.gradient(x) is None
+        found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found

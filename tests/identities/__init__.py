@@ -16,7 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-KINDS = ("real", "regular", "posdef", "symmetric", "orthogonal", "diagonal", "mask", "unit", "large")
+KINDS = {
+    *("real", "regular", "posdef", "symmetric", "orthogonal", "diagonal"),
+    *("mask", "unit", "large"),
+}
 SIZES = ((3, 5, 2, 7, 4, 6), (4, 2, 5, 3, 7, 6))  # what the letters stand for, in two settings
 
 

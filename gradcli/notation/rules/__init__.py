@@ -23,6 +23,6 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other
 
 __all__ = [
     "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting", "chains",
-    "factoring", "foreign", "functions", "guards", "layout", "matrices", "normal", "other", "places",
-    "products", "reductions", "rule", "sums",
+    "factoring", "foreign", "functions", "guards", "layout", "matrices", "normal", "other",
+    "places", "products", "reductions", "rule", "sums",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is known about matrices: that they are symmetric, orthogonal, diagonal, positive definite."""
+"""What is known about matrices: symmetric, orthogonal, diagonal, positive definite."""
 
 from ...graphs import Node
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import _is_unit, _last_two
-from .products import ONE, REMEMBERED, Product, build, is_mask, product_of, scaled
+from .products import ONE, REMEMBERED, Product, is_mask, product_of, scaled
 from .registry import layout, normal, other
 
 LONGEST = 14  # factors

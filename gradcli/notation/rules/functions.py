@@ -1,5 +1,6 @@
 """Functions recognised by what they are made of."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import isclose, pi, sqrt
 
@@ -23,7 +24,8 @@ def fractions_with_names(node: Node) -> Node | None:
     for step in (_softmax, _sigmoid, _quotients, _roots, _absolute):
         new = step(dict(found.factors))
         if new is not None:
-            return build(Product(found.coefficient, {f: e for f, e in new.items() if e}), node.shape)
+            kept = {f: e for f, e in new.items() if e}
+            return build(Product(found.coefficient, kept), node.shape)
     return None
 
 
@@ -148,14 +150,19 @@ def exp_of_difference(node: Node) -> Node | None:
         x, dim = kept
         own = terms_of(x) if x.op.name in ("add", "sub") else [product_of(x)]
         rest = [t for t in terms if t is not p]
-        if own and {(t.key, t.coefficient) for t in own if t} == {(t.key, t.coefficient) for t in rest}:
+        if own and _said(own) == _said(rest):
             return x.softmax(dim=dim)
     return None
 
 
+def _said(terms: Sequence[Product | None]) -> set:
+    return {(t.key, t.coefficient) for t in terms if t is not None}
+
+
 def _single(p: Product, coefficient: Fraction) -> Node | None:
-    factors = list(p.factors.items())
-    return factors[0][0] if p.coefficient == coefficient and len(factors) == 1 and factors[0][1] == 1 else None
+    """The one factor of a term."""
+    ((factor, e), *more) = p.factors.items() or [(None, 0)]
+    return factor if p.coefficient == coefficient and e == 1 and not more else None
 
 
 def _as_kept(node: Node) -> tuple[Node, int] | None:

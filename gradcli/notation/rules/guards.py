@@ -48,6 +48,20 @@ def _vanishing(b: Node) -> Iterator[Node]:
             yield factor.parents[0]
 
 
+@normal("div", "mul")
+def no_tiny_length(node: Node) -> Node | None:
+    """x * (y >= 1e-12) / y = x / y."""
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        if mask.op.name not in ("ge", "gt") or e != 1:
+            continue
+        y, bound = mask.parents[0], constant_value(mask.parents[1])
+        if bound is not None and 0 < bound <= TINY and found.factors.get(y, 0) < 0:  # type: ignore[union-attr]
+            kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+    return None
+
+
 @normal("where")
 def within_the_domain(node: Node) -> Node | None:
     """where(inside, x, nan) = x: nothing is nan."""
@@ -256,9 +270,11 @@ def _split(term: Node) -> tuple[Node | None, Node | None]:
     if term.op.name == "where":
         return None, term
     found = product_of(term)
-    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1] if found else []
+    if found is None:
+        return None, None
+    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
     if len(wheres) != 1:
         return None, None
-    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}  # type: ignore[union-attr]
+    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}
     shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(found.coefficient, rest), shape), wheres[0]  # type: ignore[union-attr]
+    return build(Product(found.coefficient, rest), shape), wheres[0]

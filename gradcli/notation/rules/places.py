@@ -146,7 +146,7 @@ def rows_of_the_identity(node: Node) -> Node | None:
         return None
     y = labels.parents[0]
     whole = numbers.attrs["start"] == 0 and numbers.attrs["step"] == 1
-    if y.op.name != "tensor" or y.ndim != 1 or not whole or node.shape != (*y.shape, *numbers.shape):
+    if y.op.name != "tensor" or not whole or node.shape != (*y.shape, *numbers.shape):
         return None
     return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
 

@@ -29,7 +29,7 @@ def constants_out_of_sums(node: Node) -> Node | None:
     over = axes(node.attrs["dim"], x.ndim)
     outer = {f: e for f, e in found.factors.items() if constant_along(f, x, over)}
     if not node.attrs["keepdim"]:
-        outer = {f: e for f, e in outer.items() if f.ndim <= x.ndim - len(over) and _after(f, x, over)}
+        outer = {f: e for f, e in outer.items() if _after(f, x, over)}
     inner = {f: e for f, e in found.factors.items() if f not in outer}
     if not outer or not inner or is_mask(inner):
         return None
@@ -120,19 +120,11 @@ def centred(node: Node) -> Node | None:
 
 @other("sum", "mean")
 def sum_of_sums(node: Node) -> Iterator[Node]:
-    """(x + y).sum() = x.sum() + y.sum(); products of sums are multiplied out before."""
+    """(x + y).sum() = x.sum() + y.sum(); (a * (x + y)).sum() = (a * x).sum() + (a * y).sum()."""
     x = node.parents[0]
     terms = terms_of(x) if x.op.name in ("add", "sub") else None
     if terms is None:
-        found = product_of(x)
-        sums = [f for f, e in found.factors.items() if e == 1 and f.op.name in ("add", "sub")] if found else []
-        if not sums or found is None:
-            return
-        rest = Product(found.coefficient, {f: e for f, e in found.factors.items() if f is not sums[0]})
-        inner = terms_of(sums[0])
-        if inner is None:
-            return
-        terms = [_product(rest, t) for t in inner]
+        terms = _multiplied(x)
     if not 2 <= len(terms) <= 6:
         return
     out: Node | None = None
@@ -141,6 +133,17 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
         out = part if out is None else out + part
     if out is not None and out.shape == node.shape:
         yield out
+
+
+def _multiplied(x: Node) -> list[Product]:
+    """The terms of a product that has a sum among its factors."""
+    found = product_of(x)
+    for f, e in found.factors.items() if found else ():
+        if e == 1 and f.op.name in ("add", "sub"):
+            others = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            rest = Product(found.coefficient, others)  # type: ignore[union-attr]
+            return [_product(rest, t) for t in terms_of(f) or []]
+    return []
 
 
 def _product(a: Product, b: Product) -> Product:
