@@ -26,7 +26,7 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     given = {i.name: i.shape for i in problem.inputs.values() if i.name not in labels}
     known = {name: i.shape for name, i in problem.inputs.items() if name in labels}
     try:
-        trial = _posing(problem, {}, labels).trial
+        trial: Trial = _posing(problem, {}, labels).trial
         if different_sides(problem.roots):
             trial = _with_sides(trial)
         shapes = in_general(given, known, trial)

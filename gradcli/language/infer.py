@@ -92,9 +92,7 @@ def _generalised(
 ) -> dict[str, Shape]:
     taken = {n for shape in known.values() for n in shape}
     numbers = [p for p in PRIMES if p not in taken]
-    places = [
-        (name, d, n) for name, shape in given.items() for d, n in enumerate(shape) if n > 1
-    ]
+    places = [(name, d, n) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
     fresh: dict[object, int] = {}
     for name, d, n in places:
         key: object = (name, d) if apart else n
@@ -102,9 +100,7 @@ def _generalised(
             raise GradcliError("limit", "there are too many sizes")
         fresh.setdefault(key, numbers.pop(0) if key not in fresh else 0)
     symbolic = {
-        name: tuple(
-            n if n <= 1 else fresh[(name, d) if apart else n] for d, n in enumerate(shape)
-        )
+        name: tuple(n if n <= 1 else fresh[(name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
     sizes = _Sizes(fresh.values())

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ..graphs import Node, walk
 from ..graphs.shapes import axes
 from .rules.atoms import atom_of
-from .rules.products import Coefficient, Product, build, product_of
+from .rules.products import Coefficient, Product, build, magnitude, product_of
 from .rules.reductions import constant_along
 from .simplify import LARGE, stripped, substitute
 from .tree import Name
@@ -116,9 +116,8 @@ def _fits(f: Node, total: Node) -> bool:
 
 def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
     """Whether the powers of a part are among the factors."""
-    return all(
-        factors.get(f, 0) * e > 0 and abs(factors.get(f, 0)) >= abs(e) for f, e in part.items()
-    )
+    have = [(factors.get(f, Fraction(0)), e) for f, e in part.items()]
+    return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)
 
 
 def _changed(

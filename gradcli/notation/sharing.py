@@ -40,7 +40,8 @@ def _best(formula: Tree, statements: list[tuple[Name, Tree]]) -> Tree | None:
 
 def _parts(whole: Tree) -> list[Tree]:
     """All calls, products and sums in a formula."""
-    out, stack = [], [whole]
+    out: list[Tree] = []
+    stack = [whole]
     while stack:
         part = stack.pop()
         if isinstance(part, tree.Infix | tree.Call | tree.Method | tree.Prefix):

@@ -23,7 +23,7 @@ def told(size: int, shapes: Shapes) -> Tree | None:
         other = _single(size - part, shapes)
         if other is not None:
             first, second = _single(part, shapes), other
-            return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type, type-var]
+            return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type]
         if size % part == 0:
             rest = told(size // part, shapes) or Number(size // part)
             first = _single(part, shapes)

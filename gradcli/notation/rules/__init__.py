@@ -14,15 +14,17 @@ from . import (
     functions,
     guards,
     matrices,
+    matrix_products,
     places,
     products,
     reductions,
+    square,
     sums,
 )
 from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
 
 __all__ = [
     "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting", "chains",
-    "factoring", "foreign", "functions", "guards", "layout", "matrices", "normal", "other",
-    "places", "products", "reductions", "rule", "sums",
+    "factoring", "foreign", "functions", "guards", "layout", "matrices", "matrix_products",
+    "normal", "other", "places", "products", "reductions", "rule", "square", "sums",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .products import Coefficient, Product, build, is_mask, product_of, scaled
+from .products import Coefficient, Product, build, is_mask, magnitude, product_of, scaled
 from .registry import normal, other
 from .sums import _added, terms_of
 
@@ -74,8 +74,8 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
         inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
     if any(is_mask(t.factors) for t in inner):
         return None
-    size = abs(inner[0].coefficient)
-    if any(abs(t.coefficient) != size for t in inner):
+    size = magnitude(inner[0].coefficient)
+    if any(magnitude(t.coefficient) != size for t in inner):
         size = ONE
     total = _sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
     out = build(Product(size, taken | {total: taken.get(total, Fraction(0)) + ONE}), node.shape)
@@ -88,7 +88,7 @@ def numbers_out(node: Node) -> Iterator[Node]:
     terms = terms_of(node)
     if terms is None or len(terms) < 2 or any(not t.factors for t in terms):
         return
-    for size in {abs(t.coefficient) for t in terms} - {1}:
+    for size in dict.fromkeys(magnitude(t.coefficient) for t in terms if abs(t.coefficient) != 1):
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms]
         if not all(float(t.coefficient).is_integer() for t in inner):
             continue
@@ -221,7 +221,7 @@ def _grouped(
         return None
     whole = _factored(inside, part, at_end, node)
     for c in outside if whole is not None else ():
-        whole = whole + node_of(c, node.shape)  # type: ignore[operator]
+        whole = whole + node_of(c, node.shape)
     return whole
 
 
@@ -261,7 +261,8 @@ def _factored(
 def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
     """The number, or at least the sign, that all chains have in common; and the rest of them."""
     numbers = [c.scale.coefficient for c in inside]
-    size = abs(numbers[0]) if all(abs(n) == abs(numbers[0]) for n in numbers) else ONE
+    first = magnitude(numbers[0])
+    size = first if all(magnitude(n) == first for n in numbers) else ONE
     size = -size if all(n < 0 for n in numbers) else size
     rest = [
         c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside

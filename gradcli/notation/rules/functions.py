@@ -7,7 +7,7 @@ from math import isclose, pi, sqrt
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
 from .atoms import definition
-from .products import Coefficient, Product, build, constant_value, product_of
+from .products import Coefficient, Product, build, constant_value, magnitude, product_of
 from .registry import normal, other
 from .sums import terms_of
 
@@ -112,7 +112,7 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
     for f, e in factors.items():
         if f.op.name == "sqrt":
             x = f.parents[0]
-            if abs(e) >= 2:
+            if magnitude(e) >= 2:
                 half = int(e / 2)
                 return _moved(factors, {f: -2 * half, x: half})
             if factors.get(x, 0) * e < 0:
@@ -211,14 +211,10 @@ def one_minus_sigmoid(node: Node) -> Node | None:
 @other("add", "sub")
 def sigmoid_beside_one(node: Node) -> Node | None:
     """1 - y - sigmoid(-x) = sigmoid(x) - y."""
-    new = []
+    new: list[tuple[Product, Node | None]] = []
     for p in terms_of(node) or []:
         slopes = [f for f, e in p.factors.items() if f.op.name == "sigmoid" and e == 1]
-        slope = next((f for f in slopes if _is_negative(f.parents[0])), None)
-        if slope is None or new is None:
-            new.append((p, None))
-            continue
-        new.append((p, slope))
+        new.append((p, next((f for f in slopes if _is_negative(f.parents[0])), None)))
     if not any(slope for _, slope in new):
         return None
     out: Node | None = None

@@ -159,7 +159,7 @@ def shared_factors_out(node: Node) -> Node | None:
         for p in found
     ]
     chosen = node.op(condition, *inner)
-    return build(Product(a.coefficient ** 0, shared | {chosen: a.coefficient ** 0}), node.shape)  # type: ignore[union-attr]
+    return build(Product(a.coefficient**0, shared | {chosen: a.coefficient**0}), node.shape)  # type: ignore[union-attr]
 
 
 @normal("gt", "ge", "lt", "le", "eq", "ne")

@@ -37,6 +37,11 @@ def as_number(value: float) -> Coefficient:
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
+def magnitude(value: Coefficient) -> Coefficient:
+    """|value|."""
+    return value if value >= 0 else -value
+
+
 @lru_cache(maxsize=REMEMBERED)
 def product_of(node: Node) -> Product | None:
     """The factors of a node, those of shapes that broadcast to its own among them."""

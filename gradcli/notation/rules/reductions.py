@@ -92,12 +92,12 @@ def new_dimensions_together(node: Node) -> Node | None:
     same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
     if len(same) < 2:
         return None
-    inner = build(
-        Product(ONE, {f.parents[0]: found.factors[f] for f in same}), same[0].parents[0].shape
-    )
+    thick = Product(ONE, {f.parents[0]: found.factors[f] for f in same})
+    inner = build(thick, same[0].parents[0].shape)
     rest = {f: e for f, e in found.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
-    return build(Product(found.coefficient, {joined: ONE} | rest), node.shape)
+    rest = {joined: ONE, **rest}
+    return build(Product(found.coefficient, rest), node.shape)
 
 
 @normal("sum", "mean")
