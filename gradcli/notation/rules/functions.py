@@ -1,8 +1,8 @@
 """Functions recognised by what they are made of."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isclose, pi, sqrt
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
@@ -11,8 +11,7 @@ from .products import Coefficient, Product, build, constant_value, magnitude, pr
 from .registry import normal, other
 from .sums import terms_of
 
-ROOT_HALF = sqrt(0.5)
-GAUSS = 1 / sqrt(2 * pi)
+ROOT_HALF = math.sqrt(0.5)
 
 
 @normal("mul", "div", "pow", "neg", "square", "reciprocal")
@@ -279,7 +278,7 @@ def _of_error_function(node: Node) -> Node | None:
     for one, erf in (node.parents, node.parents[::-1]):
         if constant_value(one) == 1 and erf.op.name == "erf":
             p = product_of(erf.parents[0])
-            if p is not None and isclose(p.coefficient, ROOT_HALF, rel_tol=1e-12):
+            if p is not None and math.isclose(p.coefficient, ROOT_HALF, rel_tol=1e-12):
                 return build(p._replace(coefficient=Fraction(1)), erf.shape)
     return None
 
@@ -294,6 +293,17 @@ def softmax_adds_up_to_one(node: Node) -> Node | None:
     if over != axes(inner.attrs["dim"], inner.ndim):
         return None
     return OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
+
+
+@normal("log", "exp", "sqrt")
+def of_a_number(node: Node) -> Node | None:
+    """log(2) = 0.693...: PyTorch takes no functions of Python's numbers."""
+    x = node.parents[0]
+    value = constant_value(x) if x.op.name == "constant" else None
+    if value is None or (value <= 0 and node.op.name != "exp"):
+        return None
+    function = {"log": math.log, "exp": math.exp, "sqrt": math.sqrt}[node.op.name]
+    return OPS["constant"](value=function(value))
 
 
 @normal("pow")
