@@ -102,10 +102,12 @@ CASES = {
     "mask_within": ["relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y"],
     "masks_need_no_conversion": ["x * (y > 1).double()", "2 * x * (y > 1).double() * y"],
     "multiplied_out": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
-    "new_dimensions_together": ["x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)"],
+    "new_dimensions_together": [
+        "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
+    ],
     "no_denominator_is_zero": [
-        "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)", "where((x == 0) & (y > 0), 0, log(x))",
-        "where(A.norm() == 0, 0, A / A.norm())",
+        "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
+        "where((x == 0) & (y > 0), 0, log(x))", "where(A.norm() == 0, 0, A / A.norm())",
     ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
     "no_tiny_length": ["x * (y >= 1e-12) / y"],

@@ -103,7 +103,7 @@ class Wording:
             return {}
         w = Wording(Analysis(problem), telling=True)
         found = {x.name: w.formula(g) for x in problem.wrt if (g := w.analysis.gradient(x))}
-        return tried_out(problem, {name: f for name, f in found.items() if f is not None})
+        return tried_out(problem, self.problem, {name: f for name, f in found.items() if f is not None})
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
         """The formula of a gradient as a line; what it is where that would be too long.

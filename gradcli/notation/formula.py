@@ -50,7 +50,7 @@ class Writer:
     """Trees of nodes, each made once."""
 
     def __init__(self, names: Mapping[Node, Name], telling: bool = False):
-        self.telling = telling
+        self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
@@ -329,6 +329,16 @@ def _size_of(w: Writer, x: Node, d: int) -> Tree:
         if n == x.shape[d]
     ]
     return own[0] if len(own) == 1 else found
+
+
+@idiom
+def matmul(w: Writer, node: Node) -> Tree:
+    """(a * b) @ c, though it would mean the same without brackets."""
+    left, right = w.operand(node, 0), w.operand(node, 1)
+    x = node.parents[0]
+    if x.op.name in ("mul", "div") and all(i.shape for i in x.parents) and x not in w.named:
+        left = tree.Bracketed(left)
+    return tree.Infix("@", left, right)
 
 
 # ---- shapes and places ---------------------------------------------------------------------------

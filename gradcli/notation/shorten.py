@@ -20,6 +20,7 @@ from .tree import Name
 KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 4000  # nodes that are compared in one search
+OF_ONE_DTYPE = ("matmul", "outer", "einsum")  # PyTorch takes no mask beside numbers
 ROW, TURNED, FOREIGN = 1.25, 0.5, 5.0  # what counts beside names, numbers, operators and calls
 
 NORMALISING = merged(RULES, NORMAL)
@@ -71,7 +72,8 @@ class Length:
             return 0
         own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
         foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
-        alien = FOREIGN if foreign or n.op.name == "put_at" else 0
+        mixed = n.op.name in OF_ONE_DTYPE and len({i.dtype for i in n.parents}) > 1
+        alien = FOREIGN if foreign or mixed or n.op.name == "put_at" else 0
         return own + alien + sum(self.found[i] for i in n.parents)
 
     def _size(self, written: tree.Tree) -> float:
@@ -91,6 +93,8 @@ class Length:
 def _own(part: tree.Tree) -> float:
     if isinstance(part, tree.Number):
         return 1 + (part.value < 0)
+    if isinstance(part, tree.Bracketed):
+        return 0
     named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
     return TURNED if named else 1
 

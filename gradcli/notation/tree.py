@@ -11,7 +11,7 @@ from typing import NamedTuple, Union
 
 Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Listing",
-    "Indexed", "Sum", "Verbatim", "Block",
+    "Indexed", "Sum", "Verbatim", "Bracketed", "Block",
 ]  # fmt: skip
 LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
 
@@ -110,6 +110,12 @@ class Verbatim(NamedTuple):
     text: str
 
 
+class Bracketed(NamedTuple):
+    """Brackets that nothing needs but the eye."""
+
+    inner: Tree
+
+
 class Block(NamedTuple):
     """name = ...; name = ...; result."""
 
@@ -153,7 +159,8 @@ def size(tree: Tree) -> int:
             stack.extend(waiting)
         else:
             stack.pop()
-            sizes[id(part)] = 1 + sum(sizes[id(child)] for child in children(part))
+            own = not isinstance(part, Bracketed)
+            sizes[id(part)] = own + sum(sizes[id(child)] for child in children(part))
     return sizes[id(tree)]
 
 
@@ -302,6 +309,12 @@ def _verbatim(tree: Verbatim) -> _Pieces:
     yield Token(tree.text)
 
 
+def _bracketed(tree: Bracketed) -> _Pieces:
+    yield Token("(")
+    yield _Part(tree.inner)
+    yield Token(")")
+
+
 def _block(tree: Block) -> _Pieces:
     for name, value in tree.statements:
         yield _Part(name)
@@ -314,5 +327,5 @@ def _block(tree: Block) -> _Pieces:
 _PRINTERS: dict[type, Callable[..., _Pieces]] = {
     Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call, Method: _method,
     Attribute: _attribute, Subscript: _subscript, Listing: _listing, Indexed: _indexed, Sum: _sum,
-    Verbatim: _verbatim, Block: _block,
+    Verbatim: _verbatim, Bracketed: _bracketed, Block: _block,
 }  # fmt: skip
