@@ -5,12 +5,14 @@ from typing import Any
 
 from .errors import GradcliError
 from .explanation.analysis import Analysis
+from .language.assumptions import read_assumptions
 from .language.problem import pose
 from .lazy import np
 from .limits import Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
+Assumptions = Mapping[str, str | Collection[str]] | str | None
 
 
 def _pose(
@@ -21,10 +23,19 @@ def _pose(
     wrt: Collection[str] | str | None,
     limits: Limits | None = None,
     claims: Any = (),
+    assume: Assumptions = None,
 ) -> Analysis:
     _check_named(expr, shapes, values)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    problem = pose(expr, shapes=shapes, values=values, grad=grad, wrt=names, limits=limits)
+    problem = pose(
+        expr,
+        shapes=shapes,
+        values=values,
+        grad=grad,
+        wrt=names,
+        limits=limits,
+        assume=None if assume is None else read_assumptions(assume),
+    )
     return Analysis(problem, claims=claims)
 
 
@@ -101,15 +112,17 @@ def explain(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    assume: Assumptions = None,
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
     `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in
-    the language; `wrt` the inputs to differentiate by. Raises GradcliError.
+    the language; `wrt` the inputs to differentiate by; `assume` what is known of matrices, which
+    shortens formulas: {"A": "symmetric"}. Raises GradcliError.
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt))
+    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt, assume=assume))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
@@ -223,15 +236,17 @@ def formula(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    assume: Assumptions = None,
 ) -> Any:
     """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
     are several inputs.
 
-    None where the output does not depend on an input. Raises GradcliError.
+    `assume` is what is known of matrices: {"A": "symmetric"}. None where the output does not
+    depend on an input. Raises GradcliError.
     """
     from .explanation.data import Data
 
-    analysis = _pose(expr, shapes, values, grad, wrt)
+    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume)
     data = Data(analysis)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return found if len(found) > 1 else next(iter(found.values()))

@@ -16,6 +16,7 @@ CODES = {
     "seed-shape": "the seed does not have the output's shape",
     "implicit-seed": "a seed is needed, for the output is not a single number",
     "shape-option": "the text after --shape cannot be read",
+    "assume": "what is assumed of a matrix has no meaning, or does not hold",
     "value": "a value cannot be read as an array of numbers",
     "file": "a file cannot be read or written",
     "needs-value": "the answer depends on numbers that were not given",

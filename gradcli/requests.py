@@ -8,6 +8,7 @@ from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
+from .language.assumptions import read_assumptions
 from .language.problem import pose
 from .limits import Limits
 
@@ -67,8 +68,7 @@ def _parsed(text: str, limits: Limits) -> Any:
 
 def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
-    if fields.get("assume"):
-        raise GradcliError("request", "assume is not understood yet", hint="leave it out")
+    assume = fields.get("assume")
     analysis = Analysis(
         pose(
             fields["expr"],
@@ -77,6 +77,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
             limits=limits if set(wanted) - set(SHAPES_ALONE) else limits.for_shapes(),
+            assume=None if assume is None else read_assumptions(assume),
         ),
         claims=_object(fields.get("claim"), "claim"),
     )

@@ -299,7 +299,8 @@ def test_every_rule_has_cases():
     rules = {
         rule.__name__ for table in (RULES, LAYOUT) for rules in table.values() for rule in rules
     }
-    assert rules == set(RULE_CASES)
+    elsewhere = {"plain_first", "sign_before_products", "without_brackets"}  # test_shortest.py
+    assert rules - elsewhere == set(RULE_CASES)
 
 
 @pytest.mark.parametrize(

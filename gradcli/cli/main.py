@@ -88,6 +88,7 @@ def _analysis(streams: Streams, given: Given) -> Any:
     """The request of a command, understood."""
     from ..explanation.analysis import Analysis
     from ..explanation.section_names import SHAPES_ALONE
+    from ..language.assumptions import read_assumptions
     from ..language.options import read_names, read_shapes, read_values
     from ..language.problem import pose
 
@@ -101,6 +102,7 @@ def _analysis(streams: Streams, given: Given) -> Any:
         grad=given.grad,
         wrt=read_names(given.wrt),
         limits=limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
+        assume=read_assumptions(",".join(given.assume)) if given.assume else None,
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
@@ -154,6 +156,7 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 @app.command()
 @takes(
     *REQUEST,
+    "assume",
     "expand",
     "claim",
     "format",
@@ -192,6 +195,21 @@ def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
     given.show = "jacobian"
     _emit(streams, _analysis(streams, given), given)
+
+
+@app.command()
+@takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
+def formula(streams: Streams, given: Given) -> None:
+    """Print the closed forms of the gradients alone, a line for each input.
+
+    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
+    none.
+    """
+    from ..render.formulas import render_formulas
+
+    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
+    text = render_formulas(analysis, _format(streams, given), environment)
+    streams.write(text + "\n", given.output)
 
 
 @app.command()

@@ -86,6 +86,10 @@ OPTIONS = {
         str | None, None, "-w", "--wrt", metavar="NAME,...",
         help="The inputs to differentiate by; all of them, if left out.",
     ),
+    "assume": _option(
+        list[str], (), "--assume", metavar="NAME=WORD,...",
+        help="What a matrix is: symmetric, posdef, orthogonal, diagonal. Shortens formulas.",
+    ),
     "format": _option(
         Format | None, None, "-f", "--format", help="terminal, or plain in a pipe, if left out.",
     ),

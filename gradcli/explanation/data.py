@@ -213,7 +213,7 @@ class Data:
             "shape": list(x.shape),
             "value": self.a.value(grad),
             "elements": self.elements(grad),
-            "formula": self._text(grad),
+            "formula": self.formula(x),
             "index": self.index(x),
         }
 
@@ -225,8 +225,9 @@ class Data:
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is no gradient."""
-        grad = self.a.gradient(x)
-        return None if grad is None else self._text(grad)
+        if self.a.gradient(x) is None:
+            return None
+        return "".join(t.text for t in self.w.gradient_line(x))
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one

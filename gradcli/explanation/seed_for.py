@@ -62,7 +62,7 @@ class SeedFor:
         columns = sum(x.node.numel for x in self.p.wrt)
         what = f"the Jacobian of shape {(out.numel, columns)}"
         self.p.limits.check("elements", out.numel * columns, what)
-        found = np.hstack([self.a.jacobian(x).matrix() for x in self.p.wrt])
+        found = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
         odd = np.argwhere(~np.isfinite(found))
         if len(odd):
             row, column = map(int, odd[0])

@@ -9,11 +9,14 @@ from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
+from ..notation.sharing import shared
+from ..notation.shorten import shortest
 from ..notation.simplify import simplify, substitute
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
+from .formulas import general, tried_out
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
@@ -45,17 +48,18 @@ def signs(text: str) -> list[Prose]:
 
 
 class Wording:
-    """How the nodes of a problem are written."""
+    """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
 
-    def __init__(self, analysis: Analysis):
-        self.analysis, self.problem = analysis, analysis.problem
+    def __init__(self, analysis: Analysis, telling: bool = False):
+        self.analysis, self.problem, self.telling = analysis, analysis.problem, telling
 
     @cached_property
     def names(self) -> dict[Node, Name]:
         """The nodes that have a name of their own."""
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
-        found |= {node: Name(name) for name, node in p.names.items() if node not in found}
+        for name, node in p.names.items():
+            found.setdefault(node, Name(name))
         found.setdefault(p.out, Name(p.out_name))
         return found | {p.seed.node: Name(p.seed.name, "seed")}
 
@@ -85,8 +89,52 @@ class Wording:
         names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
         asked = substitute(asked, self._labels)
-        written = formula(simplify(asked, keep=names), names)
+        if extra:
+            short = simplify(asked, keep=names)
+        else:
+            short = shortest(asked, names, self._program, self.telling)
+        written = formula(short, names, self.telling)
         return None if too_long(written) else written
+
+    # ---- gradients for any sizes -----------------------------------------------------------------
+
+    def gradient(self, x: Input) -> tree.Tree | None:
+        """The formula of the gradient of an input; None where it is too long to be read."""
+        grad = self.analysis.gradient(x)
+        if grad is None or grad in self.names:
+            return None if grad is None else self.names[grad]
+        return self._in_general.get(x.name) or self.formula(grad)
+
+    @cached_property
+    def _in_general(self) -> dict[str, tree.Tree]:
+        """The formulas that hold for any sizes, by name of the input."""
+        problem = general(self.problem)
+        if problem is None:
+            return {}
+        w = Wording(Analysis(problem), telling=True)
+        found = {x.name: w.formula(g) for x in problem.wrt if (g := w.analysis.gradient(x))}
+        written = {name: f for name, f in found.items() if f is not None}
+        return tried_out(problem, self.problem, written)
+
+    def gradient_line(self, x: Input, name: Line = ()) -> Line:
+        """The formula of a gradient as a line; what it is where that would be too long.
+
+        In several statements where that is shorter; `name` is then given in the last of them.
+        """
+        written = self.gradient(x)
+        if written is None:
+            return (*name, *self.line(None))
+        taken = {n.text for n in self.names.values()}
+        written = shared(written, taken)
+        if not isinstance(written, tree.Block) or not name:
+            return (*name, *tree.tokens(written))
+        before = tree.tokens(written._replace(result=Name("")))
+        return (*before, *name, *tree.tokens(written.result))
+
+    @cached_property
+    def _program(self) -> list[Node]:
+        """What the user wrote."""
+        return [substitute(n, self._labels) for n in walk(self.problem.roots) if n.inputs]
 
     @cached_property
     def _labels(self) -> dict[Node, Node]:
@@ -127,14 +175,15 @@ class Wording:
         )
         return substitute(node, {seed.node: one})
 
+    def line(self, written: tree.Tree | None) -> Line:
+        """A formula as a line; what it is where that would be too long."""
+        if written is None:
+            return (Token("(a formula too long to read)"),)
+        return tuple(tree.tokens(written))
+
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
-        written = self.formula(node, extra)
-        return (
-            tuple(tree.tokens(written))
-            if written is not None
-            else (Token("(a formula too long to read)"),)
-        )
+        return self.line(self.formula(node, extra))
 
     # ---- the user's text -------------------------------------------------------------------------
 

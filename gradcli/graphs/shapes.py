@@ -11,6 +11,9 @@ from ..errors import GradcliError
 
 Shape = tuple[int, ...]
 
+# Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of.
+TELLING = (101, 103, 107, 127, 137, 149, 181, 199, 239, 307, 359, 367, 509, 523, 593, 821)
+
 
 class Conflict(GradcliError):
     """Two sizes that must be equal and are not."""

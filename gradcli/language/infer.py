@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError
 from ..graphs import OPS
-from ..graphs.shapes import Conflict, Shape, text
+from ..graphs.shapes import TELLING, Conflict, Shape, text
 from ..operators import lookup
 from .program import Program
 
@@ -27,7 +27,17 @@ ATTEMPTS = 400  # combinations of ranks
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
-Trial = Callable[[dict[str, Shape]], "tuple[Shape, Shape | None]"]
+
+
+class Tried(NamedTuple):
+    """The shapes of output and seed, and the sizes that are equal where nothing says otherwise."""
+
+    out: Shape
+    seed: Shape | None
+    alike: list[tuple[int, int]]
+
+
+Trial = Callable[[dict[str, Shape]], Tried]
 
 
 class Inferred(NamedTuple):
@@ -63,6 +73,47 @@ def infer(
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
     raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+
+
+def in_general(given: dict[str, Shape], known: dict[str, Shape], trial: Trial) -> dict[str, Shape]:
+    """Shapes as those `given`, with sizes that are equal only where the program needs it.
+
+    Where operators do not say which must be equal, those are that were. Sizes of 0 and 1 stay:
+    broadcasting means them. Raises GradcliError where the program works with no other sizes.
+    """
+    try:
+        return _generalised(given, known, trial, apart=True)
+    except GradcliError:
+        return _generalised(given, known, trial, apart=False)
+
+
+def _generalised(
+    given: dict[str, Shape], known: dict[str, Shape], trial: Trial, apart: bool
+) -> dict[str, Shape]:
+    taken = {n for shape in known.values() for n in shape}
+    numbers = [p for p in PRIMES if p not in taken]
+    places = [(name, d, n) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
+    fresh: dict[object, int] = {}
+    for name, d, n in places:
+        key: object = (name, d) if apart else n
+        if key not in fresh and not numbers:
+            raise GradcliError("limit", "there are too many sizes")
+        fresh.setdefault(key, numbers.pop(0) if key not in fresh else 0)
+    symbolic = {
+        name: tuple(n if n <= 1 else fresh[(name, d) if apart else n] for d, n in enumerate(shape))
+        for name, shape in given.items()
+    }
+    sizes = _Sizes(fresh.values())
+    _unify(symbolic, known, sizes, trial)
+    free = sizes.free()
+    if len(free) > len(TELLING):
+        raise GradcliError("limit", "there are too many sizes")
+    chosen = dict(zip(free, TELLING, strict=False))
+    shapes = {
+        name: tuple(chosen.get(n, n) for n in sizes.of(shape)) for name, shape in symbolic.items()
+    }
+    trial(known | shapes)
+    return shapes
 
 
 def _operands_of_matmul(program: Program) -> set[str]:
@@ -141,10 +192,12 @@ def _unify(
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed = trial(shapes)
+            out, seed, alike = trial(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
+            continue
+        if any(sizes.unify(a, b) for a, b in alike):
             continue
         if seed is None or out == seed:
             return seed
@@ -209,7 +262,7 @@ def _smallest(
             for name, shape in symbolic.items()
         }
         try:
-            out, seed = trial(known | shapes)
+            out, seed, _ = trial(known | shapes)
         except GradcliError as failed:
             error = error if attempt else failed
             continue

@@ -11,11 +11,14 @@ from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from ..operators.leaves import Array
+from .assumptions import Assumed, check_shape, check_value
 from .build import Builder
+from .infer import Tried, infer
 from .names import free_names
 from .program import Program, read_program
 from .values import Reader
 
+OF_SQUARES = ("trace", "diag", "diagonal")  # PyTorch takes others too
 SEED_NAMES = ("g", "g_out", "seed", "cotangent")
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
@@ -69,6 +72,7 @@ class Problem(NamedTuple):
     wrt: list[Input]
     limits: Limits
     constants: dict[str, Any]
+    as_written: bool = True  # not in terms of what operators are made of
 
     @property
     def values(self) -> dict[Node, Any]:
@@ -85,6 +89,7 @@ class Problem(NamedTuple):
         """The same problem over other nodes: `nodes` has one for every node of its graph."""
         value = self.seed.value
         return self._replace(
+            as_written=False,
             out=nodes[self.out],
             names={name: nodes[node] for name, node in self.names.items()},
             seed=self.seed._replace(value=value and nodes[value]),
@@ -107,15 +112,17 @@ def pose(
     limits: Limits | None = None,
     random_seed: int = 0,
     stdin: IO[bytes] | None = None,
+    assume: Assumed | None = None,
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
     names = free_names(program, (*shapes, *values))
-    _check_used([*shapes, *values], names, program)
+    _check_used([*shapes, *values, *(assume or {})], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    return _Posing(program, names, shapes, arrays, grad, reader, limits).problem(wrt)
+    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {})
+    return posing.problem(wrt)
 
 
 def _check_used(given: Collection[str], names: Collection[str], program: Program) -> None:
@@ -130,17 +137,14 @@ def _check_used(given: Collection[str], names: Collection[str], program: Program
             )
 
 
-class _Posing:
+class Posing:
     """The steps from what was given to a Problem."""
 
-    def __init__(self, program, names, shapes, arrays, grad, reader: Reader, limits: Limits):
-        self.program, self.names, self.arrays, self.reader, self.limits = (
-            program,
-            names,
-            arrays,
-            reader,
-            limits,
-        )
+    def __init__(self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed):
+        self.program, self.names, self.arrays = program, names, arrays
+        self.reader: Reader = reader
+        self.limits: Limits = limits
+        self.assume = assume
         self.known: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
@@ -172,6 +176,10 @@ class _Posing:
     def problem(self, wrt: Collection[str] | None) -> Problem:
         """The whole of it."""
         shapes, assumed = self._all_shapes()
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
+            if name in self.arrays:
+                check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
         nodes, out, scope = self._build(shapes)
         inputs = {
@@ -199,17 +207,19 @@ class _Posing:
         if not unknown:
             return self.known, {}
         rank = None if self.seed_array is None else self.seed_array.ndim
-        from .infer import infer
-
-        found = infer(self.program, self.known, unknown, self._trial, rank)
+        found = infer(self.program, self.known, unknown, self.trial, rank)
         return self.known | found.shapes, found.assumed
 
-    def _trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
+    def trial(self, shapes: dict[str, Shape]) -> Tried:
+        """The program, built with these shapes."""
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
+        alike = different_sides([out, *(n for n in scope.values() if isinstance(n, Node))])
         if self.seed_array is not None:
-            return out.shape, self.seed_array.shape
+            return Tried(out.shape, self.seed_array.shape, alike)
         seed = self._build_seed(nodes, out, scope)
-        return out.shape, None if seed is None else seed.shape
+        return Tried(out.shape, None if seed is None else seed.shape, alike)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
@@ -240,7 +250,12 @@ class _Posing:
         """The input nodes, the output and everything with a name."""
         make = OPS["input"]
         nodes = {
-            name: make(name=name, shape=shapes[name], dtype=self._dtype(name))
+            name: make(
+                name=name,
+                shape=shapes[name],
+                dtype=self._dtype(name),
+                known=self.assume.get(name, ()),
+            )
             for name in self.names
         }
         how = self.program, tuple(nodes.values()), limits or self.limits, self.reader.random_seed
@@ -335,6 +350,12 @@ def _built_without_values(
         return _built(program, inputs, limits, random_seed, {})
     except GradcliError:
         return None
+
+
+def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
+    """The sizes of matrices that are square as a rule, where they are not."""
+    shapes = [i.shape for n in walk(roots) if n.op.name in OF_SQUARES for i in n.parents]
+    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 
 def _picking(roots: list[Node]) -> set[Node]:

@@ -12,9 +12,10 @@ from typing import Any
 from ..graphs import Node, Operator
 from ..graphs.operator import REQUIRED
 from ..graphs.shapes import Shape, axis
-from ..operators.indexing import index_text
+from ..operators.indexing import index_text, is_array
 from . import tree
 from .put import put_places
+from .sizes import dimension, told
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
@@ -23,9 +24,12 @@ SIZES = ("shape", "size", "input_size", "weight_size")
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
-def formula(node: Node, names: Mapping[Node, Name]) -> Tree:
-    """`node` in terms of the nodes that have names; of several of one shape the first lends it."""
-    return Writer(names).tree(node)
+def formula(node: Node, names: Mapping[Node, Name], telling: bool = False) -> Tree:
+    """`node` in terms of the nodes that have names; of several of one shape the first lends it.
+
+    Where the sizes of the inputs are `telling`, each number that is one of them is written by name.
+    """
+    return Writer(names, telling).tree(node)
 
 
 def too_long(written: Tree) -> bool:
@@ -45,7 +49,8 @@ def idiom(function: Callable[["Writer", Node], Tree]) -> Callable[["Writer", Nod
 class Writer:
     """Trees of nodes, each made once."""
 
-    def __init__(self, names: Mapping[Node, Name]):
+    def __init__(self, names: Mapping[Node, Name], telling: bool = False):
+        self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
@@ -128,7 +133,8 @@ class Writer:
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number."""
-        return Number(value, point)
+        whole = self.telling and value == int(value) if isfinite(value) else False
+        return (told(int(value), self.shapes) if whole else None) or Number(value, point)
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
         """What stands in the brackets: by place as long as nothing is left out, then by name."""
@@ -183,7 +189,9 @@ class Writer:
             return Listing(tuple(map(self.plain, value)))
         if isinstance(value, float):
             return self.number(value, point=isfinite(value))
-        return Number(value) if isinstance(value, int) else Verbatim(repr(value))
+        if isinstance(value, int):
+            return (told(value, self.shapes) if self.telling else None) or Number(value)
+        return Verbatim(repr(value))
 
     def shape(self, shape: Shape) -> Tree:
         """A shape: that of a named node, or its sizes one by one."""
@@ -195,8 +203,8 @@ class Writer:
         """A size through a name that has it at the same place, counted from the end."""
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
-                return Subscript(Attribute(name, "shape"), str(place + len(shape)))
-        return Number(size)
+                return dimension(name, place + len(shape))
+        return (told(size, self.shapes) if self.telling else None) or Number(size)
 
     def like(self, node: Node) -> Tree | None:
         """The name of a node of this shape; None without one, or where the user wrote sizes."""
@@ -276,7 +284,8 @@ def full(w: Writer, node: Node) -> Tree:
 @idiom
 def eye(w: Writer, node: Node) -> Tree:
     n, m = node.shape
-    sizes = map(Number, (n, m)) if node.span is not None else (w.size(n, -2), w.size(m, -1))
+    own = node.span is not None and not w.telling
+    sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
     return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
 
 
@@ -284,7 +293,7 @@ def eye(w: Writer, node: Node) -> Tree:
 def arange(w: Writer, node: Node) -> Tree:
     start, end, step = node.attrs.values()
     given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
-    if node.span is None and given == [end]:
+    if (node.span is None or w.telling) and given == [end]:
         return Call(w.library("arange"), (w.size(end, -1),))
     return Call(w.library("arange"), tuple(map(w.plain, given)))
 
@@ -295,15 +304,17 @@ def size(w: Writer, node: Node) -> Tree:
     (x,) = node.parents
     dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
     whole = w.shapes.get(x.shape)
-    if len(dims) == x.ndim and (whole is not None or x.ndim != 1):
-        return Method(whole or w.trees[x], "numel")
+    if len(dims) == x.ndim and whole is not None:
+        return Method(whole, "numel")
     sizes = [
         Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
     ]
     product: Tree = sizes[0] if sizes else Number(1)
     for other in sizes[1:]:
         product = tree.Infix("*", product, other)
-    return product
+    counted = Method(w.trees[x], "numel")
+    longer = len(dims) == x.ndim > 1 and tree.size(product) > tree.size(counted)
+    return counted if longer else product
 
 
 def _size_of(w: Writer, x: Node, d: int) -> Tree:
@@ -318,6 +329,16 @@ def _size_of(w: Writer, x: Node, d: int) -> Tree:
         if n == x.shape[d]
     ]
     return own[0] if len(own) == 1 else found
+
+
+@idiom
+def matmul(w: Writer, node: Node) -> Tree:
+    """(a * b) @ c, though it would mean the same without brackets."""
+    left, right = w.operand(node, 0), w.operand(node, 1)
+    x = node.parents[0]
+    if x.op.name in ("mul", "div") and all(i.shape for i in x.parents) and x not in w.named:
+        left = tree.Bracketed(left)
+    return tree.Infix("@", left, right)
 
 
 # ---- shapes and places ---------------------------------------------------------------------------
@@ -358,7 +379,18 @@ def expand(w: Writer, node: Node) -> Tree:
 
 @idiom
 def getitem(w: Writer, node: Node) -> Tree:
-    return Subscript(w.operand(node, 0), index_text(node.attrs["index"]))
+    index = node.attrs["index"]
+    if w.telling and not any(i is None or i is Ellipsis or is_array(i) for i in index):
+        index = tuple(map(_without_ends, index, node.parents[0].shape))
+    return Subscript(w.operand(node, 0), index_text(index, lambda n: tree.text(w.plain(n))))
+
+
+def _without_ends(item: Any, size: int) -> Any:
+    """A slice without a beginning and an end that it has anyway."""
+    if not isinstance(item, slice):
+        return item
+    start = None if item.start == 0 else item.start
+    return slice(start, None if item.stop == size else item.stop, item.step)
 
 
 @idiom

@@ -5,8 +5,9 @@ The identities stand in notation/rules; here they are applied, inputs first, unt
 
 from collections.abc import Collection, Mapping
 
-from ..graphs import OPS, Node, intern, walk
+from ..graphs import Node, intern, walk
 from .rules import LAYOUT, RULES, Rule
+from .rules.atoms import atom_of
 
 WRITTEN = {"shape", "size"}  # attributes that a user may have written out
 LARGE = 300  # nodes; a larger graph is not read, however it is written
@@ -17,19 +18,11 @@ REWRITES = 20  # of one node in one pass
 def simplify(node: Node, keep: Collection[Node] = ()) -> Node:
     """An equal node that reads shorter; the nodes in `keep` are not looked into."""
     held = [n for n in keep if n.op.name != "input" and n is not node]
-    atoms = {
-        n: OPS["input"](name=f"\0{k}", shape=n.shape, dtype=n.dtype) for k, n in enumerate(held)
-    }
-    short = _rebuilt(node, atoms, {}, set())
+    atoms = {n: atom_of(n) for n in held}
+    short = stripped(node, atoms)
     if len(walk([short])) > LARGE:
         return node
-    settled: set[Node] = set()
-    for _ in range(PASSES):
-        new = _rebuilt(short, {}, RULES, settled)
-        if new is short:
-            break
-        short = new
-    short = _rebuilt(short, {}, LAYOUT, set())
+    short = Rewriter(LAYOUT).once(Rewriter(RULES)(short))
     return substitute(short, {atom: n for n, atom in atoms.items()})
 
 
@@ -44,13 +37,10 @@ def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
     return done[node]  # type: ignore[return-value]
 
 
-def _rebuilt(
-    node: Node, new: Mapping[Node, Node], rules: Mapping[str, list[Rule]], settled: set[Node]
-) -> Node:
-    """`node` without spans, which keep equal things apart, each part rewritten by the rules.
+def stripped(node: Node, new: Mapping[Node, Node]) -> Node:
+    """`node` without spans, which keep equal things apart, with other nodes in place of some.
 
     Where a shape was written the span stays: it tells a formula that the sizes are the user's own.
-    `settled` are the nodes to which no rule applies; more are added.
     """
     done: dict[Node | None, Node | None] = {None: None}
     done.update(new.items())
@@ -59,28 +49,66 @@ def _rebuilt(
             inputs = tuple(done[i] for i in n.inputs)
             span = n.span if n.attrs.keys() & WRITTEN else None
             same = n.span is span and inputs == n.inputs
-            fresh = n if same else intern(n.op, inputs, n.attrs, span)
-            if fresh not in settled:
-                fresh = _rewritten(fresh, rules, settled)
-            done[n] = fresh
+            done[n] = n if same else intern(n.op, inputs, n.attrs, span)
     return done[node]  # type: ignore[return-value]
 
 
-def _rewritten(node: Node, rules: Mapping[str, list[Rule]], settled: set[Node]) -> Node:
-    for _ in range(REWRITES):
-        new = _once(node, rules)
-        if new is None:
-            settled.add(node)
-            break
-        node = new
-    return node
+class Rewriter:
+    """A table of rules, applied to each part of a graph; remembers what no rule applies to."""
+
+    def __init__(self, rules: Mapping[str, list[Rule]]):
+        self.rules = rules
+        self.settled: set[Node] = set()
+        self.done: dict[Node, Node] = {}
+
+    def __call__(self, node: Node) -> Node:
+        """The node when all rules are done."""
+        start = node
+        for _ in range(PASSES):
+            if node in self.done:
+                node = self.done[node]
+                break
+            new = self.once(node)
+            if new is node:
+                break
+            node = new
+        self.done[start] = node
+        return node
+
+    def once(self, node: Node) -> Node:
+        """The node after one pass, inputs first."""
+        done: dict[Node | None, Node | None] = {None: None}
+        for n in walk([node]):
+            inputs = tuple(done[i] for i in n.inputs)
+            fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+            done[n] = fresh if fresh in self.settled else self.top(fresh)
+        return done[node]  # type: ignore[return-value]
+
+    def top(self, node: Node) -> Node:
+        """The node rewritten, its inputs as they are."""
+        for _ in range(REWRITES):
+            new = self._step(node)
+            if new is None:
+                self.settled.add(node)
+                break
+            node = new
+        return node
+
+    def _step(self, node: Node) -> Node | None:
+        for rule in (*self.rules.get(node.op.name, ()), *self.rules.get(node.op.family, ())):
+            new = rule(node)
+            if new is not None and new is not node:
+                said = f"{rule.__name__}: {node.shape} became {new.shape}"
+                assert new.shape == node.shape, said
+                if new.dtype == node.dtype:
+                    return new
+        return None
 
 
-def _once(node: Node, rules: Mapping[str, list[Rule]]) -> Node | None:
-    for rule in (*rules.get(node.op.name, ()), *rules.get(node.op.family, ())):
-        new = rule(node)
-        if new is not None and new is not node:
-            assert new.shape == node.shape, f"{rule.__name__}: {node.shape} became {new.shape}"
-            if new.dtype == node.dtype:
-                return new
-    return None
+def merged(*tables: Mapping[str, list[Rule]]) -> dict[str, list[Rule]]:
+    """Several tables of rules as one."""
+    out: dict[str, list[Rule]] = {}
+    for table in tables:
+        for name, rules in table.items():
+            out.setdefault(name, []).extend(rules)
+    return out

@@ -11,7 +11,7 @@ from typing import NamedTuple, Union
 
 Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Listing",
-    "Indexed", "Sum", "Verbatim",
+    "Indexed", "Sum", "Verbatim", "Bracketed", "Block",
 ]  # fmt: skip
 LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
 
@@ -110,6 +110,19 @@ class Verbatim(NamedTuple):
     text: str
 
 
+class Bracketed(NamedTuple):
+    """Brackets that nothing needs but the eye."""
+
+    inner: Tree
+
+
+class Block(NamedTuple):
+    """name = ...; name = ...; result."""
+
+    statements: tuple[tuple[Name, Tree], ...]
+    result: Tree
+
+
 # How tightly a symbol binds; what binds less is put in brackets. " " and "·" multiply elements.
 PRECEDENCE = {
     "==": 0, "!=": 0, "<": 0, "<=": 0, ">": 0, ">=": 0, "|": 1, "&": 3, "+": 4, "-": 4,
@@ -146,7 +159,8 @@ def size(tree: Tree) -> int:
             stack.extend(waiting)
         else:
             stack.pop()
-            sizes[id(part)] = 1 + sum(sizes[id(child)] for child in children(part))
+            own = not isinstance(part, Bracketed)
+            sizes[id(part)] = own + sum(sizes[id(child)] for child in children(part))
     return sizes[id(tree)]
 
 
@@ -295,8 +309,23 @@ def _verbatim(tree: Verbatim) -> _Pieces:
     yield Token(tree.text)
 
 
+def _bracketed(tree: Bracketed) -> _Pieces:
+    yield Token("(")
+    yield _Part(tree.inner)
+    yield Token(")")
+
+
+def _block(tree: Block) -> _Pieces:
+    for name, value in tree.statements:
+        yield _Part(name)
+        yield Token(" = ")
+        yield _Part(value)
+        yield Token("; ")
+    yield _Part(tree.result)
+
+
 _PRINTERS: dict[type, Callable[..., _Pieces]] = {
     Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call, Method: _method,
     Attribute: _attribute, Subscript: _subscript, Listing: _listing, Indexed: _indexed, Sum: _sum,
-    Verbatim: _verbatim,
+    Verbatim: _verbatim, Bracketed: _bracketed, Block: _block,
 }  # fmt: skip

@@ -102,16 +102,16 @@ def _getitem(x, *, index):
     return _pick(taken, _advanced(full)) if any(map(is_array, full)) else taken
 
 
-def index_text(index) -> str:
-    """An index as Python writes it, between brackets."""
-    return ", ".join(map(_item_text, index))
+def index_text(index, size=str) -> str:
+    """An index as Python writes it, between brackets; `size` writes the ends of slices."""
+    return ", ".join(_item_text(item, size) for item in index)
 
 
-def _item_text(item):
+def _item_text(item, size):
     if item is Ellipsis:
         return "..."
     if isinstance(item, slice):
-        ends = ["" if end is None else str(end) for end in (item.start, item.stop)]
+        ends = ["" if end is None else size(end) for end in (item.start, item.stop)]
         return ":".join(ends) + ("" if item.step is None else f":{item.step}")
     return str(list(item)) if isinstance(item, tuple) else str(item)
 

@@ -35,8 +35,8 @@ def leaf(**fields):
     spelling="{name}",
     torch=None,
 )
-def input_(g, y, *, name, shape, dtype="float", is_seed=False):
-    """A named input; the seed is one too."""
+def input_(g, y, *, name, shape, dtype="float", is_seed=False, known=()):
+    """A named input; the seed is one too. `known` are words for what a matrix is."""
 
 
 @leaf(

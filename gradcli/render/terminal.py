@@ -4,6 +4,8 @@ Colour follows one thing through the page: the seed has one colour wherever it o
 its own, zeros are dim. Nothing depends on colour alone.
 """
 
+from collections.abc import Sequence
+
 from rich.box import Box
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -58,6 +60,16 @@ def render_terminal(document: Document, environment: Environment) -> str:
         for renderable in page.document(document):
             console.print(renderable, soft_wrap=False, crop=False)
     text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return in_ascii(text) if environment.ascii else text
+
+
+def render_lines(lines: Sequence[Line], environment: Environment) -> str:
+    """Lines of tokens in colour, as long as they are."""
+    page, console = Page(environment), _console(environment, ENDLESS)
+    with console.capture() as captured:
+        for line in lines:
+            console.print(page.text(line), soft_wrap=True)
+    text = captured.get().rstrip("\n")
     return in_ascii(text) if environment.ascii else text
 
 

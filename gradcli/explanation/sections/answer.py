@@ -24,7 +24,7 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
     return Answer(
-        name, None if value is None else Tensor(value, "answer"), w.formula_line(grad), remark
+        name, None if value is None else Tensor(value, "answer"), w.line(w.gradient(x)), remark
     )
 
 

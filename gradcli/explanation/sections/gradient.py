@@ -21,7 +21,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
             f"PyTorch leaves {x.name}.grad at None, which is not the same as zero."
         )
         return Section("gradient", title, (), (Prose(words(absent)),))
-    rows = [Row((words("formula"), w.formula_line(grad)))]
+    rows = [Row((words("formula"), w.gradient_line(x)))]
     by_index = w.by_index(x)
     if by_index is not None:
         rows.append(Row((words("index"), tuple(by_index.tokens))))

@@ -4,10 +4,27 @@ A rule is given a node whose inputs are already short, and answers with an equal
 shape. It may take for granted that no number is nan or infinite, and that no denominator is 0.
 """
 
-from . import broadcasting, matrices, places, products, sums
-from .registry import LAYOUT, RULES, Rule, layout, rule
+from . import (
+    assumed,
+    atoms,
+    broadcasting,
+    chains,
+    factoring,
+    foreign,
+    functions,
+    guards,
+    matrices,
+    matrix_products,
+    places,
+    products,
+    reductions,
+    square,
+    sums,
+)
+from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
 
 __all__ = [
-    "LAYOUT", "RULES", "Rule", "broadcasting", "layout", "matrices", "places", "products", "rule",
-    "sums",
+    "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting", "chains",
+    "factoring", "foreign", "functions", "guards", "layout", "matrices", "matrix_products",
+    "normal", "other", "places", "products", "reductions", "rule", "square", "sums",
 ]  # fmt: skip

@@ -71,6 +71,8 @@ def sum_of_products(node: Node) -> Node | None:
         return None
     over = axes(node.attrs["dim"], x.ndim)
     a, b = x.parents
+    if a.dtype != b.dtype:
+        return None  # PyTorch multiplies no matrix by a mask
     if over == (0,):
         for one, other in ((a, b), (b, a)):
             if _is_column(one) and other.shape == x.shape:

@@ -6,7 +6,7 @@ from ...lazy import np
 from ...operators.indexing import full_index
 from ...operators.leaves import Array
 from .products import constant_value
-from .registry import layout, rule
+from .registry import layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
 SMALL = 1000  # known numbers that are looked at
@@ -133,6 +133,35 @@ def sum_of_scattered(node: Node) -> Node | None:
         if axes(dim, x.ndim) == (place,) and others
         else None
     )
+
+
+@normal("double")
+def rows_of_the_identity(node: Node) -> Node | None:
+    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known labels y."""
+    mask = node.parents[0]
+    if mask.op.name != "eq" or mask.ndim != 2:
+        return None
+    labels, numbers = mask.parents
+    if labels.op.name != "unsqueeze" or numbers.op.name != "arange":
+        return None
+    y = labels.parents[0]
+    whole = numbers.attrs["start"] == 0 and numbers.attrs["step"] == 1
+    if y.op.name != "tensor" or not whole or node.shape != (*y.shape, *numbers.shape):
+        return None
+    return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
+
+
+@normal("sum")
+def sum_of_a_unit_row(node: Node) -> Node | None:
+    """eye(n)[1].sum() = 1."""
+    x = node.parents[0]
+    if x.op.name != "getitem" or x.ndim != 1 or x.parents[0].op.name != "eye":
+        return None
+    index = x.attrs["index"]
+    square = x.parents[0].shape[0] == x.parents[0].shape[1]
+    if not square or len(index) != 1 or not isinstance(index[0], int):
+        return None
+    return OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
 
 
 @layout("scatter_to")

@@ -1,11 +1,15 @@
 """Products: numbers collected, equal factors made powers, g first."""
 
+from collections.abc import Collection
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...graphs import OPS, Node, as_node, intern
 from .registry import layout, rule
 
+REMEMBERED = 4096  # products
+ONE = Fraction(1)
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -33,11 +37,17 @@ def as_number(value: float) -> Coefficient:
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
+def magnitude(value: Coefficient) -> Coefficient:
+    """|value|."""
+    return value if value >= 0 else -value
+
+
+@lru_cache(maxsize=REMEMBERED)
 def product_of(node: Node) -> Product | None:
     """The factors of a node, those of shapes that broadcast to its own among them."""
-    coefficient: Coefficient = Fraction(1)
+    coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
-    stack: list[tuple[Node, Coefficient]] = [(node, Fraction(1))]
+    stack: list[tuple[Node, Coefficient]] = [(node, ONE)]
     while stack:
         part, e = stack.pop()
         value = constant_value(part)
@@ -48,7 +58,7 @@ def product_of(node: Node) -> Product | None:
             continue
         inner = _split(part, e)
         if inner is None:
-            factors[part] = factors.get(part, Fraction(0)) + e
+            factors[part] = factors[part] + e if part in factors else e
             if len(factors) > MOST:
                 return None
         else:
@@ -223,9 +233,16 @@ def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
         return None, None
     single = {f: e for f, e in found.factors.items() if f.shape == ()}
     rest = {f: e for f, e in found.factors.items() if f.shape != ()}
-    if node.shape == () or (not single and found.coefficient == 1):
+    if node.shape == () or (not single and found.coefficient == 1) or is_mask(rest):
         return None, None
     return Product(found.coefficient, single), build(Product(Fraction(1), rest), node.shape)
+
+
+def is_mask(factors: Collection[Node]) -> bool:
+    """Whether factors make no floating-point tensor, but True and False that PyTorch adds and
+    multiplies otherwise.
+    """
+    return bool(factors) and all(f.dtype != "float" or f.op.name == "constant" for f in factors)
 
 
 def scaled(p: Product, node: Node) -> Node:
@@ -242,7 +259,7 @@ def scaled(p: Product, node: Node) -> Node:
 def numbers_before_matrix_products(node: Node) -> Node | None:
     """2 * (a @ b) = 2 * a @ b, which needs no brackets."""
     *before, product = node.parents
-    if product.op.name != "matmul" or any(b.shape for b in before):
+    if product.op.name != "matmul" or not node.shape or any(b.shape for b in before):
         return None
     a, b = product.parents
     first = node.op(*before, a)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
-from .products import MOST, Coefficient, Product, build, carries_seed, product_of
+from .products import MOST, Coefficient, Product, build, carries_seed, is_mask, product_of
 from .registry import rule
 
 
@@ -51,11 +51,12 @@ def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
     if len(terms) < 2:
         return {}
     first = terms[0].factors
-    return {
+    found = {
         f: e
         for f, e in first.items()
         if (f.shape == () or carries_seed(f)) and all(p.factors.get(f) == e for p in terms)
     }
+    return {} if any(is_mask(_without(p, found)) for p in terms) else found
 
 
 def _without(p: Product, shared: dict[Node, Coefficient]) -> dict[Node, Coefficient]:

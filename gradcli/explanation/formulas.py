@@ -1,0 +1,120 @@
+"""The closed form of a gradient, for any sizes.
+
+It is derived at sizes that tell which dimensions they belong to, and compared with the gradient in
+numbers at others, small ones; only where the program has no such sizes are the user's own taken.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..autodiff.reverse import backward
+from ..backends.numeric import Evaluator
+from ..errors import GradcliError
+from ..graphs import OPS, Node, as_node, walk
+from ..graphs.shapes import TELLING, Shape
+from ..language.build import Builder
+from ..language.general import at_shapes, in_general_sizes
+from ..language.problem import Input, Problem
+from ..language.program import read_program
+from ..lazy import np
+from ..notation import tree
+
+SMALL = (5, 7, 4, 6, 9, 8, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18)  # in the place of TELLING
+MOST = 200_000  # elements of the tensors that a formula is tried out on
+CLOSE = 1e-6
+
+
+def general(problem: Problem) -> Problem | None:
+    """The problem where its formula is derived; None where that is at the user's own sizes."""
+    found = in_general_sizes(problem)
+    if found is None:
+        return None
+    return found._replace(seed=found.seed._replace(implicit=problem.seed.implicit))
+
+
+def _small(problem: Problem) -> dict[str, Shape]:
+    """Shapes with small sizes in the place of those that tell."""
+    small = dict(zip(TELLING, SMALL, strict=True))
+    inputs = [i for i in problem.inputs.values() if i.node.dtype == "float"]
+    return {i.name: tuple(small.get(n, n) for n in i.shape) for i in inputs}
+
+
+class Trial:
+    """A problem at other sizes with random numbers, for formulas to be tried out on."""
+
+    def __init__(self, problem: Problem, shapes: dict[str, Shape]):
+        p = self.problem = at_shapes(problem, shapes)
+        if sum(n.numel for n in walk(p.roots)) > MOST:
+            raise GradcliError("limit", "too large to be tried out")
+        draw = np.random.default_rng(0)
+        given = {i.node: _value(draw, i) for i in p.inputs.values()}
+        one = problem.seed.implicit
+        given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
+        self.evaluate = Evaluator(given, limits=p.limits)
+        named = {**p.names, p.out_name: p.out, p.seed.name: p.seed.node}
+        nodes = named | {name: i.node for name, i in p.inputs.items()}
+        self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
+
+    def agrees(self, formula: str, name: str) -> bool:
+        """Whether a formula has the value of the gradient of the input `name`."""
+        p = self.problem
+        x = p.inputs[name].node
+        grad = backward(p.out, p.seed.node, [x]).of[x]
+        if grad is None:
+            return False
+        expected, found = np.asarray(self.evaluate(grad)[0]), self._value(formula)
+        return found.shape == expected.shape and bool(
+            np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+        )
+
+    def _value(self, formula: str) -> Any:
+        inputs: dict[str, Node] = {}
+        given: dict[Node, Any] = {}
+        for name, value in self.values.items():
+            dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
+            inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
+            given[inputs[name]] = value
+        program = read_program(formula, self.problem.limits)
+        limits = self.problem.limits
+        node = as_node(Builder(program, inputs, values=given, limits=limits).run())
+        return np.asarray(Evaluator(given, limits=limits)(node)[0])
+
+
+def _value(draw: Any, x: Input) -> Any:
+    """Random numbers that are what is assumed about an input."""
+    if x.value is not None and x.node.dtype != "float":
+        return x.value
+    found, known = draw.uniform(0.2, 0.9, x.shape), x.node.attrs["known"]
+    if "orthogonal" in known:
+        found = np.linalg.qr(found)[0]
+    elif "posdef" in known:
+        found = found @ found.T + np.eye(len(found))
+    elif "symmetric" in known:
+        found = found + found.T
+    return np.diag(np.diag(found)) if "diagonal" in known else found
+
+
+def tried_out(
+    problem: Problem, own: Problem, found: Mapping[str, tree.Tree]
+) -> dict[str, tree.Tree]:
+    """Of the formulas by name of the input those that have the gradient's value.
+
+    They are tried out at small sizes, and where the problem cannot have them at its `own`. All of
+    them, where it cannot be computed there either.
+    """
+    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
+    for shapes in (_small(problem), floats):
+        try:
+            trial = Trial(problem, shapes)
+        except GradcliError:
+            continue
+        return {name: f for name, f in found.items() if _holds(trial, f, name)}
+    return dict(found)
+
+
+def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            return trial.agrees(tree.text(formula), name)
+    except GradcliError:
+        return False

@@ -1,0 +1,129 @@
+"""Names in formulas: what a program calls its values, put in the place of what they are made of."""
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+
+from ..graphs import Node, walk
+from ..graphs.shapes import axes
+from .rules.atoms import atom_of
+from .rules.products import Coefficient, Product, build, magnitude, product_of
+from .rules.reductions import constant_along
+from .simplify import LARGE, stripped, substitute
+from .tree import Name
+
+ONE = Fraction(1)
+Change = Callable[[Node], Node]
+
+
+class Names:
+    """The names that a formula may use, each as an atom with a definition.
+
+    Where they are `opened`, a search begins with what they stand for, and finds them again.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], opened: bool = False):
+        self.opened = opened
+        self.held = [n for n in names if n.op.name != "input"]
+        self.atoms = {n: atom_of(n) for n in self.held}
+        self.words = {self.atoms.get(n, n): name for n, name in names.items()}
+        self.meaning: dict[Node, Node] = {}
+        self.products: list[tuple[Node, Product]] = []
+
+    def start(self, node: Node) -> Node:
+        """What a search begins with."""
+        return stripped(node, {}) if self.opened else self.hide(node)
+
+    def hide(self, node: Node) -> Node:
+        """The node in terms of atoms, not itself one of them."""
+        atoms = {n: a for n, a in self.atoms.items() if n is not node}
+        return stripped(node, atoms)
+
+    def settle(self, normal: Change) -> None:
+        """Look up what the names stand for."""
+        for n in sorted(self.held, key=lambda n: n.serial):
+            others = {m: a for m, a in self.atoms.items() if m is not n}
+            others = {} if self.opened else others
+            atom = self.atoms[n]
+            meant = normal(stripped(n, others))
+            atom.expansion = meant
+            self._means(meant, atom)
+            if n.op.expand is not None and len(walk([n])) < LARGE:
+                self._means(normal(stripped(n.op.expanded(n), others)), atom)
+
+    def _means(self, meant: Node, atom: Node) -> None:
+        if meant.op.name == "input":
+            return
+        self.meaning.setdefault(meant, atom)
+        found = product_of(meant)
+        if found is not None and found.coefficient and meant not in found.factors:
+            self.products.append((atom, found))
+
+    def show(self, node: Node) -> Node:
+        """The node in terms of what the names are the names of."""
+        return substitute(node, {atom: n for n, atom in self.atoms.items()})
+
+    def folded(self, node: Node, normal: Change) -> Node:
+        """The node with names for what is a name's definition."""
+        found = {n: self.meaning[n] for n in walk([node]) if n in self.meaning}
+        return normal(substitute(node, found)) if found else node
+
+    def spoken(self, node: Node, normal: Change) -> Iterator[Node]:
+        """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
+        if node in self.meaning:
+            yield self.meaning[node]
+        found = product_of(node) if node.inputs else None
+        if found is None or found.coefficient == 0:
+            return
+        for atom, meant in self.products:
+            for new in _with(found, atom, meant):
+                made = build(new, node.shape)
+                if made.shape == node.shape:
+                    yield made
+                    yield normal(made)
+
+
+def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
+    """A product in which `atom` stands for its factors."""
+    if _holds(found.factors, meant.factors):
+        yield Product(
+            found.coefficient / meant.coefficient,
+            _changed(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
+        )
+    for total, e in found.factors.items():
+        if total.op.name not in ("sum", "mean") or e != 1:
+            continue
+        x = total.parents[0]
+        inner = product_of(x)
+        if inner is None:
+            continue
+        over = axes(total.attrs["dim"], x.ndim)
+        inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}
+        outside = {f: k for f, k in meant.factors.items() if f not in inside}
+        if not inside or not outside or not _holds(found.factors, outside):
+            continue
+        if not all(constant_along(f, x, over) and _fits(f, total) for f in outside):
+            continue
+        body = _changed(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
+        new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
+        taken = {f: -k for f, k in outside.items()} | {total: -ONE}
+        factors = _changed(found.factors, taken)
+        yield Product(found.coefficient / meant.coefficient, _changed(factors, {new: ONE}))
+
+
+def _fits(f: Node, total: Node) -> bool:
+    return f.ndim <= total.ndim or total.attrs["keepdim"]
+
+
+def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
+    """Whether the powers of a part are among the factors."""
+    have = [(factors.get(f, Fraction(0)), e) for f, e in part.items()]
+    return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)
+
+
+def _changed(
+    factors: Mapping[Node, Coefficient], change: Mapping[Node, Coefficient]
+) -> dict[Node, Coefficient]:
+    out = dict(factors)
+    for f, e in change.items():
+        out[f] = out.get(f, Fraction(0)) + e
+    return {f: e for f, e in out.items() if e}

@@ -1,0 +1,304 @@
+"""Sums: what terms have in common taken out, and put back in."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ...graphs import OPS, Node
+from ...graphs.shapes import broadcast
+from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .products import Coefficient, Product, build, is_mask, magnitude, product_of, scaled
+from .registry import normal, other
+from .sums import _added, terms_of
+
+ONE = Fraction(1)
+MOST_TERMS = 6
+
+
+def _build(p: Product, shape: tuple[int, ...]) -> Node:
+    own = broadcast(*(f.shape for f in p.factors)) if p.factors else ()
+    return build(p, shape if own != shape and own == () else own)
+
+
+@other("add", "sub")
+def shared_factors(node: Node) -> Iterator[Node]:
+    """a * x + b * x = (a + b) * x, the smallest of the powers; for all terms, or two of them."""
+    terms = terms_of(node)
+    if terms is None or not 2 <= len(terms) <= MOST_TERMS:
+        return
+    yield from _common(terms, node)
+    if len(terms) > 2:
+        for i in range(len(terms)):
+            for j in range(i):
+                rest = [t for k, t in enumerate(terms) if k not in (i, j)]
+                for inner in _common([terms[j], terms[i]], node):
+                    p = product_of(inner)
+                    if p is not None:
+                        total = _sum_of([p, *rest])
+                        if total.shape == node.shape:
+                            yield total
+
+
+def _sum_of(terms: list[Product]) -> Node:
+    if terms[0].coefficient < 0:
+        first = next((t for t in terms if t.coefficient > 0), terms[0])
+        terms = [first, *(t for t in terms if t is not first)]
+    return _added(terms)
+
+
+def _common(terms: list[Product], node: Node) -> Iterator[Node]:
+    """The sum of terms with what they share taken out."""
+    powers: dict[Node, Coefficient] = {}
+    for f in {f: None for t in terms for f in t.factors}:
+        exponents = [t.factors.get(f, Fraction(0)) for t in terms]
+        if min(exponents) > 0:
+            powers[f] = min(exponents)
+        elif max(exponents) < 0:
+            powers[f] = max(exponents)
+        elif min(exponents) < 0 and f.op.name != "size":
+            powers[f] = min(exponents)
+    sure = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
+    lowest = {f: min(t.factors.get(f, Fraction(0)) for t in terms) for f in powers}
+    for taken in ({f: lowest[f] for f in sure}, lowest):
+        if taken:
+            new = _taken_out(terms, taken, node)
+            if new is not None:
+                yield new
+
+
+def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node) -> Node | None:
+    inner = []
+    for t in terms:
+        factors = dict(t.factors)
+        for f, e in taken.items():
+            factors[f] = factors.get(f, Fraction(0)) - e
+        inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
+    if any(is_mask(t.factors) for t in inner):
+        return None
+    size = magnitude(inner[0].coefficient)
+    if any(magnitude(t.coefficient) != size for t in inner):
+        size = ONE
+    total = _sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
+    out = build(Product(size, taken | {total: taken.get(total, Fraction(0)) + ONE}), node.shape)
+    return out if out.shape == node.shape else None
+
+
+@other("add", "sub")
+def numbers_out(node: Node) -> Iterator[Node]:
+    """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b."""
+    terms = terms_of(node)
+    if terms is None or len(terms) < 2 or any(not t.factors for t in terms):
+        return
+    for size in dict.fromkeys(magnitude(t.coefficient) for t in terms if abs(t.coefficient) != 1):
+        inner = [t._replace(coefficient=t.coefficient / size) for t in terms]
+        if not all(float(t.coefficient).is_integer() for t in inner):
+            continue
+        total = _sum_of(inner)
+        if total.shape == node.shape:
+            yield build(Product(size, {total: ONE}), node.shape)
+
+
+@other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
+def sign_in(node: Node) -> Node | None:
+    """-2 * (a - b) = 2 * (b - a), however deep the difference stands."""
+    found = product_of(node)
+    if found is not None and found.coefficient < 0:
+        for f, e in found.factors.items():
+            new = negative(f) if e == 1 else None
+            if new is not None:
+                factors = {(new if k is f else k): v for k, v in found.factors.items()}
+                return build(Product(-found.coefficient, factors), node.shape)
+    return None
+
+
+def negative(node: Node) -> Node | None:
+    """-node, where that is as short as node: b - a for a - b, in what is linear too."""
+    name, parts = node.op.name, node.parents
+    if name == "sub":
+        return parts[1] - parts[0]
+    if name == "neg":
+        return parts[0]
+    if name in ("mul", "matmul", "outer"):
+        for k, part in enumerate(parts):
+            new = negative(part)
+            if new is not None:
+                return node.op(*(new if j == k else p for j, p in enumerate(parts)))
+    if name in ("div", "transpose", "sum", "mean", "unsqueeze"):
+        new = negative(parts[0])
+        return None if new is None else node.op(new, *parts[1:], **node.attrs)
+    return None
+
+
+@other("add", "sub")
+def multiplied_out(node: Node) -> Node | None:
+    """2 * (x + 1) - 2 * (x - 1) = 4: sums within terms opened, like terms added."""
+    terms = terms_of(node)
+    if terms is None:
+        return None
+    out: list[Product] = []
+    for t in terms:
+        out += _opened(t)
+        if len(out) > 2 * MOST_TERMS:
+            return None
+    if len(out) == len(terms):
+        return None
+    total = _sum_of(out)
+    return total if total.shape == node.shape else total.expand(shape=node.shape)
+
+
+def _opened(t: Product) -> list[Product]:
+    """The terms of one term, where a sum is among its factors."""
+    for f, e in t.factors.items():
+        if e == 1 and f.op.name in ("add", "sub"):
+            inner = terms_of(f) or []
+            rest = {k: v for k, v in t.factors.items() if k is not f}
+            out = []
+            for p in inner:
+                factors = dict(rest)
+                for k, v in p.factors.items():
+                    factors[k] = factors.get(k, Fraction(0)) + v
+                kept = {k: v for k, v in factors.items() if v}
+                out.append(Product(t.coefficient * p.coefficient, kept))
+            return out or [t]
+    return [t]
+
+
+# ---- products of matrices ------------------------------------------------------------------------
+
+
+@other("add", "sub")
+def shared_matrices(node: Node) -> Iterator[Node]:
+    """x @ A + A @ x = (A + A.T) @ x; X.T @ a - X.T @ b = X.T @ (a - b); outer products too."""
+    if not 1 <= node.ndim <= 2:
+        return
+    terms = terms_of(node)
+    if terms is None or not 2 <= len(terms) <= MOST_TERMS:
+        return
+    chains = [_chain_of_term(t, node) for t in terms]
+    if any(c is None for c in chains):
+        return
+    for at_end in (True, False):
+        seen = set()
+        for i, a in enumerate(chains):
+            for b in chains[:i]:
+                for size in range(_shared_length(a, b, at_end), 0, -1):  # type: ignore[arg-type]
+                    part = a.factors[-size:] if at_end else a.factors[:size]  # type: ignore[union-attr]
+                    if part not in seen:
+                        seen.add(part)
+                        new = _grouped(chains, part, at_end, node)  # type: ignore[arg-type]
+                        if new is not None:
+                            yield new
+
+
+def _chain_of_term(t: Product, node: Node) -> Chain | None:
+    chain = chain_of(build(t, node.shape))
+    return None if chain is None else settled(chain)
+
+
+def _shared_length(a: Chain, b: Chain, at_end: bool) -> int:
+    count = 0
+    x, y = (a.factors[::-1], b.factors[::-1]) if at_end else (a.factors, b.factors)
+    for f, g in zip(x, y, strict=False):
+        if f != g:
+            break
+        count += 1
+    return count
+
+
+def _grouped(
+    chains: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
+) -> Node | None:
+    size = len(part)
+    alone = all(c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size]))
+    inside, outside = [], []
+    for c in chains:
+        own = c.factors[-size:] if at_end else c.factors[:size]
+        if own == part and (alone or len(c.factors) > size):
+            rest = c.factors[:-size] if at_end else c.factors[size:]
+            inside.append(c._replace(factors=rest))
+        else:
+            outside.append(c)
+    if len(inside) < 2:
+        return None
+    whole = _factored(inside, part, at_end, node)
+    for c in outside if whole is not None else ():
+        whole = whole + node_of(c, node.shape)
+    return whole
+
+
+def _factored(
+    inside: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
+) -> Node | None:
+    """(sum of what is inside) @ part, or the other way round."""
+    if any(not c.factors for c in inside):
+        if not all(not c.factors for c in inside):
+            return None
+        scale = _numbers([c.scale for c in inside])
+        return scaled(Product(ONE, {scale: ONE}), plain(list(part), node.shape))
+    number, inside = _common_number(inside)
+    shape = _size(inside[0])
+    if shape is None or any(_size(c) != shape for c in inside):
+        return None
+    rows = inside[0].factors[0].is_row if shape[0] == 1 else False
+    column = shape[1] == 1
+    if column and at_end is False:
+        inner_shape: tuple[int, ...] = (shape[0],)
+        total = _total([node_of(c, inner_shape) for c in inside])
+        return node_of(Chain(number, (*part, Factor(total, False))), node.shape)
+    if rows or column:
+        if column:
+            total = _total([node_of(c, (shape[0],)) for c in inside])
+            middle = Factor(total, False)
+        else:
+            total = _total([node_of(c.flip(), (shape[1],)) for c in inside])
+            middle = Factor(total, True)
+    else:
+        total = _total([node_of(c, shape) for c in inside])
+        middle = Factor(total, False)
+    factors = (middle, *part) if at_end else (*part, middle)
+    return node_of(Chain(number, factors), node.shape)
+
+
+def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
+    """The number, or at least the sign, that all chains have in common; and the rest of them."""
+    numbers = [c.scale.coefficient for c in inside]
+    first = magnitude(numbers[0])
+    size = first if all(magnitude(n) == first for n in numbers) else ONE
+    size = -size if all(n < 0 for n in numbers) else size
+    rest = [
+        c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside
+    ]
+    return Product(size, {}), rest
+
+
+def _numbers(scales: list[Product]) -> Node:
+    return _sum_of(scales)
+
+
+def _total(nodes: list[Node]) -> Node:
+    out = nodes[0]
+    for n in nodes[1:]:
+        out = out + n
+    return out
+
+
+def _size(c: Chain) -> tuple[int, int] | None:
+    """Rows and columns of a chain; None where a vector stands where it cannot be summed."""
+    first, last = c.factors[0], c.factors[-1]
+    rows = 1 if first.is_row else first.node.shape[-1 if first.turned else 0]
+    columns = 1 if last.is_column else last.node.shape[0 if last.turned else -1]
+    if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
+        return None
+    return rows, columns
+
+
+@normal("add", "sub")
+def ones_stand_for_themselves(node: Node) -> Node | None:
+    """x + ones = x + 1."""
+    for k, part in enumerate(node.parents):
+        if part.op.name == "ones" and part.shape:
+            rest = list(node.parents)
+            rest[k] = OPS["constant"](value=1.0)
+            new = node.op(*rest)
+            if new.shape == node.shape:
+                return new
+    return None

@@ -1,0 +1,280 @@
+"""Masks, and values guarded against a denominator of 0."""
+
+from collections.abc import Iterator
+
+from ...graphs import OPS, Node
+from .broadcasting import _thinner
+from .products import Coefficient, Product, build, constant_value, is_mask, product_of
+from .registry import normal, other
+
+OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
+MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
+TINY = 1e-7  # what denominators are held above
+SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
+
+
+@normal("where")
+def no_denominator_is_zero(node: Node) -> Node | None:
+    """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y."""
+    condition, a, b = node.parents
+    if constant_value(a) != 0 or b.shape != node.shape:
+        return None
+    sources = {s for c in _conjuncts(condition) for s in _zeros(c)}
+    return b if sources & set(_vanishing(b)) else None
+
+
+def _conjuncts(condition: Node) -> list[Node]:
+    if condition.op.name != "logical_and":
+        return [condition]
+    return [c for part in condition.parents for c in _conjuncts(part)]
+
+
+def _zeros(condition: Node) -> list[Node]:
+    """What is 0, or may be, where a condition holds."""
+    if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
+        return []
+    y = condition.parents[0]
+    found = product_of(y)
+    parts = [y, *(found.factors if found else ())]
+    return parts + [_thinner(p) or p for p in parts if p.op.family == "reduction"]
+
+
+def _vanishing(b: Node) -> Iterator[Node]:
+    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
+    found = product_of(b)
+    for factor in found.factors if found else (b,):
+        yield factor
+        if factor.op.name == "log":
+            yield factor.parents[0]
+
+
+@normal("div", "mul")
+def no_tiny_length(node: Node) -> Node | None:
+    """x * (y >= 1e-12) / y = x / y."""
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        if mask.op.name not in ("ge", "gt") or e != 1:
+            continue
+        y, bound = mask.parents[0], constant_value(mask.parents[1])
+        if bound is not None and 0 < bound <= TINY and found.factors.get(y, 0) < 0:  # type: ignore[union-attr]
+            kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+@normal("where")
+def within_the_domain(node: Node) -> Node | None:
+    """where(inside, x, nan) = x: nothing is nan."""
+    _, a, b = node.parents
+    outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
+    return a if outside and a.shape == node.shape else None
+
+
+@normal("where")
+def saturated(node: Node) -> Node | None:
+    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits."""
+    condition, a, b = node.parents
+    if condition.op.name != "gt" or b.shape != node.shape:
+        return None
+    x, limit = condition.parents
+    if (constant_value(limit) or 0) < SATURATED:
+        return None
+    found, own = product_of(b), product_of(a)
+    if found is None or own is None:
+        return None
+    rest = dict(found.factors)
+    slope = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
+    if slope is None:
+        return None
+    del rest[slope]
+    return b if Product(found.coefficient, rest) == own else None
+
+
+@other("where")
+def as_mask(node: Node) -> Node | None:
+    """where(x > 0, g, 0) = g * (x > 0); where(x <= 0, 0, g) = g * (x > 0)."""
+    condition, a, b = node.parents
+    for value, zero, mask in ((a, b, condition), (b, a, _not(condition))):
+        if constant_value(zero) == 0 and mask is not None and mask.shape == node.shape:
+            if value.op.name == "constant" and constant_value(value) is None:
+                return None  # inf times False is nan
+            if constant_value(value) is not None or value.dtype != "float":
+                return None if constant_value(value) is None else _times(value, mask)
+            return value * mask
+    return None
+
+
+def _times(value: Node, mask: Node) -> Node:
+    number = mask.double()
+    return number if constant_value(value) == 1 else value * number
+
+
+def _not(condition: Node) -> Node | None:
+    name = OPPOSITE.get(condition.op.name)
+    return None if name is None else OPS[name](*condition.inputs)
+
+
+@other("mul")
+def masks_need_no_conversion(node: Node) -> Node | None:
+    """g * (x > 0).double() = g * (x > 0)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    factors = {f: e for f, e in found.factors.items() if f.op.name != "double"}
+    masks = [f.parents[0] for f in found.factors if f.op.name == "double"]
+    if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
+        return None
+    out = build(Product(found.coefficient, factors), node.shape)
+    for mask in masks:
+        out = out * mask
+    return out
+
+
+def _lower_bound(f: Node) -> Coefficient | None:
+    """What a value is held above."""
+    if f.op.name == "held_above":
+        return f.attrs["min"]
+    low = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
+    return None if low is None else constant_value(low)
+
+
+@normal("where")
+def shared_factors_out(node: Node) -> Node | None:
+    """where(c, g * a, g) = g * where(c, a, 1)."""
+    condition, *sides = node.parents
+    found = [product_of(side) for side in sides]
+    if any(p is None or p.coefficient == 0 for p in found):
+        return None
+    a, b = found
+    shared = {f: e for f, e in a.factors.items() if b.factors.get(f) == e}  # type: ignore[union-attr]
+    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in found):  # type: ignore[union-attr]
+        return None
+    inner = [
+        build(Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}), ())  # type: ignore[union-attr]
+        if all(f in shared or f.shape == () for f in p.factors)  # type: ignore[union-attr]
+        else build(
+            Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}),  # type: ignore[union-attr]
+            node.shape,
+        )
+        for p in found
+    ]
+    chosen = node.op(condition, *inner)
+    return build(Product(a.coefficient**0, shared | {chosen: a.coefficient**0}), node.shape)  # type: ignore[union-attr]
+
+
+@normal("gt", "ge", "lt", "le", "eq", "ne")
+def compared_with_zero(node: Node) -> Node | None:
+    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1."""
+    a, b = node.parents
+    name = node.op.name
+    if a.op.name == b.op.name == "constant":
+        return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
+    if constant_value(a) is not None and constant_value(b) is None and a.op.name == "constant":
+        return OPS[MIRRORED[name]](b, a)
+    if constant_value(b) != 0:
+        return None
+    if a.op.name == "relu" and name in ("gt", "le"):
+        return node.op(a.parents[0], b)
+    new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
+    return new if new is not None and new.shape == node.shape else None
+
+
+def _holds(name: str, a: float, b: float) -> bool:
+    compare = {"gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}
+    return compare[name]
+
+
+@other("mul")
+def mask_within(node: Node) -> Node | None:
+    """relu(x) * (x > 0) = relu(x)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for f, e in found.factors.items():
+        if f.op.name != "relu" or e < 1:
+            continue
+        masks = {_settled(OPS["gt"](f.parents[0], 0)), _settled(OPS["gt"](f, 0))}
+        kept = {k: v for k, v in found.factors.items() if not _is(k, masks)}
+        if len(kept) < len(found.factors):
+            return build(Product(found.coefficient, kept), node.shape)
+    return None
+
+
+def _is(factor: Node, masks: set[Node]) -> bool:
+    """Whether a factor is one of these masks, mirrored or as numbers."""
+    mask = factor.parents[0] if factor.op.name == "double" else factor
+    return mask.op.name in MIRRORED and _settled(mask) in masks
+
+
+def _settled(comparison: Node) -> Node:
+    """A comparison in the form that all of its kind are brought into."""
+    new = compared_with_zero(comparison)
+    while new is not None:
+        comparison, new = new, compared_with_zero(new)
+    return comparison
+
+
+@normal("div", "mul", "pow", "reciprocal")
+def no_small_denominator(node: Node) -> Node | None:
+    """x / y.clamp(min=1e-12) = x / y."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        bound = _lower_bound(f)
+        if e < 0 and bound is not None and 0 < bound <= TINY:
+            factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
+            kept = {k: v for k, v in factors.items() if v}
+            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+@other("where")
+def clamped(node: Node) -> Node | None:
+    """where(abs(x) >= 1, sign(x), x) = clamp(x, -1, 1)."""
+    condition, a, b = node.parents
+    if condition.op.name != "ge" or condition.parents[0].op.name != "abs":
+        return None
+    x, limit = condition.parents[0].parents[0], condition.parents[1]
+    bound = constant_value(limit)
+    if b is not x or bound is None or bound <= 0:
+        return None
+    found = product_of(a)
+    signs = found is not None and [f.op.name for f in found.factors] == ["sign"]
+    if not signs or found.coefficient != bound or next(iter(found.factors)).parents[0] is not x:  # type: ignore[union-attr]
+        return None
+    return OPS["clamp"](x, min=-float(bound), max=float(bound))
+
+
+@normal("add")
+def one_of_two(node: Node) -> Node | None:
+    """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
+    found = [_split(i) for i in node.parents]
+    (p, first), (q, second) = found
+    if first is None or second is None or first.parents[0] is not second.parents[0]:
+        return None
+    condition, a, b = first.parents
+    _, c, d = second.parents
+    if constant_value(b) == 0 and constant_value(c) == 0:
+        chosen = (p, a), (q, d)
+    elif constant_value(a) == 0 and constant_value(d) == 0:
+        chosen = (q, c), (p, b)
+    else:
+        return None
+    sides = [value * factor if factor is not None else value for factor, value in chosen]
+    new = OPS["where"](condition, *sides)
+    return new if new.shape == node.shape else None
+
+
+def _split(term: Node) -> tuple[Node | None, Node | None]:
+    """A term as what is before a where, and the where."""
+    if term.op.name == "where":
+        return None, term
+    found = product_of(term)
+    if found is None:
+        return None, None
+    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
+    if len(wheres) != 1:
+        return None, None
+    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}
+    shape = term.shape if any(f.shape for f in rest) else ()
+    return build(Product(found.coefficient, rest), shape), wheres[0]

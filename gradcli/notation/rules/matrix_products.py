@@ -1,0 +1,186 @@
+"""Products of matrices and vectors: in a row, turned as a whole, with signs and numbers before."""
+
+from collections.abc import Iterator
+
+from ...graphs import OPS, Node
+from .assumed import is_symmetric
+from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .matrices import _last_two
+from .products import product_of
+from .registry import layout, normal, other
+
+
+@normal("matmul", "outer")
+def in_a_row(node: Node) -> Node | None:
+    """A @ (B @ C) = A @ B @ C; outer(a, b) @ C = outer(a, C.T @ b); A @ inv(A) = eye."""
+    if not 1 <= node.ndim <= 2 or node.numel == 0:
+        return None
+    chain = chain_of(node)
+    if chain is None or (len(chain.factors) < 3 and not _cancels(chain)):
+        return None
+    if node.ndim == 1 and node.parents[0].ndim == 1:
+        return None  # a row times a matrix stays as it was written
+    new = node_of(settled(chain), node.shape)
+    return new if new.shape == node.shape else None
+
+
+def _cancels(chain: Chain) -> bool:
+    return len(settled(chain).factors) < len(chain.factors)
+
+
+@normal("transpose")
+def transposed_into(node: Node) -> Node | None:
+    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element."""
+    x = node.parents[0]
+    if not _last_two(node):
+        return None
+    if is_symmetric(x):
+        return x
+    if x.op.family != "elementwise" or len(x.inputs) < 1 or x.ndim != 2:
+        return None
+    if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
+        return None
+    if any(i.shape not in ((), x.shape) for i in x.parents):
+        return None
+    turned = [i.mT if i.shape else i for i in x.parents]
+    return x.op(*turned, **x.attrs)
+
+
+@normal("matmul")
+def diagonal_times(node: Node) -> Node | None:
+    """diag(x) @ b = x * b for vectors."""
+    a, b = node.parents
+    for d, v in ((a, b), (b, a)):
+        if v.ndim == 1 and d.op.name in ("diag", "diag_embed") and d.parents[0].ndim == 1:
+            return d.parents[0] * v
+    return None
+
+
+@normal("matmul", "outer")
+def with_ones(node: Node) -> Node | None:
+    """A @ ones = A.sum(dim=1); outer(ones, x) = x.expand(...); outer(x, ones) by column."""
+    a, b = node.parents
+    if node.op.name == "outer":
+        if a.op.name == "ones":
+            return b.expand(shape=node.shape)
+        return a.unsqueeze(dim=1).expand(shape=node.shape) if b.op.name == "ones" else None
+    if b.op.name == "ones" and b.ndim == 1 and a.ndim >= 1:
+        if a.ndim == 2 and a.op.name == "transpose":
+            return a.parents[0].sum(dim=0)
+        return a.sum(dim=a.ndim - 1) if a.ndim > 1 else a.sum()
+    if a.op.name == "ones" and a.ndim == 1:
+        return b.sum(dim=b.ndim - 2) if b.ndim > 1 else b.sum()
+    if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
+        return b.sum().expand(shape=node.shape)
+    if b.op.name == "ones" and b.ndim == a.ndim == 2:
+        return a.sum(dim=1, keepdim=True).expand(shape=node.shape)
+    return None
+
+
+@other("matmul")
+def as_column(node: Node) -> Node | None:
+    """x @ A = A.T @ x."""
+    a, b = node.parents
+    if a.ndim == 1 and b.ndim == 2:
+        chain = chain_of(node)
+        return None if chain is None else node_of(settled(chain), node.shape)
+    return None
+
+
+@other("matmul")
+def turned_as_a_whole(node: Node) -> Iterator[Node]:
+    """B.T @ A.T = (A @ B).T, and parts of longer chains."""
+    chain = chain_of(node)
+    if chain is None or not 2 <= len(chain.factors) <= 8 or chain.scale.coefficient == 0:
+        return
+    factors = list(chain.factors)
+    for start in range(len(factors) - 1):
+        for end in range(start + 2, len(factors) + 1):
+            part = factors[start:end]
+            if all(f.node.ndim == 2 for f in part) and sum(f.turned for f in part) * 2 >= len(part):
+                inner = plain([f.flip() for f in reversed(part)], ())
+                whole = [*factors[:start], Factor(inner, True), *factors[end:]]
+                yield node_of(chain._replace(factors=tuple(whole)), node.shape)
+
+
+@other("add", "sub", "mul", "neg")
+def turned_together(node: Node) -> Node | None:
+    """A.T + B.T = (A + B).T."""
+    if node.ndim != 2:
+        return None
+    inner = [_turned_back(i) if i.shape else i for i in node.parents]
+    if any(i is None for i in inner) or not any(i.shape for i in node.parents):
+        return None
+    out = node.op(*inner)
+    return OPS["transpose"](out, dim0=-2, dim1=-1) if out.shape == node.shape[::-1] else None
+
+
+def _turned_back(x: Node) -> Node | None:
+    """x.T, where that is no longer than x; None where it is."""
+    if x.op.name == "transpose" and x.ndim == 2:
+        return x.parents[0]
+    if x.op.name in ("add", "sub", "mul", "neg", "div"):
+        inner = [_turned_back(i) if i.shape else i for i in x.parents]
+        if any(i is None or i.shape not in ((), x.shape[::-1]) for i in inner):
+            return None
+        return x.op(*inner)
+    if x.op.name in ("matmul", "outer"):
+        chain = chain_of(x)
+        if chain is None or 2 * sum(f.turned for f in chain.factors) < len(chain.factors):
+            return None
+        return node_of(chain.flip(), x.shape[::-1])
+    return x if is_symmetric(x) else None
+
+
+@layout("add")
+def plain_first(node: Node) -> Node | None:
+    """A.T + A = A + A.T."""
+    a, b = node.parents
+    return node.op(b, a) if a.op.name == "transpose" and a.parents[0] is b else None
+
+
+@layout("matmul")
+def without_brackets(node: Node) -> Node | None:
+    """A @ (B @ C) = A @ B @ C, where no vector stands between."""
+    a, b = node.parents
+    if b.op.name != "matmul" or any(i.ndim < 2 for i in (a, b.parents[0])):
+        return None
+    first = node.op(a, b.parents[0])
+    return (without_brackets(first) or first) @ b.parents[1]
+
+
+@layout("neg")
+def sign_before_products(node: Node) -> Node | None:
+    """-(A @ x) = -A @ x, and -(a * b) = -a * b, however long the product is."""
+    product = node.parents[0]
+    if product.op.name not in ("matmul", "mul", "div"):
+        return None
+    a, b = product.parents
+    first = node.op(a)
+    return product.op(sign_before_products(first) or first, b)
+
+
+@other("sum")
+def trace_of_product(node: Node) -> Node | None:
+    """(A.T * B).sum() = trace(A @ B); (a * b).sum() = a @ b."""
+    x = node.parents[0]
+    if node.shape or node.attrs["keepdim"]:
+        return None
+    found = product_of(x)
+    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+        return None
+    if found.coefficient != 1:
+        return None
+    if x.ndim == 1:
+        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
+            return None
+        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
+    if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
+        return None
+    a, b = found.factors
+    if a.shape != x.shape or b.shape != x.shape or found.coefficient != 1:
+        return None
+    for one, two in ((a, b), (b, a)):
+        if one.op.name == "transpose":
+            return OPS["trace"](one.parents[0] @ two)
+    return None

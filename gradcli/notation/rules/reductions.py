@@ -1,0 +1,244 @@
+"""Sums over dimensions: what does not vary along them taken out."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ...graphs import OPS, Node
+from ...graphs.shapes import axes, numel
+from .atoms import definition
+from .products import Product, build, constant_value, is_mask, product_of
+from .registry import normal, other
+from .sums import terms_of
+
+ONE = Fraction(1)
+
+
+def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
+    """Whether a factor of x has one value along dimensions of x."""
+    lead = x.ndim - f.ndim
+    return all(d < lead or f.shape[d - lead] == 1 for d in over)
+
+
+@normal("sum", "mean")
+def constants_out_of_sums(node: Node) -> Node | None:
+    """(x * s).sum(-1, keepdim=True) = s * x.sum(-1, keepdim=True) for an s that has one column."""
+    x = node.parents[0]
+    found = product_of(x)
+    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+        return None
+    over = axes(node.attrs["dim"], x.ndim)
+    outer = {f: e for f, e in found.factors.items() if constant_along(f, x, over)}
+    if not node.attrs["keepdim"]:
+        outer = {f: e for f, e in outer.items() if _after(f, x, over)}
+    inner = {f: e for f, e in found.factors.items() if f not in outer}
+    if not outer or not inner or is_mask(inner):
+        return None
+    body = build(Product(ONE, inner), x.shape)
+    total = node.op(body, **node.attrs)
+    out = build(Product(found.coefficient, outer | {total: outer.get(total, 0) + ONE}), node.shape)
+    return out if out.shape == node.shape else None
+
+
+def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
+    """Whether all dimensions of f come after those summed over."""
+    return f.ndim <= x.ndim - 1 - max(over, default=-1)
+
+
+@normal("mul", "div")
+def sum_by_count(node: Node) -> Node | None:
+    """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for count, e in found.factors.items():
+        for f, k in found.factors.items():
+            wanted = "sum" if e == -1 else "mean" if e == 1 else ""
+            if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
+                rest = {a: b for a, b in found.factors.items() if a not in (f, count)}
+                new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
+                return build(Product(found.coefficient, rest | {new: ONE}), node.shape)
+    return None
+
+
+def _counts(count: Node, f: Node) -> bool:
+    """Whether a count is of the elements that a reduction takes together."""
+    x, of = f.parents[0], count.parents[0]
+    over = axes(f.attrs["dim"], x.ndim)
+    counted = axes(count.attrs["dim"] or None, of.ndim)
+    if f.attrs["dim"] is None and len(counted) == of.ndim:
+        return numel(of.shape) == numel(x.shape)
+    return sorted(of.shape[d] for d in counted) == sorted(x.shape[d] for d in over)
+
+
+@normal("sum", "mean")
+def in_order(node: Node) -> Node | None:
+    """(b * a).sum() = (a * b).sum(), so that equal sums are the same node."""
+    x = node.parents[0]
+    found = product_of(x) if x.op.name == "mul" else None
+    if found is None or found.coefficient == 0:
+        return None
+    factors = dict(sorted(found.factors.items(), key=lambda item: item[0].serial))
+    body = build(Product(found.coefficient, factors), x.shape)
+    return None if body is x else node.op(body, **node.attrs)
+
+
+@other("mul", "div")
+def new_dimensions_together(node: Node) -> Node | None:
+    """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    thin = [f for f in found.factors if f.op.name == "unsqueeze"]
+    same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
+    if len(same) < 2:
+        return None
+    thick = Product(ONE, {f.parents[0]: found.factors[f] for f in same})
+    inner = build(thick, same[0].parents[0].shape)
+    rest = {f: e for f, e in found.factors.items() if f not in same}
+    joined = same[0].op(inner, **same[0].attrs)
+    rest = {joined: ONE, **rest}
+    return build(Product(found.coefficient, rest), node.shape)
+
+
+@normal("sum", "mean")
+def centred(node: Node) -> Node | None:
+    """(x - x.mean(0)).sum(0) = 0."""
+    x = node.parents[0]
+    inner = definition(x) or x
+    if inner.op.name != "sub":
+        return None
+    whole, middle = inner.parents
+    while middle.op.name in ("expand", "unsqueeze"):
+        middle = middle.parents[0]
+    middle = definition(middle) or middle
+    if middle.op.name != "mean" or middle.parents[0] is not whole:
+        return None
+    if axes(middle.attrs["dim"], whole.ndim) != axes(node.attrs["dim"], x.ndim):
+        return None
+    return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
+
+
+@other("sum", "mean")
+def sum_of_sums(node: Node) -> Iterator[Node]:
+    """(x + y).sum() = x.sum() + y.sum(); (a * (x + y)).sum() = (a * x).sum() + (a * y).sum()."""
+    x = node.parents[0]
+    terms = terms_of(x) if x.op.name in ("add", "sub") else None
+    if terms is None:
+        terms = _multiplied(x)
+    if not 2 <= len(terms) <= 6:
+        return
+    out: Node | None = None
+    for t in terms:
+        part = node.op(build(t, x.shape), **node.attrs)
+        out = part if out is None else out + part
+    if out is not None and out.shape == node.shape:
+        yield out
+
+
+def _multiplied(x: Node) -> list[Product]:
+    """The terms of a product that has a sum among its factors."""
+    found = product_of(x)
+    for f, e in found.factors.items() if found else ():
+        if e == 1 and f.op.name in ("add", "sub"):
+            others = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            rest = Product(found.coefficient, others)  # type: ignore[union-attr]
+            return [_product(rest, t) for t in terms_of(f) or []]
+    return []
+
+
+def _product(a: Product, b: Product) -> Product:
+    factors = dict(a.factors)
+    for f, e in b.factors.items():
+        factors[f] = factors.get(f, Fraction(0)) + e
+    return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
+
+
+@normal("getitem")
+def part_of_equals(node: Node) -> Node | None:
+    """x.expand(3, -1)[0] = x."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name != "expand" or len(index) != 1 or not isinstance(index[0], int):
+        return None
+    inner = x.parents[0]
+    if x.ndim == inner.ndim:
+        return None
+    return inner if inner.shape == node.shape else inner.expand(shape=node.shape)
+
+
+@normal("einsum")
+def einsum_in_short(node: Node) -> Node | None:
+    """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    if not arrow:
+        return None
+    letters = terms.split(",")
+    if len(letters) == 1:
+        return _moved(letters[0], right, node.parents[0])
+    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
+
+
+def _moved(left: str, right: str, x: Node) -> Node | None:
+    if left == right and len(set(left)) == len(left):
+        return x
+    if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
+        return x.mT
+    return None
+
+
+def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
+    a, b = letters
+    x, y = nodes
+    if any(len(set(t)) != len(t) for t in (a, b, right)):
+        return None
+    for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
+        if s == t == right:
+            return u * v
+        if len(s) == len(t) == 1 and right == s + t:
+            return OPS["outer"](u, v)
+        if len(s) == 2 and len(t) == 1 and t in s and right == s.replace(t, ""):
+            return (u if s[1] == t else u.mT) @ v
+        if len(s) == len(t) == 2 and len(right) == 2:
+            for p, m in ((s, u), (s[::-1], u.mT)):
+                for q, n in ((t, v), (t[::-1], v.mT)):
+                    if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
+                        return m @ n
+        if right == s and len(s) == 2 and len(t) == 1 and t in s:
+            return u * (v if s[1] == t else v.unsqueeze(dim=1))
+    return None
+
+
+@normal("mul")
+def on_the_diagonal(node: Node) -> Node | None:
+    """x.unsqueeze(1) * eye(n) = diag(x)."""
+    found = product_of(node)
+    if found is None or node.ndim != 2 or found.coefficient == 0:
+        return None
+    units = [f for f, e in found.factors.items() if f.op.name == "eye" and f.shape[0] == f.shape[1]]
+    rest = {f: e for f, e in found.factors.items() if f not in units}
+    if len(units) != 1 or not rest:
+        return None
+    vector = None
+    for f, e in rest.items():
+        if f.shape and (e != 1 or vector is not None):
+            return None
+        if f.shape:
+            vector = f
+    if vector is None:
+        return None
+    if vector.op.name == "unsqueeze":
+        vector = vector.parents[0]
+    if vector.ndim != 1 or vector.shape != node.shape[:1]:
+        return None
+    scale = {f: e for f, e in rest.items() if f.shape == ()}
+    return build(Product(found.coefficient, scale | {OPS["diag"](vector): ONE}), node.shape)
+
+
+@normal("diagonal_scatter")
+def diagonal_of_ones(node: Node) -> Node | None:
+    """zeros.diagonal_scatter(x) = diag(x); with ones, eye(n)."""
+    base, x = node.parents
+    if base.op.name != "zeros" or base.ndim != 2 or base.shape[0] != base.shape[1] or x.ndim != 1:
+        return None
+    if x.shape[0] != base.shape[0]:
+        return None
+    return OPS["eye"](n=base.shape[0]) if constant_value(x) == 1 else OPS["diag"](x)

@@ -1,0 +1,75 @@
+"""Inverses, determinants and diagonals of square matrices."""
+
+from ...graphs import Node
+from .assumed import is_orthogonal, is_symmetric
+from .chains import Chain, Factor, chain_of, is_square, node_of
+from .matrices import _last_two
+from .products import ONE, Product
+from .registry import normal
+
+
+@normal("inv")
+def inverse_of_transpose(node: Node) -> Node | None:
+    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
+    x = node.parents[0]
+    if x.op.name == "transpose" and _last_two(x):
+        return node.op(x.parents[0]).mT
+    if x.op.name == "inv":
+        return x.parents[0]
+    return x.mT if is_orthogonal(x) else None
+
+
+@normal("solve")
+def solved_by_transpose(node: Node) -> Node | None:
+    """solve(A.T, b) = solve(A, b) for a symmetric A."""
+    a, b = node.parents
+    known = a.op.name == "transpose" and is_symmetric(a.parents[0])
+    return node.op(a.parents[0], b, **node.attrs) if known else None
+
+
+@normal("det")
+def determinant_of_product(node: Node) -> Node | None:
+    """det(A @ B) = det(A) * det(B) for square ones; det(A.T) = det(A); det(inv(A)) = 1 / det(A)."""
+    x = node.parents[0]
+    if x.op.name == "inv":
+        return 1 / node.op(x.parents[0])
+    chain = chain_of(x) if x.ndim == 2 else None
+    if chain is None or chain.scale != Product(ONE, {}) or len(chain.factors) < 1:
+        return None
+    if chain.factors == (Factor(x, False),) or not all(is_square(f.node) for f in chain.factors):
+        return None
+    out = node.op(chain.factors[0].node)
+    for f in chain.factors[1:]:
+        out = out * node.op(f.node)
+    return out
+
+
+@normal("inv")
+def inverse_of_product(node: Node) -> Node | None:
+    """inv(A @ B) = inv(B) @ inv(A) for square ones; inv(diag(x)) = diag(1 / x)."""
+    x = node.parents[0]
+    if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
+        return x.op(1 / x.parents[0], **x.attrs)
+    chain = chain_of(x) if x.ndim == 2 else None
+    if chain is None or len(chain.factors) < 2 or chain.scale.factors:
+        return None
+    if not all(is_square(f.node) for f in chain.factors):
+        return None
+    inverses = tuple(Factor(node.op(f.node), f.turned) for f in reversed(chain.factors))
+    return node_of(Chain(Product(1 / chain.scale.coefficient, {}), inverses), node.shape)
+
+
+@normal("diag", "diagonal")
+def diagonal_of_product(node: Node) -> Node | None:
+    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x."""
+    x = node.parents[0]
+    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
+        return None
+    if x.op.name == "outer" and is_square(x):
+        a, b = x.parents
+        return a * b
+    if x.op.name == "transpose":
+        return node.op(x.parents[0], **node.attrs)
+    if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
+        return x.parents[0]
+    return None

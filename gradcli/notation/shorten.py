@@ -1,0 +1,186 @@
+"""The shortest formula that can be found for a node: a search, under a budget.
+
+A gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs first,
+each node keeps the few shortest ways to say it that the rules of OTHERS and LAYOUT lead to, made of
+the few shortest ways to say its inputs. Rounds are repeated until nothing gets shorter. Nodes that
+have names are names; products that are a name's definition become the name.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ..graphs import Node, intern, walk
+from . import tree
+from .formula import IDIOMS, Writer
+from .names import Names
+from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .simplify import LARGE, Rewriter, merged, stripped
+from .tree import Name
+
+KEPT = 4  # ways to say a node
+ROUNDS = 4
+BUDGET = 4000  # nodes that are compared in one search
+OF_ONE_DTYPE = ("matmul", "outer", "einsum")  # PyTorch takes no mask beside numbers
+ROW, TURNED, FOREIGN = 1.25, 0.5, 5.0  # what counts beside names, numbers, operators and calls
+
+NORMALISING = merged(RULES, NORMAL)
+ALTERNATIVES = merged(OTHERS, LAYOUT)
+
+
+def shortest(
+    node: Node,
+    names: Mapping[Node, Name],
+    program: Collection[Node] = (),
+    telling: bool = False,
+) -> Node:
+    """An equal node whose formula is the shortest that was found, in terms of `names`.
+
+    `program` are nodes that the user wrote; whether sizes are `telling` is as in `formula`.
+    """
+    familiar = {stripped(n, {}) for n in program}
+    found = []
+    for opened in (False, True) if any(n.op.name != "input" for n in names) else (False,):
+        search = Search(Names(names, opened), familiar, telling)
+        short = search(node)
+        if short is not None:
+            found.append((search.length(search.names.hide(short)), search.names.show(short)))
+    return min(found, key=lambda f: f[0])[1] if found else node
+
+
+class Length:
+    """How long formulas are: their names, numbers, operators and calls, with a little taste.
+
+    A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
+    transpose of anything else, and what PyTorch has no name for counts most; what stands in the
+    user's own program, `familiar`, is taken as it is.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node], telling: bool):
+        self.writer, self.names, self.familiar = Writer(names, telling), names, familiar
+        self.sizes: dict[int, float] = {}
+        self.found: dict[Node, float] = {}
+
+    def __call__(self, node: Node) -> float:
+        """The length of a node's formula."""
+        for n in walk([node], lambda n: () if n in self.found else n.inputs):
+            if n not in self.found:
+                self.found[n] = self._taste(n)
+        return self._size(self.writer.tree(node)) + self.found[node]
+
+    def _taste(self, n: Node) -> float:
+        if n in self.names or n in self.familiar:
+            return 0
+        own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
+        foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
+        mixed = n.op.name in OF_ONE_DTYPE and len({i.dtype for i in n.parents}) > 1
+        alien = FOREIGN if foreign or mixed or n.op.name == "put_at" else 0
+        return own + alien + sum(self.found[i] for i in n.parents)
+
+    def _size(self, written: tree.Tree) -> float:
+        stack = [written]
+        while stack:
+            part = stack[-1]
+            inner = tree.children(part)
+            waiting = [child for child in inner if id(child) not in self.sizes]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
+        return self.sizes[id(written)]
+
+
+def _own(part: tree.Tree) -> float:
+    if isinstance(part, tree.Number):
+        return 1 + (part.value < 0)
+    if isinstance(part, tree.Bracketed):
+        return 0
+    named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
+    return TURNED if named else 1
+
+
+class Search:
+    """One search for a short formula, with some names."""
+
+    def __init__(self, names: Names, familiar: Collection[Node], telling: bool):
+        self.names = names
+        self.normal = Rewriter(NORMALISING)
+        own = {*familiar, *(names.hide(n) for n in familiar)}
+        self.length = Length(names.words, own, telling)
+        self.left = BUDGET
+        self.said: dict[Node, tuple[Node, ...]] = {}
+
+    def __call__(self, node: Node) -> Node | None:
+        """The shortest node found, with atoms for names; None where the node is too large."""
+        start = self.names.start(node)
+        if len(walk([start])) > LARGE:
+            return None
+        self.names.settle(self.normal)
+        best = root = self._normalised(start)
+        for _ in range(ROUNDS):
+            new = self._round(root)
+            if self.length(new) < self.length(best):
+                best = new
+            again = self._normalised(new)
+            if again is root or self.left <= 0:
+                break
+            root = again
+        laid = Rewriter(LAYOUT).once(best)
+        return laid if self.length(laid) <= self.length(best) else best
+
+    def _normalised(self, node: Node) -> Node:
+        short = self.normal(node)
+        return short if self.names.opened else self.names.folded(short, self.normal)
+
+    def _round(self, root: Node) -> Node:
+        ways: dict[Node, list[Node]] = {}
+        for n in walk([root]):
+            ways[n] = self._ways(n, ways) if n.inputs else [n]
+        return ways[root][0]
+
+    def _ways(self, n: Node, ways: Mapping[Node, list[Node]]) -> list[Node]:
+        """The shortest ways to say a node, and always the node itself."""
+        seen: dict[Node, None] = {n: None}
+        for made in self._made(n, ways):
+            seen.setdefault(made)
+        for found in list(seen):
+            for new in self._others(found):
+                seen.setdefault(new)
+                if new not in ways:
+                    for newer in self._others(new):
+                        seen.setdefault(newer)
+        order = sorted(seen, key=self.length)
+        self.left -= len(order)
+        kept = order[:KEPT]
+        return kept if n in kept else [*kept, n]
+
+    def _made(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
+        """The node made of other ways to say its inputs, one of them changed at a time."""
+        best = [None if i is None else ways[i][0] for i in n.inputs]
+        yield from self._both(n, best)
+        for k, i in enumerate(n.inputs):
+            for way in () if i is None else ways[i][1:]:
+                yield from self._both(n, [*best[:k], way, *best[k + 1 :]])
+
+    def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
+        """The node as it is, and in its normal form."""
+        new = intern(n.op, tuple(inputs), n.attrs, n.span)
+        yield new
+        yield self.normal.top(new)
+
+    def _others(self, n: Node) -> tuple[Node, ...]:
+        """What the rules make of a node."""
+        if n not in self.said:
+            if self.left <= 0:
+                return ()
+            self.said[n] = tuple(dict.fromkeys(self._alternatives(n)))
+        return self.said[n]
+
+    def _alternatives(self, n: Node) -> Iterator[Node]:
+        for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
+            found = rule(n)
+            for new in () if found is None else (found,) if isinstance(found, Node) else found:
+                if new.shape == n.shape and new.dtype == n.dtype:
+                    yield new
+                    yield self.normal(new)
+        yield from self.names.spoken(n, self.normal)

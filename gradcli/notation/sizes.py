@@ -1,0 +1,46 @@
+"""Sizes by name: x.shape[0], also in sums and products, where sizes tell whose they are."""
+
+from collections.abc import Mapping
+
+from ..graphs.shapes import TELLING, Shape
+from . import tree
+from .tree import Attribute, Number, Subscript, Tree
+
+Shapes = Mapping[Shape, Tree]
+
+
+def told(size: int, shapes: Shapes) -> Tree | None:
+    """A size that came from the program's, through the names that have it; None for others.
+
+    Sums of two and products are recognised.
+    """
+    if size < TELLING[0]:
+        return None
+    found = _single(size, shapes)
+    if found is not None:
+        return found
+    for part in {n for shape in shapes for n in shape if n in TELLING}:
+        other = _single(size - part, shapes)
+        if other is not None:
+            first, second = _single(part, shapes), other
+            return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type]
+        if size % part == 0:
+            rest = told(size // part, shapes) or Number(size // part)
+            first = _single(part, shapes)
+            assert first is not None
+            small = isinstance(rest, Number)
+            return tree.Infix("*", rest, first) if small else tree.Infix("*", first, rest)
+    return None
+
+
+def _single(size: int, shapes: Shapes) -> Tree | None:
+    """A dimension that has this size, of the first name that has one."""
+    for shape, name in shapes.items():
+        if size in shape and size in TELLING:
+            return dimension(name, shape.index(size))
+    return None
+
+
+def dimension(name: Tree, place: int) -> Tree:
+    """x.shape[0]."""
+    return Subscript(Attribute(name, "shape"), str(place))

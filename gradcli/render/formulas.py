@@ -1,0 +1,40 @@
+"""Closed forms alone, a line each."""
+
+import json
+
+from ..explanation.analysis import Analysis
+from ..explanation.blocks import Line
+from ..explanation.data import Data
+from ..explanation.wording import Wording, role_of
+from ..notation.tree import Token
+from .ascii import in_ascii
+from .environment import Environment
+
+
+def render_formulas(analysis: Analysis, format: str, environment: Environment) -> str:
+    """The formula of each gradient: alone for one input, after its name for several.
+
+    They are never wrapped. JSON is an object by name of the input.
+    """
+    if format == "json":
+        data = Data(analysis)
+        found = {x.name: data.formula(x) for x in analysis.problem.wrt}
+        return json.dumps(found, ensure_ascii=False)
+    lines = _lines(analysis)
+    if format == "terminal" and environment.color:
+        from .terminal import render_lines
+
+        return render_lines(lines, environment)
+    text = "\n".join("".join(token.text for token in line) for line in lines)
+    text = f"```python\n{text}\n```" if format == "markdown" else text
+    return in_ascii(text) if environment.ascii else text
+
+
+def _lines(a: Analysis) -> list[Line]:
+    w, several = Wording(a), len(a.problem.wrt) > 1
+    found: list[Line] = []
+    for x in a.problem.wrt:
+        name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
+        absent = a.gradient(x) is None
+        found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
+    return found

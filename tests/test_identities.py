@@ -1,0 +1,98 @@
+"""Formulas beside those of books: right for all identities, and hardly ever longer."""
+
+import numpy as np
+import pytest
+from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
+
+from gradcli.notation.torch_code import expression
+from gradcli.notation.tree import Name
+
+GRADIENTS = [i for i in ALL if i.kind == "gradient"]
+MOST_LONGER = 0.05  # of the identities may have a formula that is longer than the book's
+
+
+def named(identities):
+    return [pytest.param(i, id=f"{i} [{i.assume}]" if i.assume else str(i)) for i in identities]
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return {id(i): judge(i) for i in GRADIENTS}
+
+
+def test_there_are_enough_identities():
+    assert len(GRADIENTS) >= 300
+    assert all(i.source and i.form for i in ALL)
+
+
+@pytest.mark.parametrize("identity", named(GRADIENTS))
+def test_the_book_is_right(identity):
+    for k in SETTINGS:
+        assert agrees(identity, identity.form, exact(identity, k), k)
+
+
+@pytest.mark.parametrize("identity", named(GRADIENTS))
+def test_the_formula_is_right(identity, verdicts):
+    verdict = verdicts[id(identity)]
+    assert verdict.right, verdict.text()
+
+
+def test_formulas_are_no_longer_than_the_books(verdicts):
+    longer = [v.text() for v in verdicts.values() if v.longer]
+    assert len(longer) <= MOST_LONGER * len(GRADIENTS), "\n".join(longer)
+
+
+@pytest.mark.parametrize("identity", named(GRADIENTS[::7]))
+def test_formulas_do_not_depend_on_the_sizes(identity):
+    labelled = any(kind.startswith("index") for _, _, kind in identity.inputs)
+    if not labelled:
+        assert formula_of(identity, 0) == formula_of(identity, 1)
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def torch():
+    found = pytest.importorskip("torch")
+    before = found.get_default_dtype()
+    found.set_default_dtype(found.float64)
+    yield found
+    found.set_default_dtype(before)
+
+
+def in_torch(torch, identity, k):
+    """The gradient by autograd."""
+    known = at(identity, k)
+    problem = known.problem
+    tensors = {n.attrs["name"]: torch.tensor(v) for n, v in problem.values.items()}
+    x = tensors[identity.wrt].requires_grad_()
+    names = {i.node: Name(i.name) for i in problem.inputs.values()}
+    scope = {"torch": torch, "F": torch.nn.functional, **tensors}
+    out = eval(expression(problem.out, names), scope)
+    (found,) = torch.autograd.grad(out, x, torch.tensor(known.seed))
+    return found.numpy()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("identity", named(GRADIENTS))
+def test_autograd_agrees_with_the_book(identity, torch):
+    for k in SETTINGS:
+        book = value(identity.form, at(identity, k).names)
+        np.testing.assert_allclose(in_torch(torch, identity, k), book, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("identity", named(GRADIENTS))
+def test_formulas_are_python(identity, torch, verdicts):
+    """Under PyTorch's names, as they stand."""
+    found = verdicts[id(identity)].found
+    scope = dict(vars(torch.nn.functional))
+    for module in (torch.special, torch.linalg, torch):
+        scope |= {k: v for k, v in vars(module).items() if not k.startswith("_")}
+    scope["solve"] = torch.linalg.solve  # torch.solve is left over from an older one
+    scope |= {n: torch.tensor(v.copy()) for n, v in at(identity, 0).names.items()}
+    *before, result = found.split("; ")
+    exec("\n".join(before), scope)
+    got = torch.as_tensor(eval(result, scope)).numpy()
+    np.testing.assert_allclose(got, exact(identity, 0), rtol=1e-7, atol=1e-9)

@@ -1,0 +1,242 @@
+"""The search for the shortest formula: it never changes what a formula means."""
+
+import re
+
+import numpy as np
+import pytest
+from support import examples
+from test_formula import (
+    close,
+    gradients,
+    larger,
+    names_of,
+    problem_of,
+    seed_for,
+    value_of,
+    values_of,
+)
+
+from gradcli.backends.numeric import Evaluator
+from gradcli.graphs import OPS, as_node
+from gradcli.language.build import Builder
+from gradcli.language.program import read_program
+from gradcli.limits import Limits
+from gradcli.notation import tree
+from gradcli.notation.formula import formula
+from gradcli.notation.rules import LAYOUT, NORMAL, OTHERS
+from gradcli.notation.sharing import shared
+from gradcli.notation.shorten import shortest
+from gradcli.notation.simplify import stripped
+from gradcli.notation.spelling import read
+
+EXAMPLES = examples()
+OWN = [pytest.param(problem_of(e), id=str(e)) for e in EXAMPLES]
+LARGER = [pytest.param(p, id=f"{e}, larger") for e in EXAMPLES if (p := larger(e)) is not None]
+
+
+@pytest.mark.parametrize("problem", OWN + LARGER)
+def test_shortest_formulas_mean_the_gradient(problem):
+    seed = seed_for(problem)
+    names = names_of(problem)
+    values = values_of(problem, seed, names)
+    for _, grad in gradients(problem):
+        expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
+        short = tree.text(formula(shortest(grad, names), names))
+        assert close(value_of(short, names, values), expected), short
+
+
+# ---- every rule, alone ---------------------------------------------------------------------------
+
+SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
+INPUTS = {
+    "A": "m n", "B": "m n", "C": "n k", "S": "n n", "T": "n n", "Q": "n n", "K": "n n",
+    "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
+}  # fmt: skip
+KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
+LABELS = "tensor([1, 0, 1])"
+
+CASES = {
+    "added_to_zeros": ["A.scatter_to((9, 9), 0, (A < 0).long())"],
+    "as_column": ["x @ A", "x @ A @ S"],
+    "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "centred": [
+        "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
+    ],
+    "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
+    "clamped_below": ["held_above(x, 0.1)"],
+    "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x"],
+    "constants_out_of_sums": [
+        "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
+        "(A / c).mean(-1, keepdim=True)",
+    ],
+    "determinant_of_product": ["det(S @ T)", "det(inv(S))", "det(S.T)"],
+    "diagonal_of_ones": [
+        "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
+    ],
+    "diagonal_of_product": ["outer(z, z).diag()", "S.T.diag()", "diag(x).diag()"],
+    "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
+    "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
+    "einsum_in_short": [
+        "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
+        "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
+        "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",
+    ],
+    "exp_of_difference": [
+        "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",
+        "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
+    ],
+    "fractions_with_names": [
+        "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
+        "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
+        "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
+    ],
+    "in_a_row": [
+        "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
+        "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
+    ],
+    "in_order": ["(y * x).sum()", "(y * x * y).mean()"],
+    "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
+    "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "layer_norm": ["standardize(A, (1,), 1e-5)"],
+    "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
+    "mask_within": ["relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y"],
+    "masks_need_no_conversion": ["x * (y > 1).double()", "2 * x * (y > 1).double() * y"],
+    "multiplied_out": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
+    "new_dimensions_together": [
+        "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
+    ],
+    "no_denominator_is_zero": [
+        "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
+        "where((x == 0) & (y > 0), 0, log(x))", "where(A.norm() == 0, 0, A / A.norm())",
+    ],
+    "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
+    "no_tiny_length": ["x * (y >= 1e-12) / y"],
+    "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
+    "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
+    "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
+    "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
+    "one_minus_sigmoid": ["1 - sigmoid(x)"],
+    "one_of_two": [
+        "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
+    ],
+    "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
+    "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "plain_first": ["S.T + S"],
+    "product_by_element": ["prod_others(A, dim=(1,))", "prod_others(A, dim=(0, 1))"],
+    "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],
+    "saturated": ["where(x > 30, y, y * sigmoid(x))"],
+    "shared_factors": [
+        "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
+    ],
+    "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
+    "shared_matrices": [
+        "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
+        "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
+        "-A.T @ x - B.T @ x",
+    ],
+    "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
+    "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
+    "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
+    "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
+    "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
+    "solved_by_transpose": ["solve(K.T, z)"],
+    "square_root": ["x ** 0.5"],
+    "sum_of_a_unit_row": ["eye(5)[1].sum()"],
+    "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
+    "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()"],
+    "transposed_convolution": ["conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))"],
+    "transposed_into": ["K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T"],
+    "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
+    "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "with_ones": [
+        "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
+        "ones(k, m) @ x", "A @ ones(n, k)",
+    ],
+    "within_the_domain": ["where(x > 0, y, nan)"],
+    "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
+}  # fmt: skip
+
+
+def test_every_rule_of_the_search_has_cases():
+    tables = (NORMAL, OTHERS, LAYOUT)
+    rules = {rule.__name__ for t in tables for found in t.values() for rule in found}
+    assert rules - set(CASES) <= set(ELSEWHERE)
+    assert set(CASES) <= rules
+
+
+ELSEWHERE = {  # of the layout, tested in test_formula.py; and one that is tested below
+    "by_comparison", "by_selection", "numbers_before_matrix_products", "outer_product",
+    "sum_by_count",
+}  # fmt: skip
+
+
+def rule_named(name):
+    for table in (NORMAL, OTHERS, LAYOUT):
+        for rules in table.values():
+            for rule in rules:
+                if rule.__name__ == name:
+                    return rule
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize("setting", [0, 1])
+@pytest.mark.parametrize(("name", "case"), [(n, c) for n, cases in CASES.items() for c in cases])
+def test_rules_keep_the_value(name, case, setting):
+    draw = np.random.default_rng(4)
+    size = {letter: sizes[setting] for letter, sizes in SIZES.items()}
+    inputs, values = {}, {}
+    for word, letters in INPUTS.items():
+        shape = tuple(size.get(n) or int(n) for n in letters.split())
+        inputs[word] = OPS["input"](name=word, shape=shape, known=KNOWN.get(word, ()))
+        array = draw.uniform(0.2, 2, shape)
+        if word == "Q":
+            array = np.linalg.qr(array)[0]
+        values[inputs[word]] = array + array.T if word == "K" else array
+    for letter, n in size.items():
+        case = case.replace(f"ones({letter}", f"ones({n}").replace(f", {letter})", f", {n})")
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    node = stripped(as_node(built), {})
+    found = rule_named(name)(node)
+    found = [found] if found is not None and hasattr(found, "op") else list(found or ())
+    assert found, "the rule does not apply"
+    evaluate = Evaluator(values)
+    for new in found:
+        assert new.shape == node.shape
+        assert close(evaluate(new)[0], evaluate(node)[0]), tree.text(formula(new, {}))
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_sums_by_counts_are_means(keepdim):
+    x = OPS["input"](name="x", shape=(3, 5))
+    count = OPS["size"](x, dim=(1,))
+    mean, total = x.mean(dim=1, keepdim=keepdim), x.sum(dim=1, keepdim=keepdim)
+    assert rule_named("sum_by_count")(total / count) is mean
+    assert rule_named("sum_by_count")(mean * count) is total
+    assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+# ---- several statements --------------------------------------------------------------------------
+
+
+def test_what_occurs_twice_is_said_once():
+    whole = shared(read("(sin(A @ x + b) + c) * cos(A @ x + b) / (A @ x + b)"), {"t"})
+    assert tree.text(whole) == "u = A @ x + b; (sin(u) + c) * cos(u) / u"
+
+
+def test_what_is_short_is_said_twice():
+    assert tree.text(shared(read("(a + b) * (a + b)"), ())) == "(a + b) * (a + b)"
+
+
+def test_statements_stand_before_what_needs_them():
+    text = "exp(softmax(A @ B @ x, 0) - y) * cos(softmax(A @ B @ x, 0) - y) * (A @ B @ x) / (A @ B)"
+    *before, result = tree.text(shared(read(text), ())).split("; ")
+    known = {"A", "B", "x", "y", "exp", "softmax", "cos"}
+    for statement in before:
+        name, _, value = statement.partition(" = ")
+        assert {w for w in words(value) if w not in known} == set()
+        known.add(name)
+    assert {w for w in words(result) if w not in known} == set()
+
+
+def words(text):
+    return re.findall(r"[A-Za-z]\w*", text)
