@@ -209,8 +209,14 @@ def test_it_needs_shapes_and_no_arrays(monkeypatch):
     assert (result.status, result.err) == (0, "")
     assert "33.6 GFLOP" in result.out  # 2·512·1024·32000 and 3·512·32000
     assert "8.59·10¹² entries (68.7 TB)" in result.out  # 512·32000·512·1024
+    assert "block-diagonal      1.68·10¹⁰ of them not zero" in result.out  # 512 blocks
     assert "16,384,000 passes back" in result.out
     assert "131 MB     for softmax(·, -1)" in result.out
+
+
+def test_the_structure_of_a_jacobian():
+    assert "1,000 of them not zero" in gradcli("tanh(x)", "-s", "x=1000", "--show", "cost").out
+    assert "not zero" not in gradcli("x.sum()", "-s", "x=1000", "--show", "cost").out
 
 
 def test_larger_than_any_memory():

@@ -29,3 +29,8 @@ def amount(count: int, unit: str) -> str:
 def memory(count: int) -> str:
     """1 byte, 48 bytes, 65.5 MB."""
     return amount(count, "B") if count >= 1000 else f"{count} byte{'s' * (count != 1)}"
+
+
+def size_words(entries: int, item: int) -> str:
+    """`10¹² entries (8 TB)`: how large a matrix is, of elements that take `item` bytes."""
+    return f"{count_text(entries)} entr{'y' if entries == 1 else 'ies'} ({memory(entries * item)})"

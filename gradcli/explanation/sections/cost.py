@@ -4,13 +4,15 @@ from collections.abc import Collection
 
 from ...graphs import Node
 from ...language.problem import Input
+from ...notation.structure import jacobian_structure
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, item_size, size_of
 from ..elide import middle
-from ..quantities import amount, count_text, memory
+from ..quantities import amount, count_text, memory, size_words
 from ..wording import Wording, listed, role_of, shape_text
+from .jacobian import KINDS
 
 MOST_READERS = 3  # operations that are named beside what they read
 LONGEST_LABEL = 26  # characters
@@ -22,7 +24,7 @@ def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
         Section("cost", plain("Cost"), remark, (_passes(a, found), *_assumed(a))),
-        Section("cost", plain("Full Jacobian"), (), tuple(_jacobians(a, found))),
+        Section("cost", plain("Full Jacobian"), (), tuple(_jacobians(a, w, found))),
         Section("cost", plain("Saved for backward"), (), tuple(_memory(a, w, found, most))),
     ]
 
@@ -56,12 +58,24 @@ def _passes(a: Analysis, c: Cost) -> Table:
 # ---- Jacobians -----------------------------------------------------------------------------------
 
 
-def _jacobians(a: Analysis, c: Cost) -> list[Table]:
+def _jacobians(a: Analysis, w: Wording, c: Cost) -> list[Table]:
     rows: list[Row] = []
     for j in c.jacobians:
-        rows.append(Row((_named(j.x), words(size_words(j.entries, a.dtype)))))
-        rows += _ways(j)
+        size = size_words(j.entries, item_size("float", a.dtype))
+        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_ways(j)]
     return [Table(tuple(rows))]
+
+
+def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
+    """`block-diagonal    1,000 of them not zero`, read off the index notation of the gradient."""
+    p, grad = a.problem, a.gradient(j.x)
+    if grad is None or 1 in (j.rows, j.columns):
+        return []
+    found = jacobian_structure(p.out, j.x.node, grad, p.seed.node, w.names, None)
+    if found.nonzero is None or found.nonzero >= j.entries:
+        return []
+    kind = "sparse" if found.name == "dense" else KINDS.get(found.name, found.name)
+    return [Row((words(kind), words(f"{count_text(found.nonzero)} of them not zero")), 1)]
 
 
 def _named(x: Input) -> Line:
@@ -85,12 +99,6 @@ def _ways(j: FullJacobian) -> list[Row]:
         )
         for flops, count, way, line in sorted(ways)
     ]
-
-
-def size_words(entries: int, dtype: str) -> str:
-    """`10¹² entries (8 TB)`: how large a Jacobian is."""
-    noun = "entry" if entries == 1 else "entries"
-    return f"{count_text(entries)} {noun} ({memory(entries * item_size('float', dtype))})"
 
 
 # ---- what is saved -------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from ...notation.tree import Token
 from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
+from ..cost import item_size
 from ..elide import places
 from ..jacobian import jacobian_of
+from ..quantities import size_words
 from ..wording import Wording, role_of, shape_text, signs
-from .cost import size_words
 
 CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -204,7 +205,7 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
             f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the "
             f"shape of {x.name}."
         )
-    size = size_words(LARGE ** (out.ndim + x.node.ndim), a.dtype)
+    size = size_words(LARGE ** (out.ndim + x.node.ndim), item_size("float", a.dtype))
     return words(
         f"If every dimension were {LARGE}, this matrix would have {size}. "
         "backward never builds it: one pass back gives seed times Jacobian."
