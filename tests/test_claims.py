@@ -455,6 +455,15 @@ def test_too_large_to_try():
     assert raised.value.code == "limit"
 
 
+def test_mending_at_large_sizes():
+    problem = pose("softmax(x @ W, -1)", shapes={"x": (80, 60), "W": (60, 70)})
+    claim = "d = out * (g - (g * out).sum()); W = x.T @ d"
+    (v,) = judge([claim], problem)
+    assert v.mend is not None
+    assert v.mend.why == "the sum of g * out goes over dimension -1, with keepdim=True"
+    assert judge({"W": v.mend.formula}, problem)[0].ok
+
+
 def test_values_that_fit_no_index_are_refused():
     """NumPy's add.at does not survive them."""
     with pytest.raises(GradcliError, match="have shape") as raised:
