@@ -95,10 +95,12 @@ WRONG = [
     Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, h > 0, is missing", "b1=4"),
     Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 is to be transposed", "b1=4"),
     Case(SOFTMAX, "z = s * (1 - s) * g", "this is the diagonal alone", "z=3x4"),
-    Case(SOFTMAX, "z = s * g", "the term -(g * out).sum(dim=-1, keepdim=True) is missing", "z=3x4"),
-    Case(SOFTMAX, "z = s * (g - (g * s).sum())",
-         "the sum of g * s goes over dimension -1", "z=3x4"),
-    Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + is to be a -", "z=3x4"),
+    Case(SOFTMAX, "z = s * g", "the term -(g * out).sum(dim=-1, keepdim=True) is missing",
+         "z=3x4"),
+    Case(SOFTMAX, "z = s * (g - (g * s).sum())", "the sum of g * s goes over dimension -1",
+         "z=3x4"),
+    Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + is to be a -",
+         "z=3x4"),
     Case("cross_entropy(z, y)", "z = softmax(z, 1) - one_hot(y, 4)",
          "y.numel() times too large", "z=3x4", ("y=[1,0,3]",)),
     Case("cross_entropy(z, y)", "z = (one_hot(y, 4) - softmax(z, 1)) / 3", "the sign is wrong",
@@ -410,6 +412,13 @@ def test_widths_and_ascii(width):
     assert gradcli(*arguments, "--ascii").out.isascii()
 
 
+@pytest.mark.parametrize("claim", ["zeros(x.max(0))", "True & nan", "max(x.max(0))"])
+def test_nonsense_is_refused(claim):
+    with pytest.raises(GradcliError) as raised:
+        judge([claim], pose("x.sum(0)", shapes={"x": (2, 3)}))
+    assert raised.value.code == "arguments"
+
+
 @pytest.mark.parametrize(
     ("claim", "code", "marked"),
     [
@@ -444,6 +453,15 @@ def test_too_large_to_try():
     with pytest.raises(GradcliError, match="too large to try") as raised:
         judge(["x = 2 * x"], pose("(x**2).sum()", shapes={"x": (2000, 2000)}))
     assert raised.value.code == "limit"
+
+
+def test_mending_at_large_sizes():
+    problem = pose("softmax(x @ W, -1)", shapes={"x": (80, 60), "W": (60, 70)})
+    claim = "d = out * (g - (g * out).sum()); W = x.T @ d"
+    (v,) = judge([claim], problem)
+    assert v.mend is not None
+    assert v.mend.why == "the sum of g * out goes over dimension -1, with keepdim=True"
+    assert judge({"W": v.mend.formula}, problem)[0].ok
 
 
 def test_values_that_fit_no_index_are_refused():

@@ -179,6 +179,8 @@ def _key(value):
 
 def as_node(value) -> Node:
     """A node for a Python number; a node stays as it is."""
+    if isinstance(value, Outputs):
+        raise TypeError(f"{len(value)} outputs are not one tensor")
     return value if isinstance(value, Node) else intern(OPS["constant"], (), {"value": value})
 
 

@@ -254,6 +254,8 @@ class Builder:
             raise GradcliError("arguments", "division of a number by zero") from None
         except OverflowError:
             return float("inf")
+        except TypeError:
+            raise _unfit(left, right) from None
 
     def _UnaryOp(self, e: ast.UnaryOp) -> Any:
         name, compute = UNARY[type(e.op)]
@@ -514,6 +516,8 @@ class Builder:
             self.outputs += value.nodes
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
+                if not all(isinstance(size, int) for size in node.shape):
+                    raise GradcliError("arguments", "a size is a whole number")
                 if min(node.shape, default=0) < 0:
                     said = f"a tensor cannot have shape {node.shape}"
                     raise GradcliError("arguments", said, hint="sizes are 0 or more")

@@ -20,11 +20,11 @@ def by_a_number(program: Program, trials: list[Trial]) -> tuple[str, str] | None
     ratios = _ratios(trials)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return None
-    ratio = Fraction(ratios[0]).limit_denominator(LARGEST)
-    near = abs(float(ratio) - ratios[0]) <= SAME * abs(ratios[0])
-    if not ratio or not near or abs(ratio.numerator) > LARGEST:
+    exact = Fraction(ratios[0]).limit_denominator(LARGEST)
+    near = abs(float(exact) - ratios[0]) <= SAME * abs(ratios[0])
+    if not exact or not near or abs(exact.numerator) > LARGEST:
         return None
-    return _without(program, ratio), _too_large(ratio)
+    return _without(program, exact), _too_large(exact)
 
 
 def by_a_size(
@@ -39,13 +39,13 @@ def by_a_size(
         return None
     for divide in (True, False):
         rest = [r / n if divide else r * n for r, n in zip(ratios, numbers)]
-        ratio = Fraction(rest[0]).limit_denominator(2)
-        if 0 < abs(ratio) <= 2 and all(abs(r - ratio) < SAME for r in rest):
+        beside = Fraction(rest[0]).limit_denominator(2)
+        if 0 < abs(beside) <= 2 and all(abs(r - beside) < SAME for r in rest):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             made = scaled(program, size, divide)
-            if ratio == 1:
+            if beside == 1:
                 return made, why
-            return _without(read_program(made, Limits()), ratio), f"{why}; {_too_large(ratio)}"
+            return _without(read_program(made, Limits()), beside), f"{why}; {_too_large(beside)}"
     return None
 
 
@@ -56,33 +56,34 @@ def _number(size: str, trial: Trial) -> float:
 
 def _ratios(trials: list[Trial]) -> list[float] | None:
     """What a claim is too large by at each point; None where that differs between elements."""
-    found = [_ratio(t) for t in trials]
+    found = [ratio(t) for t in trials]
     known = [r for r in found if r is not None]
     return known if len(known) == len(found) else None
 
 
-def _ratio(trial: Trial) -> float | None:
+def ratio(trial: Trial) -> float | None:
+    """What a claim is too large by at a point; None where that differs between elements."""
     if trial.value is None or trial.shape != trial.right.shape or not np.any(trial.right):
         return None
     with np.errstate(all="ignore"):
-        ratio = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
-    return ratio if ratio and close(trial.value, ratio * trial.right) else None
+        found = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
+    return found if found and close(trial.value, found * trial.right) else None
 
 
-def _too_large(ratio: Fraction) -> str:
-    """What is said of a claim that is `ratio` times what it should be."""
-    times = TIMES.get(abs(ratio), f"{abs(ratio)} times")
-    large = "" if abs(ratio) == 1 else f"it is {times} what it should be"
-    return " and ".join(filter(None, ("the sign is wrong" if ratio < 0 else "", large)))
+def _too_large(factor: Fraction) -> str:
+    """What is said of a claim that is `factor` times what it should be."""
+    times = TIMES.get(abs(factor), f"{abs(factor)} times")
+    large = "" if abs(factor) == 1 else f"it is {times} what it should be"
+    return " and ".join(filter(None, ("the sign is wrong" if factor < 0 else "", large)))
 
 
-def _without(program: Program, ratio: Fraction) -> str:
+def _without(program: Program, factor: Fraction) -> str:
     """The text of a formula divided by a number."""
-    if ratio < 0:
+    if factor < 0:
         text = negated(program)
-        return text if ratio == -1 else _without(read_program(text, Limits()), -ratio)
-    if ratio.numerator == 1:
-        return scaled(program, str(ratio.denominator))
-    if ratio.denominator == 1:
-        return scaled(program, str(ratio), divide=True)
-    return scaled(program, f"{ratio.denominator} / {ratio.numerator}")
+        return text if factor == -1 else _without(read_program(text, Limits()), -factor)
+    if factor.numerator == 1:
+        return scaled(program, str(factor.denominator))
+    if factor.denominator == 1:
+        return scaled(program, str(factor), divide=True)
+    return scaled(program, f"{factor.denominator} / {factor.numerator}")

@@ -18,7 +18,7 @@ from ..analysis import Analysis
 from ..blocks import text_of
 from ..wording import Wording, listed
 from . import edits, factors
-from .points import Points
+from .points import Point, Points
 from .reading import ORIGIN, Claim, targets
 from .trials import Trial, close, holds, tried
 
@@ -61,6 +61,7 @@ class Search:
             self._left_out_at_length,
             self._factor_missing,
             self._term_missing,
+            self._edited_and_scaled,
             self._edited_twice,
         )
         return next((found for way in ways if (found := way()) is not None), None)
@@ -84,20 +85,25 @@ class Search:
         return Mend(found[0].text, found[0].why) if found else None
 
     def _by_a_size(self) -> Mend | None:
-        """Too large by a number of elements: the mean of something was taken for its sum."""
-        mentioned = f"{self._formula(self.grad)} {self.claim.text}"
-        texts = [e.text for e in self._right_edits if e.rank < 6]
-        for text in self._sizes():
-            found = factors.by_a_size(self.claim.program, self.trials, text, text in mentioned)
-            if found is not None:
-                return self._if_right(min([*texts, found[0]], key=len), found[1])
-        return None
+        """Too large or too small by a number of elements, as a sum is for a mean."""
+        return self._scaled(self.claim.program, self.trials, sizes=True)
 
     def _by_a_number(self) -> Mend | None:
         """Twice too large, or of the other sign."""
+        return self._scaled(self.claim.program, self.trials, sizes=False)
+
+    def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
+        """A formula without a factor, in the shortest way; the factor is a number, or a size."""
+        if not sizes:
+            found = factors.by_a_number(program, trials)
+        else:
+            mentioned = f"{self._formula(self.grad)} {self.claim.text}"
+            tried = (factors.by_a_size(program, trials, s, s in mentioned) for s in self._sizes())
+            found = next(filter(None, tried), None)
+        if found is None:
+            return None
         texts = [e.text for e in self._right_edits if e.rank < 6]
-        found = factors.by_a_number(self.claim.program, self.trials)
-        return found and self._if_right(min([*texts, found[0]], key=len), found[1])
+        return self._if_right(min([*texts, found[0]], key=len), found[1])
 
     def _sizes(self) -> list[str]:
         """Numbers of elements as texts: of dimensions, and of whole tensors."""
@@ -124,10 +130,37 @@ class Search:
     @cached_property
     def _right_edits(self) -> list[edits.Edit]:
         """The changes that make the claim right, the likeliest first."""
-        made = {e.text: e for e in reversed([*edits.edits(self.claim.program, self._words())])}
-        return sorted(
-            (e for e in reversed(made.values()) if self._verified(e.text)), key=lambda e: e.rank
-        )
+        return [e for e, trial in self._tried_edits if trial.agrees and self._verified(e.text)]
+
+    @cached_property
+    def _tried_edits(self) -> list[tuple[edits.Edit, Trial]]:
+        """The changes that can be computed, with what they come to at the first point."""
+        made: dict[str, edits.Edit] = {}
+        for e in edits.edits(self.claim.program, self._words()):
+            made.setdefault(e.text, e)
+        tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made.values())
+        return sorted(((e, t) for e, t in tried if t is not None), key=lambda pair: pair[0].rank)
+
+    def _tried(self, text: str, point: Point) -> Trial | None:
+        """What a text comes to at a point; None where it cannot be read."""
+        try:
+            program = read_program(text, self.problem.limits, ORIGIN)
+            return tried(program, self.claim.name, point)
+        except GradcliError:
+            return None
+
+    def _edited_and_scaled(self) -> Mend | None:
+        """A change, and a factor beside it."""
+        for e, first in self._tried_edits:
+            if e.rank < 6 and factors.ratio(first) is not None:
+                others = [self._tried(e.text, point) for point in self.points.tried[1:]]
+                trials = [first, *(t for t in others if t is not None)]
+                program = read_program(e.text, self.problem.limits, ORIGIN)
+                for sizes in (True, False):
+                    found = self._scaled(program, trials, sizes)
+                    if found is not None:
+                        return Mend(found.formula, f"{e.why}; and {found.why}")
+        return None
 
     def _left_out(self, longest: int = SHORT) -> Mend | None:
         """A term or a factor of the right formula, without which it is the claim."""
@@ -266,7 +299,8 @@ def _is_diagonal(trial: Trial, name: str) -> bool:
     """Whether a claim is the diagonal of the Jacobian times the seed."""
     point, value = trial.point, trial.value
     grad, seed = point.gradient(name), point.problem.seed.node
-    if value is None or grad is None or not 1 < seed.numel <= ROWS or value.shape != seed.shape:
+    alike = trial.comparable and value.shape == seed.shape
+    if grad is None or not alike or not 1 < seed.numel <= ROWS:
         return False
     given = {i.node: point(i.node) for i in point.problem.inputs.values()}
     vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)

@@ -1,7 +1,7 @@
 """Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations, islice
+from itertools import combinations, count, islice
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
@@ -39,6 +39,15 @@ def resized(problem: Problem) -> list[Problem]:
         if other is not None:
             found[tuple(i.shape for i in other.inputs.values())] = other
     return list(found.values())
+
+
+def shrunk(problem: Problem) -> Problem | None:
+    """The same request with small sizes for large ones; None where it does not work with them."""
+    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    sizes = sorted({n for shape in shapes.values() for n in shape})
+    room = (n for n in count(SMALLEST) if n not in sizes)
+    new = {n: next(room) if n > LARGEST else n for n in sizes}
+    return _posed(problem, {name: tuple(new[n] for n in s) for name, s in shapes.items()})
 
 
 def _resized(problem: Problem, rng: Any) -> Problem | None:

@@ -52,6 +52,10 @@ def right_line(v: Verdict) -> Line:
 
 def reason(v: Verdict) -> str:
     """What is the matter with a wrong claim, in one line."""
+    return _mistake(v) + f" ({v.remark})" * bool(v.remark)
+
+
+def _mistake(v: Verdict) -> str:
     if v.mend is not None:
         return v.mend.why
     if v.condition is not None:

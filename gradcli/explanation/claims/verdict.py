@@ -4,19 +4,22 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from ...graphs import Node
+from ...errors import GradcliError
+from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem
+from ...language.program import read_program
 from ...lazy import np
 from ..analysis import Analysis
 from ..wording import Wording
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .reading import Claim, Given, names_in, read_claims
-from .readings import readings, resized
-from .trials import Trial, tried
+from .reading import ORIGIN, Claim, Given, names_in, read_claims
+from .readings import readings, resized, shrunk
+from .trials import Trial, holds, tried
 
+LARGE = 20_000  # elements of all nodes together
 Special = Callable[[Any], Any]
 
 
@@ -78,8 +81,18 @@ class Verdict:
 
     @cached_property
     def mend(self) -> Mend | None:
-        """What would mend it."""
-        return None if self.ok else Search(self.claim, self.trials, self.points).mend()
+        """What would mend it; where tensors are large, it is looked for among small ones."""
+        if self.ok:
+            return None
+        problem = self.points.tried[0].problem
+        if sum(n.numel for n in walk([problem.out])) <= LARGE:
+            return Search(self.claim, self.trials, self.points).mend()
+        small = shrunk(problem)
+        other = None if small is None else _judged([self.claim], [small])[0]
+        found = None if other is None or other.ok else other.mend
+        program = None if found is None else read_program(found.formula, problem.limits, ORIGIN)
+        right = program and holds(program, self.claim.name, self.points.tried)
+        return found if right else None
 
     @cached_property
     def condition(self) -> str | None:
@@ -107,7 +120,10 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     for reading in readings(problem):
         if reading.vectors and not scalar:
             continue
-        other = _judged(claims, reading.problems, reading.remark)
+        try:
+            other = _judged(claims, reading.problems, reading.remark)
+        except GradcliError:  # nothing is finite for these shapes
+            continue
         fit = reading.vectors and not any(v.misfits for v in other)
         if fit or all(v.ok for v in other):
             return other
