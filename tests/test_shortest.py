@@ -139,6 +139,7 @@ CASES = {
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
+    "softmax": ["masked_softmax(A, 1)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
@@ -164,9 +165,9 @@ def test_every_rule_of_the_search_has_cases():
     assert set(CASES) <= rules
 
 
-ELSEWHERE = {  # of the layout, tested in test_formula.py; and one that is tested below
+ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "by_comparison", "by_selection", "numbers_before_matrix_products", "outer_product",
-    "sum_by_count",
+    "number_in_a_shape", "sum_by_count",
 }  # fmt: skip
 
 
@@ -213,6 +214,12 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+def test_numbers_have_no_shape_of_their_own():
+    found = rule_named("number_in_a_shape")(as_node(2.0).reshape(shape=(1, 1)))
+    assert found.shape == (1, 1)
+    assert Evaluator({})(found)[0].tolist() == [[2.0]]
 
 
 # ---- several statements --------------------------------------------------------------------------

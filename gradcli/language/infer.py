@@ -99,9 +99,7 @@ def _generalised(
         raise GradcliError("limit", "there are too many sizes")
     new: dict[object, int] = dict(zip(keys, telling, strict=False))
     symbolic = {
-        name: tuple(
-            n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape)
-        )
+        name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
     sizes = _Sizes(new.values())

@@ -15,7 +15,7 @@ from ..graphs.shapes import Shape, axis
 from ..operators.indexing import index_text, is_array
 from . import tree
 from .put import put_places
-from .sizes import dimension, told
+from .sizes import dimension, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
@@ -133,8 +133,10 @@ class Writer:
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number."""
-        whole = self.telling and value == int(value) if isfinite(value) else False
-        return (told(int(value), self.shapes) if whole else None) or Number(value, point)
+        if not self.telling or not isfinite(value):
+            return Number(value, point)
+        found = told(int(value), self.shapes) if value == int(value) else None
+        return found or told_root(value, self.shapes) or Number(value, point)
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
         """What stands in the brackets: by place as long as nothing is left out, then by name."""

@@ -15,6 +15,12 @@ def product_by_element(node: Node) -> Node | None:
     return x.prod(dim=dim[0], keepdim=True) / x if len(dim) == 1 else None
 
 
+@other("masked_softmax")
+def softmax(node: Node) -> Node | None:
+    """They differ where a row is masked as a whole: there softmax is nan."""
+    return node.parents[0].softmax(dim=node.attrs["dim"])
+
+
 @other("held_above")
 def clamped_below(node: Node) -> Node | None:
     """A value that is held above another; only its gradient differs from clamp."""
