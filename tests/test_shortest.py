@@ -121,6 +121,7 @@ CASES = {
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
     "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "padded": ["A.zero_pad(((0, 0), (1, 2)))", "x.zero_pad(((0, 1),))"],
     "plain_first": ["S.T + S"],
     "product_by_element": ["prod_others(A, dim=(1,))", "prod_others(A, dim=(0, 1))"],
     "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],

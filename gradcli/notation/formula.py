@@ -21,6 +21,7 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
+NEAR = 20  # places from the end of a dimension
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -388,11 +389,14 @@ def getitem(w: Writer, node: Node) -> Tree:
 
 
 def _without_ends(item: Any, size: int) -> Any:
-    """A slice without a beginning and an end that it has anyway."""
+    """A slice without a beginning and an end that it has anyway; an end near the last by that."""
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start
-    return slice(start, None if item.stop == size else item.stop, item.step)
+    stop = None if item.stop == size else item.stop
+    if stop is not None and NEAR < stop < size <= stop + NEAR:
+        stop -= size
+    return slice(start, stop, item.step)
 
 
 @idiom
