@@ -100,6 +100,65 @@ def test_jacobian_as_json():
     assert matrix["matrix"] == [[2, 0], [0, 4]]
 
 
+def test_formula_is_a_line_for_each_input():
+    assert answered("formula", "x @ a", "-w", "x").out == "g @ a.T\n"
+    assert answered("formula", "x @ a").lines == ["x = g @ a.T", "a = x.T @ g"]
+    masked = answered("formula", "(x > 0) * y", "-s", "x=3,y=3")
+    assert masked.lines == ["x = None", "y = g * (x > 0)"]
+
+
+def test_formula_in_other_formats():
+    made = answered("formula", "x @ a", "-f", "json")
+    assert made.json == {"x": "g @ a.T", "a": "x.T @ g"}
+    made = answered("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
+    assert made.json == {"x": None, "y": "g * (x > 0)"}
+    made = answered("formula", "x @ a", "-f", "markdown")
+    assert made.lines == ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
+    colored = answered("formula", "x @ a", "-f", "terminal", "--color", "always").out
+    assert ESCAPE.sub("", colored) == "x = g @ a.T\na = x.T @ g\n"
+    assert colored != ESCAPE.sub("", colored)
+
+
+def test_formulas_are_never_wrapped():
+    text = "softmax(first_long_name @ second_long_name + third_long_name, dim=-1)"
+    made = answered("formula", text, "--width", "40")
+    assert [line.partition(" = ")[0] for line in made.lines] == [
+        "first_long_name", "second_long_name", "third_long_name",
+    ]  # fmt: skip
+
+
+def test_statements_of_a_formula_stand_before_its_name():
+    text = "scaled_dot_product_attention(q, k, v, scale=0.5)"
+    first = answered("formula", text, "-s", "q=2x3,k=4x3,v=4x5", "-w", "q,v").lines[0]
+    assert first.startswith("t = softmax(0.5 * q @ k.T, dim=-1); q = ")
+
+
+def test_assumptions_shorten_formulas():
+    quadratic = ("x @ A @ x", "-s", "x=3", "-w", "x")
+    assert answered("formula", *quadratic).out == "(A + A.T) @ x\n"
+    for word in ("symmetric", "posdef", "diagonal", "orthogonal,symmetric"):
+        made = answered("formula", *quadratic, "--assume", f"A={word}")
+        assert made.out == "2 * A @ x\n"
+    assert "2 * A @ x" in answered(*quadratic, "--assume", "A=symmetric").out
+
+
+def test_assumptions_in_batch():
+    request = {"expr": "x @ A @ x", "shapes": {"x": [3]}, "wrt": ["x"], "want": ["formula"]}
+    for given in ({"A": "symmetric"}, {"A": ["symmetric", "posdef"]}, "A=symmetric"):
+        line = json.dumps(request | {"assume": given})
+        assert answered("batch", "-", stdin=line).json["formula"] == {"x": "2 * A @ x"}
+    made = gradcli("batch", "-", stdin=json.dumps(request | {"assume": {"A": 1}}))
+    assert (made.status, made.json["error"]["code"]) == (1, "assume")
+
+
+def test_assumptions_in_python():
+    shapes = {"x": (3,), "A": (3, 3)}
+    made = package.formula("x @ A @ x", shapes=shapes, wrt="x", assume={"A": "symmetric"})
+    assert made == "2 * A @ x"
+    explained = package.explain("x @ A @ x", shapes=shapes, assume="A=symmetric")
+    assert explained.grad["x"]["formula"] == "2 * A @ x"
+
+
 def test_graph():
     out = answered("graph", "h = relu(x @ W); h.sum()").out
     assert "sum" in out.splitlines()[1] or "sum" in out.splitlines()[0]

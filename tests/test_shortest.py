@@ -121,6 +121,7 @@ CASES = {
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
     "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "padded": ["A.zero_pad(((0, 0), (1, 2)))", "x.zero_pad(((0, 1),))"],
     "plain_first": ["S.T + S"],
     "product_by_element": ["prod_others(A, dim=(1,))", "prod_others(A, dim=(0, 1))"],
     "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],
@@ -139,6 +140,7 @@ CASES = {
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
+    "softmax": ["masked_softmax(A, 1)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
@@ -164,9 +166,9 @@ def test_every_rule_of_the_search_has_cases():
     assert set(CASES) <= rules
 
 
-ELSEWHERE = {  # of the layout, tested in test_formula.py; and one that is tested below
+ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "by_comparison", "by_selection", "numbers_before_matrix_products", "outer_product",
-    "sum_by_count",
+    "number_in_a_shape", "sum_by_count",
 }  # fmt: skip
 
 
@@ -213,6 +215,12 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+def test_numbers_have_no_shape_of_their_own():
+    found = rule_named("number_in_a_shape")(as_node(2.0).reshape(shape=(1, 1)))
+    assert found.shape == (1, 1)
+    assert Evaluator({})(found)[0].tolist() == [[2.0]]
 
 
 # ---- several statements --------------------------------------------------------------------------

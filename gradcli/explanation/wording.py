@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from functools import cached_property
 
+from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input
@@ -112,9 +113,13 @@ class Wording:
         if problem is None:
             return {}
         w = Wording(Analysis(problem), telling=True)
-        found = {x.name: w.formula(g) for x in problem.wrt if (g := w.analysis.gradient(x))}
-        written = {name: f for name, f in found.items() if f is not None}
-        return tried_out(problem, self.problem, written)
+        try:
+            grads = {x.name: w.analysis.gradient(x) for x in problem.wrt}
+        except GradcliError:  # the program has no such sizes after all
+            return {}
+        found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
+        short = {name: f for name, f in found.items() if f is not None}
+        return tried_out(problem, self.problem, short)
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
         """The formula of a gradient as a line; what it is where that would be too long.

@@ -90,28 +90,21 @@ def in_general(given: dict[str, Shape], known: dict[str, Shape], trial: Trial) -
 def _generalised(
     given: dict[str, Shape], known: dict[str, Shape], trial: Trial, apart: bool
 ) -> dict[str, Shape]:
+    """Sizes that tell, in the order of those given: what was smaller stays smaller."""
+    places = [(n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
+    keys = sorted(places) if apart else sorted({n for n, _, _ in places})
     taken = {n for shape in known.values() for n in shape}
-    numbers = [p for p in PRIMES if p not in taken]
-    places = [(name, d, n) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
-    fresh: dict[object, int] = {}
-    for name, d, n in places:
-        key: object = (name, d) if apart else n
-        if key not in fresh and not numbers:
-            raise GradcliError("limit", "there are too many sizes")
-        fresh.setdefault(key, numbers.pop(0) if key not in fresh else 0)
+    telling = [n for n in TELLING if n not in taken]
+    if len(keys) > len(telling):
+        raise GradcliError("limit", "there are too many sizes")
+    new: dict[object, int] = dict(zip(keys, telling, strict=False))
     symbolic = {
-        name: tuple(n if n <= 1 else fresh[(name, d) if apart else n] for d, n in enumerate(shape))
+        name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
-    sizes = _Sizes(fresh.values())
+    sizes = _Sizes(new.values())
     _unify(symbolic, known, sizes, trial)
-    free = sizes.free()
-    if len(free) > len(TELLING):
-        raise GradcliError("limit", "there are too many sizes")
-    chosen = dict(zip(free, TELLING, strict=False))
-    shapes = {
-        name: tuple(chosen.get(n, n) for n in sizes.of(shape)) for name, shape in symbolic.items()
-    }
+    shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
     trial(known | shapes)
     return shapes
 

@@ -15,12 +15,13 @@ from ..graphs.shapes import Shape, axis
 from ..operators.indexing import index_text, is_array
 from . import tree
 from .put import put_places
-from .sizes import dimension, told
+from .sizes import dimension, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
+NEAR = 20  # places from the end of a dimension
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -133,8 +134,10 @@ class Writer:
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number."""
-        whole = self.telling and value == int(value) if isfinite(value) else False
-        return (told(int(value), self.shapes) if whole else None) or Number(value, point)
+        if not self.telling or not isfinite(value):
+            return Number(value, point)
+        found = told(int(value), self.shapes) if value == int(value) else None
+        return found or told_root(value, self.shapes) or Number(value, point)
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
         """What stands in the brackets: by place as long as nothing is left out, then by name."""
@@ -386,11 +389,14 @@ def getitem(w: Writer, node: Node) -> Tree:
 
 
 def _without_ends(item: Any, size: int) -> Any:
-    """A slice without a beginning and an end that it has anyway."""
+    """A slice without a beginning and an end that it has anyway; an end near the last by that."""
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start
-    return slice(start, None if item.stop == size else item.stop, item.step)
+    stop = None if item.stop == size else item.stop
+    if stop is not None and NEAR < stop < size <= stop + NEAR:
+        stop -= size
+    return slice(start, stop, item.step)
 
 
 @idiom

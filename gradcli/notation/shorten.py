@@ -21,7 +21,7 @@ KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 4000  # nodes that are compared in one search
 OF_ONE_DTYPE = ("matmul", "outer", "einsum")  # PyTorch takes no mask beside numbers
-ROW, TURNED, FOREIGN = 1.25, 0.5, 5.0  # what counts beside names, numbers, operators and calls
+ROW, TURNED, FOREIGN = 1.25, 0.5, 12.0  # what counts beside names, numbers, operators and calls
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)

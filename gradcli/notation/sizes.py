@@ -7,6 +7,7 @@ from . import tree
 from .tree import Attribute, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
+CLOSE = 1e-12  # relative
 
 
 def told(size: int, shapes: Shapes) -> Tree | None:
@@ -30,6 +31,18 @@ def told(size: int, shapes: Shapes) -> Tree | None:
             assert first is not None
             small = isinstance(rest, Number)
             return tree.Infix("*", rest, first) if small else tree.Infix("*", first, rest)
+    return None
+
+
+def told_root(value: float, shapes: Shapes) -> Tree | None:
+    """A number that is one over a size, its root, or one over that: x.shape[0] ** -0.5."""
+    for power in (-1, -0.5, 0.5):
+        size = abs(value) ** (1 / power) if value > 0 else 0.0
+        if size >= TELLING[0] and abs(size - round(size)) < CLOSE * size:
+            found = told(round(size), shapes)
+            if found is not None:
+                one = tree.Infix("/", Number(1), found)
+                return one if power == -1 else tree.Infix("**", found, Number(power))
     return None
 
 

@@ -15,6 +15,21 @@ def product_by_element(node: Node) -> Node | None:
     return x.prod(dim=dim[0], keepdim=True) / x if len(dim) == 1 else None
 
 
+@other("zero_pad")
+def padded(node: Node) -> Node | None:
+    """x.zero_pad(((0, 0), (1, 2))) = pad(x, (1, 2)): the last dimension first."""
+    amount = list(node.attrs["amount"])
+    while len(amount) > 1 and amount[0] == (0, 0):
+        amount.pop(0)
+    return OPS["pad"](node.parents[0], pad=tuple(n for pair in reversed(amount) for n in pair))
+
+
+@other("masked_softmax")
+def softmax(node: Node) -> Node | None:
+    """They differ where a row is masked as a whole: there softmax is nan."""
+    return node.parents[0].softmax(dim=node.attrs["dim"])
+
+
 @other("held_above")
 def clamped_below(node: Node) -> Node | None:
     """A value that is held above another; only its gradient differs from clamp."""

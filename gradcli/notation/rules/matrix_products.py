@@ -156,6 +156,8 @@ def sign_before_products(node: Node) -> Node | None:
     if product.op.name not in ("matmul", "mul", "div"):
         return None
     a, b = product.parents
+    if a.dtype == "bool":
+        return None  # PyTorch has no -(x > 0)
     first = node.op(a)
     return product.op(sign_before_products(first) or first, b)
 

@@ -135,6 +135,16 @@ def sum_of_scattered(node: Node) -> Node | None:
     )
 
 
+@normal(*RESHAPING)
+def number_in_a_shape(node: Node) -> Node | None:
+    """(2).reshape(1, 1) = full((1, 1), 2.0)."""
+    x = node.parents[0]
+    value = x.attrs["value"] if x.op.name == "constant" else None
+    if value is None or not node.shape or node.dtype != "float":
+        return None
+    return OPS["full"](size=node.shape, fill_value=value)
+
+
 @normal("double")
 def rows_of_the_identity(node: Node) -> Node | None:
     """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known labels y."""

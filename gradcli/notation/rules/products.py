@@ -143,7 +143,9 @@ def build(p: Product, shape: tuple[int, ...]) -> Node:
 
 
 def _rank(factor: Node) -> int:
-    """Where a factor stands: sizes, g, what needs no brackets, sums."""
+    """Where a factor stands: sizes, g, what needs no brackets, sums, masks."""
+    if factor.dtype == "bool":
+        return 4  # PyTorch has no -(x > 0)
     if factor.op.name in ("add", "sub"):
         return 3
     return 0 if factor.op.name == "size" else 1 if carries_seed(factor) else 2
