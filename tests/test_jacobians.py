@@ -34,7 +34,8 @@ def test_is_that_of_one_vjp_a_row(example):
 
 
 def test_most_have_a_closed_form():
-    ways = [way_back(case(e).p.out, x) for e in EXAMPLES for x in case(e).grads]
+    several = [c for c in map(case, EXAMPLES) if c.p.out.numel > 1]
+    ways = [way_back(c.p.out, x) for c in several for x in c.grads]
     assert sum(way.form is not None for way in ways) >= 0.96 * len(ways)
 
 

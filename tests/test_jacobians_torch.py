@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from support import assert_equal, examples, fixed, run_torch
+from test_random_programs import Writer
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.explanation.jacobian import jacobian_of
+from gradcli.explanation.jacobian import jacobian_of, rows, way_back
 from gradcli.graphs import OPS
 from gradcli.language.problem import pose
 
@@ -51,6 +52,31 @@ def test_jacobians_of_examples(example):
         if theirs is not None:
             ours = jacobian_of(p.out, x.node, Evaluator(p.values))
             assert_equal(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("batch", range(5))
+def test_jacobians_and_hessians_of_random_programs(batch):
+    for seed in range(batch, 60, 5):
+        program = Writer(seed)
+        p = pose(program.text, values=program.values) if program.values else None
+        for i in [] if p is None else p.wrt:
+            of_rows(p.out, i.node, p.values)
+            total = OPS["sum"](p.out)
+            (gradient,) = backward(total, OPS["constant"](value=1.0), [i.node]).of.values()
+            if gradient is not None:
+                of_rows(gradient, i.node, p.values)
+
+
+def of_rows(out, x, values):
+    """The Jacobian is that of one VJP a row."""
+    way = way_back(out, x)
+    found = jacobian_of(out, x, Evaluator(values))
+    if way.grad is None:
+        assert not found.any()
+        return
+    vjp = Evaluator(values).varying(way.grad, way.seed)
+    expected = np.array([*rows(out.shape, vjp, range(out.numel))]).reshape(found.shape)
+    assert_equal(found, expected, rtol=1e-8, atol=1e-9)
 
 
 LOSSES = [

@@ -1,7 +1,7 @@
 """Jacobians in numbers: by their closed form where there is one, row by row where there is none."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
@@ -12,7 +12,8 @@ from ..lazy import np
 from ..notation.closed_form import ClosedForm, closed_form
 from ..notation.contraction import matrix
 
-KEPT = 256  # nodes whose way back is remembered
+KEPT = 64  # ways back that are remembered
+LONG = 1_000  # nodes of a graph that is not remembered
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
@@ -27,12 +28,25 @@ class Way(NamedTuple):
     order: Sequence[Node]
 
 
-@lru_cache(KEPT)
+remembered: dict[tuple[Node, Node], Way] = {}  # the latest, as long as their graphs are small
+
+
 def way_back(out: Node, x: Node) -> Way:
     """What a node sends back to an input."""
+    found = remembered.get((out, x))
+    if found is None:
+        found = _way_back(out, x)
+        if found.form is not None and len(found.order) <= LONG:
+            if len(remembered) >= KEPT:
+                del remembered[next(iter(remembered))]
+            remembered[out, x] = found
+    return found
+
+
+def _way_back(out: Node, x: Node) -> Way:
     seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
     grad = backward(out, seed, [x]).of[x]
-    form = None if grad is None else closed_form(grad, seed)
+    form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
     return Way(seed, grad, form, () if form is None else walk(form.nodes, sources))
 
 
@@ -62,7 +76,8 @@ def _by_form(form: ClosedForm, order: Sequence[Node], entries: int, evaluator: E
     values = evaluator.values
     evaluator.run([node for node in order if node not in values])
     arrays = {node: np.asarray(values[node]) for node in form.nodes}
-    return matrix(form, arrays.__getitem__, max(4 * entries, SMALL))
+    largest = max((node.numel for node in form.nodes), default=0)
+    return matrix(form, arrays.__getitem__, max(2 * entries, largest, SMALL))
 
 
 def rows(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:

@@ -6,7 +6,6 @@ product of arrays summed over letters, and deltas say where in the matrix it sta
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from ..graphs import Node
@@ -34,7 +33,7 @@ from .lower import Lowering
 from .places import Place
 
 MOST_TERMS = 64
-KEPT = 256  # closed forms that are remembered
+BUDGET = 5_000  # what takes longer to find is computed sooner row by row
 Letters = frozenset[str]
 
 
@@ -74,7 +73,6 @@ class ClosedForm(NamedTuple):
     nodes: tuple[Node, ...]
 
 
-@lru_cache(KEPT)
 def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
     """The Jacobian whose VJP is `grad`, linear in `seed`; None where the operators on the way have
     no index notation, or there would be too many terms.
@@ -87,7 +85,7 @@ def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
         return Product(tuple(delta(r, p) for r, p in zip(rows, at, strict=True) if r != 0))
 
     try:
-        e = Simplifier(lower.sizes)(replaced(lower(grad, columns), seed, one_hot))
+        e = Simplifier(lower.sizes, budget=BUDGET)(replaced(lower(grad, columns), seed, one_hot))
         if any(lower.depends(node) for node in lower.opaque):
             return None
         terms = _Terms(lower.sizes, letters)(e)
@@ -140,7 +138,8 @@ class _Terms:
     """The terms of an expression, like ones brought together; `letters` are the matrix's."""
 
     def __init__(self, sizes: dict[str, int], letters: tuple[str, ...]):
-        self.sizes, self.letters, self.simplify = sizes, letters, Simplifier(sizes)
+        self.sizes, self.letters = sizes, letters
+        self.simplify = Simplifier(sizes, budget=BUDGET)
 
     def __call__(self, e: Expr) -> list[Term]:
         out: list[Term] = []

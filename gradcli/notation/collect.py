@@ -39,16 +39,16 @@ MOST_TERMS = 64  # more than this are not multiplied out
 
 class Simplifier:
     """`sizes` are those of the letters; with `collect=False` like terms and equal factors stay
-    apart.
+    apart. `budget` is how many expressions it looks at.
     """
 
-    def __init__(self, sizes: Mapping[str, int], collect: bool = True):
-        self.sizes, self.collect, self.work = sizes, collect, 0
+    def __init__(self, sizes: Mapping[str, int], collect: bool = True, budget: int = 20_000):
+        self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
 
     def __call__(self, e: Expr) -> Expr:
         """The shorter expression. Raises TooLong where finding it would take too long."""
         self.work += 1
-        if self.work > 20_000:
+        if self.work > self.budget:
             raise TooLong
         if isinstance(e, Relation):
             return self.relation(e.symbol, e.left, e.right)

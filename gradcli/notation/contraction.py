@@ -64,9 +64,10 @@ class _Contraction:
         return np.zeros(shape) if out is None else out
 
     def _own(self, values: Any) -> Any:
-        """An array that shares nothing with those it is computed from."""
+        """An array, row by row in memory, that shares nothing with those it is computed from."""
         given = map(self.value, self.form.nodes)
-        return values.copy() if any(np.may_share_memory(values, a) for a in given) else values
+        shared = any(np.may_share_memory(values, a) for a in given)
+        return values.copy() if shared else np.ascontiguousarray(values)
 
     # ---- one term --------------------------------------------------------------------------------
 
