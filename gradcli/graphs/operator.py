@@ -15,6 +15,7 @@ from .node import OPS, Node, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
+OUTDATED = {"size_average", "reduce"}  # what PyTorch had before `reduction`
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
@@ -208,6 +209,8 @@ class Operator:
                     "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
                 )
             given[name] = value
+        if OUTDATED & given.keys():
+            _say_reduction(given)
         attrs = {
             name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
         }
@@ -260,7 +263,7 @@ class Operator:
         name = NUMPY.get(key, key)
         if name == "dim" and "dims" in self.attributes:
             return "dims"
-        if name in self.attributes or name in self.inputs:
+        if name in self.attributes or name in self.inputs or name in OUTDATED & {*self.order}:
             return name
         for place, others in enumerate((FIRST, SECOND, THIRD)):
             if name in others and len(self.inputs) > place:
@@ -324,7 +327,7 @@ class Operator:
     def signature(self) -> str:
         """`softmax(x, dim)`, as a call is written."""
         parts = []
-        for name in self.order:
+        for name in filter(lambda name: name not in OUTDATED, self.order):
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
             star = "*" if self.variadic and name in self.inputs else ""
             parts.append(f"{star}{name}" if default is REQUIRED else f"{name}={default!r}")
@@ -349,6 +352,14 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     if variadic:
         tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def _say_reduction(given: dict[str, Any]) -> None:
+    """PyTorch's older two arguments for what a loss gives, said as its `reduction`."""
+    average, reduce = (given.pop(name, None) for name in ("size_average", "reduce"))
+    if average is not None or reduce is not None:
+        whole = "mean" if average is None or average else "sum"
+        given["reduction"] = whole if reduce is None or reduce else "none"
 
 
 def freeze(value):

@@ -234,6 +234,7 @@ class Builder:
             raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
         name, compute = BINARY[type(e.op)]
         if _operands(left, right):
+            _check_masks(name, left, right)
             return self._node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return left + right
@@ -267,6 +268,7 @@ class Builder:
                     "not is not part of the language",
                     hint="the opposite of a mask is written ~mask",
                 )
+            _check_masks(name, value)
             return value if name is None else self._node(OPS[name], (value,), e)
         if not _number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{_kind(value)} has no opposite")
@@ -426,7 +428,8 @@ class Builder:
         elif special is not None:
             value = special(e, args, named)
         else:
-            called = lookup(name) or function(name, self._function_span(e))
+            of_tensors = lookup(f"Tensor.{name}") if operands else None
+            called = of_tensors or lookup(name) or function(name, self._function_span(e))
             if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
                 named[called.inputs[0]] = args.pop(0)
             value = self._call(called, args, named, e)
@@ -616,6 +619,14 @@ class Builder:
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float)
+
+
+def _check_masks(name: str | None, *operands: Any) -> None:
+    """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
+    kinds = {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
+    if name in ("logical_and", "logical_or", "logical_not") and kinds != {"bool"}:
+        said = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
+        raise GradcliError("unsupported", said, hint="a mask is a comparison: (x > 0) & (y != 0)")
 
 
 def _operands(left: Any, right: Any) -> bool:

@@ -83,7 +83,9 @@ def _atom_bounds(atom, sizes) -> tuple[int, int]:
 
 
 def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
-    """place // by % size, in its shortest form; for places that are never negative."""
+    """place // by % size, in its shortest form; for places that are never negative. Without a
+    remainder where size is 0.
+    """
     if size == 1:
         return 0
     form = linear(place)
@@ -92,10 +94,12 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
     over = plain(rest, form.offset % by)
     low, high = bounds(over, sizes)
     if low >= 0 and high < by:
-        less = {a: n % size if isinstance(a, str) and n > 0 else n for a, n in whole.items()}
+        less = {
+            a: n % size if size and isinstance(a, str) and n > 0 else n for a, n in whole.items()
+        }
         found = plain(less, form.offset // by)
         low, high = bounds(found, sizes)
-        if low >= 0 and high < size:
+        if low >= 0 and (high < size or not size):
             return found
         return Linear(((Part(found, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]

@@ -200,6 +200,12 @@ def where(g, y, condition, a, b):
     return None, where(condition, g, 0), where(condition, 0, g)
 
 
+@shorthand("Tensor.where", alone=True)
+def where_method(self, condition, y):
+    """self where the condition holds, otherwise y."""
+    return where(condition, self, y)
+
+
 def _tie(y, a, b):
     return a.eq(b)
 

@@ -24,7 +24,7 @@ def _check_classes(input, target):
 
 @composite(
     torch=F + "nll_loss",
-    order="input target weight ignore_index reduction",
+    order="input target weight size_average ignore_index reduce reduction",
     labels=("target",),
     examples=(
         ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
@@ -68,7 +68,7 @@ def _along_classes(weight, ndim, axis):
 
 @composite(
     torch=F + "cross_entropy",
-    order="input target weight ignore_index reduction label_smoothing",
+    order="input target weight size_average ignore_index reduce reduction label_smoothing",
     examples=(
         ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
         ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
@@ -159,7 +159,7 @@ def _exceeding(margin, picked, others, counted, p=1):
 
 @composite(
     torch=F + "multi_margin_loss",
-    order="input target p margin weight reduction",
+    order="input target p margin weight size_average reduce reduction",
     labels=("target",),
     fixed=("weight",),
     examples=(
@@ -186,6 +186,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
 
 
 @composite(
+    order="input target size_average reduce reduction",
     torch=F + "multilabel_margin_loss",
     labels=("target",),
     examples=(
@@ -212,7 +213,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 
 @composite(
     torch=F + "multilabel_soft_margin_loss",
-    order="input target weight reduction",
+    order="input target weight size_average reduce reduction",
     examples=(
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),
         ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),

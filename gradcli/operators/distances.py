@@ -124,7 +124,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
 
 @composite(
     torch=F + "cosine_embedding_loss",
-    order="input1 input2 target margin reduction",
+    order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
         ("cosine_embedding_loss(a, b, tensor([-1, 1]), margin=-1.0)", "a=2x3,b=2x3"),
@@ -147,7 +147,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
 
 @composite(
     torch=F + "triplet_margin_loss",
-    order="anchor positive negative margin p eps swap reduction",
+    order="anchor positive negative margin p eps swap size_average reduce reduction",
     examples=(
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),
         ("triplet_margin_loss(a, b, c, p=1, swap=True)", "a=2x3,b=2x3,c=2x3"),

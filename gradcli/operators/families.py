@@ -234,7 +234,7 @@ class Shorthand:
         except TypeError as error:
             if error.__traceback__ and error.__traceback__.tb_next is None:
                 reason = str(error).replace("positional ", "")
-                reason = reason.replace(f"{self.function.__name__}()", f"{self.name}()")
+                reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
                 raise GradcliError("arguments", f"{reason}") from None
             raise
 

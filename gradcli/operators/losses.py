@@ -18,6 +18,7 @@ def reduced(losses: Node, reduction: str) -> Node:
 
 
 @composite(
+    order="input target size_average reduce reduction",
     torch=F + "mse_loss",
     examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
     saved=("input", "target"),
@@ -28,6 +29,7 @@ def mse_loss(input, target, *, reduction="mean"):
 
 
 @composite(
+    order="input target size_average reduce reduction",
     torch=F + "l1_loss",
     examples=(("l1_loss(a, b)", "a=2x3,b=2x3"), ("l1_loss(a, b, reduction='sum')", "a=3,b=3")),
 )
@@ -53,7 +55,7 @@ def smooth_abs(g, y, x, *, beta):
 
 @composite(
     torch=F + "smooth_l1_loss",
-    order="input target reduction beta",
+    order="input target size_average reduce reduction beta",
     examples=(
         ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
         ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
@@ -136,7 +138,7 @@ def bce_terms(g, y, x, t):
 
 @composite(
     torch=F + "binary_cross_entropy",
-    order="input target weight reduction",
+    order="input target weight size_average reduce reduction",
     domain=(0.1, 0.9),
     examples=(
         ("binary_cross_entropy(a, b)", "a=2x3,b=2x3"),
@@ -152,7 +154,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 
 @composite(
     torch=F + "binary_cross_entropy_with_logits",
-    order="input target weight reduction pos_weight",
+    order="input target weight size_average reduce reduction pos_weight",
     examples=(
         ("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"),
         ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
@@ -192,6 +194,7 @@ def _entropy(p):
 
 
 @composite(
+    order="input target size_average reduce reduction log_target",
     torch=F + "kl_div",
     domain=(0.1, 0.9),
     examples=(
@@ -213,7 +216,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
 
 @composite(
     torch=F + "poisson_nll_loss",
-    order="input target log_input full eps reduction",
+    order="input target log_input full size_average eps reduce reduction",
     domain=(1.1, 2.0),
     examples=(
         ("poisson_nll_loss(a, b)", "a=2x3,b=2x3"),
@@ -281,7 +284,7 @@ def _variance_of(input, var):
 
 @composite(
     torch=F + "hinge_embedding_loss",
-    order="input target margin reduction",
+    order="input target margin size_average reduce reduction",
     examples=(
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
@@ -294,6 +297,7 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
 
 
 @composite(
+    order="input target size_average reduce reduction",
     torch=F + "soft_margin_loss",
     examples=(
         ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
@@ -308,7 +312,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
 
 @composite(
     torch=F + "margin_ranking_loss",
-    order="input1 input2 target margin reduction",
+    order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),
         ("margin_ranking_loss(a, b, sign(y), margin=0.5, reduction='none')", "a=3,b=3,y=3"),

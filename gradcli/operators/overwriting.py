@@ -77,7 +77,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
         s, src, size, stride, storage_offset
     ),
     value=lambda x, src, *, size, stride, storage_offset: _write_strided(
-        np.array(x), src, size, stride, storage_offset
+        np.array(x, order="C"), src, size, stride, storage_offset
     ),
     method=True,
     caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",

@@ -83,7 +83,7 @@ def _met_twice(y, x, index, src, *, dim):
 
 
 def _scatter(x, index, src, *, dim):
-    out = np.array(x)
+    out = np.array(x, order="C")
     out.reshape(-1)[flat_places(np.asarray(index), out.shape, dim)] = _sources(src, index)
     return out
 
@@ -108,7 +108,7 @@ def scatter(g, y, x, index, src, *, dim):
 
 
 def _scatter_add(x, index, src, *, dim):
-    out = np.array(x)
+    out = np.array(x, order="C")
     places = flat_places(np.asarray(index), out.shape, dim)
     np.add.at(out.reshape(-1), places, _sources(src, index))
     return out
@@ -139,7 +139,7 @@ COMBINE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "
 
 
 def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
-    out, places = np.array(x), flat_places(np.asarray(index), np.shape(x), dim)
+    out, places = np.array(x, order="C"), flat_places(np.asarray(index), np.shape(x), dim)
     flat = out.reshape(-1)
     if not include_self:
         flat[places] = NEUTRAL[reduce]
@@ -278,7 +278,7 @@ def _put_shape(s, index, source, *, accumulate):
 
 
 def _put(x, index, source, *, accumulate):
-    out, places = np.array(x), wrapped(index, np.size(x))
+    out, places = np.array(x, order="C"), wrapped(index, np.size(x))
     if accumulate:
         np.add.at(out.reshape(-1), places, np.reshape(source, -1))
     else:
