@@ -191,3 +191,15 @@ def test_the_table_imports_neither_numpy_nor_sympy():
     code = "import sys, gradcli.operators; print(sorted({'numpy', 'sympy'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_how_an_array_lies_in_memory_changes_nothing(example):
+    setting = Setting(example)
+    roots = [setting.out, *filter(None, setting.gradients)]
+    turned = {n: np.array(v, order="F") for n, v in setting.point.items()}
+    reversed_ = {n: np.flip(np.flip(v).copy()) for n, v in setting.point.items()}
+    expected = Evaluator(setting.point)(*roots)
+    for point in (turned, reversed_):
+        for found, right in zip(Evaluator(point)(*roots), expected, strict=True):
+            np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)

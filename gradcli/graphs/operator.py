@@ -209,7 +209,7 @@ class Operator:
                     "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
                 )
             given[name] = value
-        if OUTDATED & given.keys():
+        if OUTDATED & given.keys() - self.attributes.keys():
             _say_reduction(given)
         attrs = {
             name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
@@ -327,7 +327,9 @@ class Operator:
     def signature(self) -> str:
         """`softmax(x, dim)`, as a call is written."""
         parts = []
-        for name in filter(lambda name: name not in OUTDATED, self.order):
+        for name in self.order:
+            if name in OUTDATED and name not in self.attributes:
+                continue
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
             star = "*" if self.variadic and name in self.inputs else ""
             parts.append(f"{star}{name}" if default is REQUIRED else f"{name}={default!r}")

@@ -28,6 +28,17 @@ def largest_size(g, y, x, dim):
     return g * sign(x) * abs(x).eq(y)
 
 
+@composite(
+    rule=lambda g, y, x: where(y.eq(0), 0, g / y).unsqueeze(dim=-1) * x,
+    method=True,
+    examples=(("length(x)", "x=2x3"),),
+    torch=None,
+)
+def length(x):
+    """norm(x, dim=-1), with a gradient of 0 at the zero vector whatever comes back to it."""
+    return vector_norm(x, dim=-1)
+
+
 def _length(x, p):
     """The length of each vector in the last dimension, as cdist and pdist have it."""
     if not p >= 0:
@@ -36,7 +47,7 @@ def _length(x, p):
         return sign(abs(x)).sum(dim=-1)
     if p == float("inf"):
         return largest_size(x, dim=-1)
-    return vector_norm(x, dim=-1, ord=p)
+    return length(x) if p == 2 else vector_norm(x, dim=-1, ord=p)
 
 
 COINCIDENT = "no derivative where points coincide: PyTorch takes 0"

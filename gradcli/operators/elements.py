@@ -223,6 +223,9 @@ def at_place(sp, index, size, element):
         return element(int(index))
     if isinstance(index, sp.Piecewise):
         return cases(sp, index, lambda branch: at_place(sp, branch, size, element))
+    if index.has(sp.Piecewise):
+        said = "there are no symbols for this: the place of an element depends on many conditions"
+        raise GradcliError("needs-value", said, hint="give the inputs values with --value")
     out = element(size - 1)
     for k in reversed(range(size - 1)):
         out = choice(sp, compare(sp, "Eq", index, sp.Integer(k)), element(k), out)
