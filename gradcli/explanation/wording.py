@@ -104,11 +104,13 @@ class Wording:
         grad = self.analysis.gradient(x)
         if grad is None or grad in self.names:
             return None if grad is None else self.names[grad]
-        return self._in_general.get(x.name) or self.formula(grad)
+        if x.name in self._in_general:
+            return self._in_general[x.name]
+        return self.formula(grad)
 
     @cached_property
-    def _in_general(self) -> dict[str, tree.Tree]:
-        """The formulas that hold for any sizes, by name of the input."""
+    def _in_general(self) -> dict[str, tree.Tree | None]:
+        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
         problem = general(self.problem)
         if problem is None:
             return {}
@@ -119,7 +121,8 @@ class Wording:
             return {}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
         short = {name: f for name, f in found.items() if f is not None}
-        return tried_out(problem, self.problem, short)
+        held = tried_out(problem, self.problem, short)
+        return held | {name: None for name, f in found.items() if f is None}
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
         """The formula of a gradient as a line; what it is where that would be too long.

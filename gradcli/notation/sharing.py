@@ -68,7 +68,7 @@ def _leaves(whole: Tree) -> list[Name]:
 
 def _replaced(whole: Tree, part: Tree, name: Name) -> Tree:
     """A formula with a name for one of its parts."""
-    if whole == part:
+    if whole == part or whole == tree.Bracketed(part):
         return name
     if isinstance(whole, tuple) and hasattr(whole, "_fields"):
         return type(whole)(*(_within(field, part, name) for field in whole))

@@ -11,15 +11,16 @@ from typing import Any
 
 from ..graphs import Node, intern, walk
 from . import tree
-from .formula import IDIOMS, Writer
+from .formula import IDIOMS, TOO_LONG, Writer
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
 from .simplify import LARGE, Rewriter, merged, stripped
 from .tree import Name
 
+HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
 ROUNDS = 4
-BUDGET = 4000  # nodes that are compared in one search
+BUDGET = 1200  # other ways to say a node that are tried in one search
 OF_ONE_DTYPE = ("matmul", "outer", "einsum")  # PyTorch takes no mask beside numbers
 ROW, TURNED, FOREIGN = 1.25, 0.5, 12.0  # what counts beside names, numbers, operators and calls
 
@@ -117,6 +118,8 @@ class Search:
             return None
         self.names.settle(self.normal)
         best = root = self._normalised(start)
+        if self.length(root) > HOPELESS:
+            return best
         for _ in range(ROUNDS):
             new = self._round(root)
             if self.length(new) < self.length(best):
@@ -150,7 +153,6 @@ class Search:
                     for newer in self._others(new):
                         seen.setdefault(newer)
         order = sorted(seen, key=self.length)
-        self.left -= len(order)
         kept = order[:KEPT]
         return kept if n in kept else [*kept, n]
 
@@ -181,6 +183,7 @@ class Search:
             found = rule(n)
             for new in () if found is None else (found,) if isinstance(found, Node) else found:
                 if new.shape == n.shape and new.dtype == n.dtype:
+                    self.left -= 1
                     yield new
                     yield self.normal(new)
         yield from self.names.spoken(n, self.normal)
