@@ -140,6 +140,8 @@ WRONG = [
     Case("(x * x).sum(1)", "x = 2 * x", "the seed g is missing", "x=3x4"),
     Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
     Case("(x**3).sum()", "x = 3 * x**3", "the exponent is to be 2"),
+    Case("x.var(0)", "x = 2 * g * (x - x.mean(0)) / x.shape[0]",
+         "it is to be divided by x.shape[0] - 1", "x=5x2"),
     Case("x.mean()", "x = ones_like(x)", "x.shape[0] times too large"),
     Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
 ]  # fmt: skip

@@ -148,7 +148,8 @@ def _put_at(v, *, shape, index):
 
 def _put_shape(s, *, shape, index):
     picked = _picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
-    if not shapes.fits(s, picked):
+    extra = max(len(s) - len(picked), 0)  # dimensions of 1 in front may be too many
+    if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
         where = f"the places that are put into have shape {shapes.text(picked)}"
         raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
     return shape

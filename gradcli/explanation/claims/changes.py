@@ -143,6 +143,9 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
         yield Change(e.left, f"the factor {_shown(e.right)} is one too many", 4)
     elif isinstance(e.op, ast.Div):
         yield Change(e.left, f"it is not to be divided by {_shown(e.right)}", 4)
+        less = ast.BinOp(e.right, ast.Sub(), ast.Constant(1))
+        why = f"it is to be divided by {ast.unparse(less)}"
+        yield Change(ast.BinOp(e.left, ast.Div(), less), why, 5)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
         yield Change(product, f"{_shown(e.right)} multiplies, and does not divide", 5)
     elif isinstance(e.op, ast.Add | ast.Sub):

@@ -15,14 +15,17 @@ TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
-def by_a_number(program: Program, trials: list[Trial]) -> tuple[str, str] | None:
-    """The formula without a factor that is the same number at all points, and what is said."""
+def by_a_number(program: Program, trials: list[Trial], whole: bool) -> tuple[str, str] | None:
+    """The formula without a factor that is the same number at all points, and what is said; only
+    for a `whole` number or one over it, or for other fractions.
+    """
     ratios = _ratios(trials)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return None
     exact = Fraction(ratios[0]).limit_denominator(LARGEST)
     near = abs(float(exact) - ratios[0]) <= SAME * abs(ratios[0])
-    if not exact or not near or abs(exact.numerator) > LARGEST:
+    is_whole = 1 in (abs(exact.numerator), exact.denominator)
+    if not exact or not near or abs(exact.numerator) > LARGEST or is_whole != whole:
         return None
     return _without(program, exact), _too_large(exact)
 

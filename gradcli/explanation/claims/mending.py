@@ -58,6 +58,7 @@ class Search:
             self._diagonal_alone,
             self._left_out,
             self._way_back_missing,
+            self._by_a_fraction,
             self._left_out_at_length,
             self._factor_missing,
             self._term_missing,
@@ -92,10 +93,14 @@ class Search:
         """Twice too large, or of the other sign."""
         return self._scaled(self.claim.program, self.trials, sizes=False)
 
+    def _by_a_fraction(self) -> Mend | None:
+        found = factors.by_a_number(self.claim.program, self.trials, whole=False)
+        return found and self._if_right(*found)
+
     def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
         if not sizes:
-            found = factors.by_a_number(program, trials)
+            found = factors.by_a_number(program, trials, whole=True)
         else:
             mentioned = f"{self._formula(self.grad)} {self.claim.text}"
             tried = (factors.by_a_size(program, trials, s, s in mentioned) for s in self._sizes())
