@@ -14,8 +14,12 @@ PASSES = 12
 REWRITES = 20  # of one node in one pass
 
 
-def simplify(node: Node, keep: Collection[Node] = ()) -> Node:
-    """An equal node that reads shorter; the nodes in `keep` are not looked into."""
+def simplify(
+    node: Node, keep: Collection[Node] = (), layout: Mapping[str, list[Rule]] = LAYOUT
+) -> Node:
+    """An equal node that reads shorter; the nodes in `keep` are not looked into. `layout` are the
+    rules that are tried last.
+    """
     held = [n for n in keep if n.op.name != "input" and n is not node]
     atoms = {
         n: OPS["input"](name=f"\0{k}", shape=n.shape, dtype=n.dtype) for k, n in enumerate(held)
@@ -29,8 +33,13 @@ def simplify(node: Node, keep: Collection[Node] = ()) -> Node:
         if new is short:
             break
         short = new
-    short = _rebuilt(short, {}, LAYOUT, set())
+    short = _rebuilt(short, {}, layout, set())
     return substitute(short, {atom: n for n, atom in atoms.items()})
+
+
+def without_spans(node: Node) -> Node:
+    """The same without places in the text, which keep apart what is equal."""
+    return _rebuilt(node, {}, {}, set())
 
 
 def substitute(node: Node, new: Mapping[Node, Node]) -> Node:

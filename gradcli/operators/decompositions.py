@@ -64,6 +64,8 @@ def row_exchanges(g, y, packed, pivots):
     torch=LINALG + "lu",
     spelling="linalg.lu({0}).P",
     examples=(("linalg.lu(x).P @ x", "x=2x2"),),
+    numpy="scipy.linalg.lu({0})[0]",
+    jax="",
 )
 def lu_p(g, y, x):
     """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
@@ -83,6 +85,7 @@ def _exchanges(x):
     torch=LINALG + "lu_factor",
     spelling="lu_factor({0}).pivots",
     examples=(("x * lu_factor(x).pivots", "x=2x2"),),
+    numpy="scipy.linalg.lu_factor({0})[1] + 1",
 )
 def lu_pivots(g, y, x):
     """The row that each row was exchanged with, counted from 1; no gradient."""
@@ -110,6 +113,8 @@ def _lower(packed):
         ("linalg.lu(x).L", "x=2x3x2"),
         ("linalg.lu(x)[1]", "x=2x3"),
     ),
+    numpy="scipy.linalg.lu({0})[1]",
+    jax="",
 )
 def lu_l(g, y, x):
     """L of the decomposition P @ L @ U with rows exchanged: lower triangular, 1 on the diagonal."""
@@ -139,6 +144,8 @@ def lu_l(g, y, x):
         ("linalg.lu(x).U", "x=2x2x3"),
         ("linalg.lu(x)[2]", "x=3x2"),
     ),
+    numpy="scipy.linalg.lu({0})[2]",
+    jax="",
 )
 def lu_u(g, y, x):
     """U of the decomposition P @ L @ U with rows exchanged: upper triangular."""
@@ -278,7 +285,7 @@ REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
-    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).Q,
+    numpy="np.linalg.qr({0}, {mode?})[0]",
 )
 def qr_q(g, y, x, *, mode="reduced"):
     """Q of the decomposition Q @ R: orthogonal columns of length 1."""
@@ -301,7 +308,7 @@ def qr_q(g, y, x, *, mode="reduced"):
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
-    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).R,
+    numpy="np.linalg.qr({0}, {mode?})[1]",
 )
 def qr_r(g, y, x, *, mode="reduced"):
     """R of the decomposition Q @ R: upper triangular."""

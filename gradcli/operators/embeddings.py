@@ -44,6 +44,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
         ("embedding(tensor([0, 2, 2]), w)", "w=3x2"),
         ("embedding(tensor([[1], [0]]), w)", "w=3x2"),
     ),
+    numpy="{1}[{0}]",
 )
 def embedding(
     g,

@@ -37,6 +37,7 @@ def _inverse_or_inf(x):
     symbolic=matrix_elements.inverse,
     spelling="inv({0})",
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
+    numpy="np.linalg.inv",
 )
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
@@ -52,6 +53,7 @@ def inv(g, y, x, *, check):
     kink=lambda y, x: y.eq(0),
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
+    numpy="np.linalg.det",
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""
@@ -72,6 +74,7 @@ def _for_each_matrix(g, x):
     symbolic=matrix_elements.sign_of_determinant,
     spelling="slogdet({0}).sign",
     examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
+    numpy="np.linalg.slogdet({0})[0]",
 )
 def determinant_sign(g, y, x):
     """Sign of the determinant: -1, 0 or 1; no gradient."""
@@ -86,7 +89,7 @@ def determinant_sign(g, y, x):
     symbolic=matrix_elements.log_size_of_determinant,
     spelling="slogdet({0}).logabsdet",
     examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
-    jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
+    numpy="np.linalg.slogdet({0})[1]",
 )
 def log_abs_determinant(g, y, x):
     """Logarithm of the size of the determinant."""
@@ -112,7 +115,7 @@ def _logdet(x):
     dtype="float",
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
-    jax=lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
+    numpy="np.linalg.slogdet({0})[1]",
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
@@ -170,7 +173,6 @@ def _solve_symbols(sp, a, b, *, left):
         ("solve(a + 3 * eye(2), b)", "a=2x2x2,b=2x2x3"),
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
-    jax=lambda jax, a, b, *, left: jax.numpy.linalg.solve(a, b),
 )
 def solve(g, y, a, b, *, left=True):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""

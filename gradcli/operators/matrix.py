@@ -58,6 +58,7 @@ def _batch_rows(a, b):
         ("a @ b", "a=3,b=5x3x4"),
         ("a @ b", "a=5x2x3,b=3"),
     ),
+    numpy="{0} @ {1}",
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
@@ -123,6 +124,7 @@ def _dot_shape(a, b):
     aliases=("ger",),
     index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
+    numpy="np.outer",
 )
 def outer(g, y, a, b):
     """Every product of an element of a and an element of b."""
@@ -136,13 +138,17 @@ def outer(g, y, a, b):
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
+    numpy="np.trace",
 )
 def trace(g, y, x):
     """Sum of the diagonal."""
     return g * eye(n=x.shape[0], m=None if x.shape[0] == x.shape[1] else x.shape[1])
 
 
-@composite(examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")))
+@composite(
+    examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")),
+    numpy="np.kron",
+)
 def kron(a, b):
     """Kronecker product: every element of a times the whole of b, laid side by side."""
     ndim = max(a.ndim, b.ndim)

@@ -213,6 +213,7 @@ def _take(x, index, *, dim=0):
     labels=("index",),
     method=True,
     examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
+    numpy="np.take",
 )
 def take(g, y, x, index):
     """The elements that index names, all counted in a row."""

@@ -31,7 +31,7 @@ def _svd(place, full=False):
         ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
-    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).U,
+    numpy="np.linalg.svd({0}, full_matrices=False)[0]",
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
@@ -47,6 +47,7 @@ def svd_left(g, y, x):
     kink=lambda y, x: y.eq(0),
     caveat="no derivative at a singular value of 0: PyTorch takes that of the vectors it found",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
+    numpy="np.linalg.svd({0}, compute_uv=False)",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -64,7 +65,7 @@ def svdvals(g, y, x):
         ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
-    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).Vh,
+    numpy="np.linalg.svd({0}, full_matrices=False)[2]",
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
@@ -79,6 +80,7 @@ def svd_right(g, y, x):
     torch=LINALG + "svd",
     spelling="linalg.svd({0}).U",
     examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
+    numpy="np.linalg.svd({0})[0]",
 )
 def svd_left_all(g, y, x):
     """The left singular vectors of x, and as many more as make a square; those are constants."""
@@ -94,6 +96,7 @@ def svd_left_all(g, y, x):
     torch=LINALG + "svd",
     spelling="linalg.svd({0}).Vh",
     examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
+    numpy="np.linalg.svd({0})[2]",
 )
 def svd_right_all(g, y, x):
     """The right singular vectors of x, and as many more as make a square; those are constants."""

@@ -47,6 +47,7 @@ def _slope_of_variance(x, dim, correction):
     settle=_settle,
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
+    numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -65,6 +66,7 @@ def var(g, y, x, dim, *, correction=1):
     caveat="no derivative where all are equal: PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
+    numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
@@ -241,6 +243,7 @@ def nanquantile():
     symbolic=lambda sp, *xs: sp.Add(*xs),
     dtype="number",
     index="sum",
+    numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""

@@ -113,6 +113,7 @@ def _padded_shape(s, *, amount):
     method=True,
     torch=None,
     index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
+    numpy="np.pad({0}, {amount})",
 )
 def zero_pad(g, y, x, *, amount):
     """Zeros before and after each dimension."""

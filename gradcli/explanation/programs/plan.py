@@ -1,0 +1,170 @@
+"""What all programs are made from: the graph without places in the text, shortened gradients, and
+names that hide no library.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, walk
+from ...language.problem import Input
+from ...lazy import np
+from ...notation.rules import IN_CODE
+from ...notation.simplify import simplify, substitute, without_spans
+from ...notation.statements import Names
+from ...notation.tree import Name
+from ..analysis import Analysis
+
+MODULES = ("torch", "F", "np", "jnp", "jax", "scipy")
+LARGE = 60  # numbers of an array that are written out
+
+
+class Plan:
+    """A problem, ready to be written as a program."""
+
+    def __init__(self, analysis: Analysis):
+        self.analysis, self.problem = analysis, analysis.problem
+
+    @cached_property
+    def inputs(self) -> list[Input]:
+        """The inputs that the output, the seed or an index needs, in the user's order."""
+        p = self.problem
+        used = set(walk([p.out, *([] if p.seed.value is None else [p.seed.value])]))
+        asked = {x.node for x in p.wrt}
+        return [
+            i
+            for i in p.inputs.values()
+            if i.node in used or i.node in asked or i.node.dtype != "float"
+        ]
+
+    @cached_property
+    def arguments(self) -> list[Input]:
+        """The inputs that the output itself needs, floats and labels."""
+        used = set(walk([self.problem.out]))
+        return [i for i in self.inputs if i.node in used or i.node.dtype != "float"]
+
+    @cached_property
+    def wrt(self) -> list[Input]:
+        """The inputs to differentiate by that the output depends on."""
+        return [x for x in self.problem.wrt if self.analysis.gradients.of[x.node] is not None]
+
+    @cached_property
+    def idle(self) -> list[Input]:
+        """The inputs to differentiate by that the output does not depend on."""
+        return [x for x in self.problem.wrt if x not in self.wrt]
+
+    # ---- names -----------------------------------------------------------------------------------
+
+    @cached_property
+    def names(self) -> dict[Node, Name]:
+        """The names of the inputs and of the seed."""
+        found = {i.node: Name(self.safe(i.name)) for i in self.problem.inputs.values()}
+        return found | {self.problem.seed.node: Name(self.problem.seed.name)}
+
+    @cached_property
+    def own(self) -> dict[Node, str]:
+        """What the program calls its intermediates and its output, over the graph as it is here."""
+        p = self.problem
+        inputs = {i.node for i in p.inputs.values()}
+        named = {n: name for name, n in p.names.items() if n not in inputs and n.op.inputs}
+        named.setdefault(p.out, p.out_name)
+        order = [n for n in walk([p.out]) if n in named and n not in inputs]
+        return {self.bare(n): self.safe(named[n]) for n in order}
+
+    @staticmethod
+    def safe(name: str) -> str:
+        """A name of the user's that hides no library."""
+        return f"{name}_" if name in MODULES else name
+
+    def fresh(self, *more: str) -> Names:
+        """Names that neither the program nor the libraries have."""
+        p = self.problem
+        return Names({*MODULES, *map(self.safe, (*p.inputs, *p.names, p.seed.name)), *more})
+
+    # ---- graphs ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _bare(self) -> dict[Node, Node]:
+        return {}
+
+    def bare(self, node: Node) -> Node:
+        """A node of the problem without its place in the text."""
+        if node not in self._bare:
+            self._bare[node] = without_spans(node)
+        return self._bare[node]
+
+    @cached_property
+    def out(self) -> Node:
+        """The output."""
+        return self.bare(self.problem.out)
+
+    def gradients(self, *, seeded: bool) -> list[Node]:
+        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit seed."""
+        p = self.problem
+        kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
+        found = []
+        for x in self.wrt:
+            grad = self.analysis.gradients.of[x.node]
+            assert grad is not None
+            if p.seed.implicit and not seeded:
+                grad = substitute(grad, {p.seed.node: _ones(p.seed.node)})
+            short = simplify(grad, kept, IN_CODE)
+            found.append(without_spans(substitute(short, {n: self.bare(n) for n in kept})))
+        return found
+
+    # ---- numbers ---------------------------------------------------------------------------------
+
+    @cached_property
+    def given(self) -> bool:
+        """Whether all inputs and the seed have values that can be written out."""
+        seed = self.problem.seed
+        return seed.value is not None and all(self.is_written(i) for i in self.inputs)
+
+    def is_written(self, x: Input) -> bool:
+        """Whether an input's value stands in the program; labels always do."""
+        return x.value is not None and (x.value.size <= LARGE or x.node.dtype != "float")
+
+    def expected(self, x: Input):
+        """The numbers of a gradient, to 7 digits; None where they are not known or too many."""
+        value = self.analysis.grad_value(x) if self.given else None
+        if value is None or value.size > LARGE or not np.all(np.isfinite(value)):
+            return None
+        return np.array([float(f"{v:.7g}") for v in value.flat]).reshape(value.shape)
+
+    @property
+    def seed_array(self):
+        """The seed where it was given as numbers."""
+        value = self.problem.seed.value
+        given = value is not None and value.op.name == "tensor" and value.span is None
+        return value.attrs["data"].value if given else None
+
+    def refuse_barriers(self, target: str) -> None:
+        """Refuse what finite differences see through, where they are the program's test."""
+        for node in walk([self.problem.out]):
+            if node.op.family == "barrier":
+                raise GradcliError(
+                    "unsupported",
+                    f"finite differences, which test --target {target}, see through "
+                    f"{node.op.name}()",
+                    span=node.span,
+                    hint="--target torch and --target jax have words for it",
+                )
+
+
+def _ones(seed: Node) -> Node:
+    return OPS["constant"](value=1.0) if seed.shape == () else OPS["ones"](size=seed.shape)
+
+
+def unpacked(names: Sequence[str]) -> str:
+    """Names as a tuple is unpacked: `(a,)`, `a, b`."""
+    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
+
+
+def indented(lines: list[str]) -> list[str]:
+    """Lines inside a function."""
+    return [f"    {line}" if line else line for line in lines]
+
+
+def named(nodes: Mapping[Node, str]) -> dict[Node, Name]:
+    """Names for a writer."""
+    return {node: Name(name) for node, name in nodes.items()}
