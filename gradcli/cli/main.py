@@ -198,6 +198,17 @@ def graph(streams: Streams, given: Given) -> None:
 
 
 @app.command()
+@takes(*REQUEST, "target", "output", "color", *ALWAYS)
+def code(streams: Streams, given: Given) -> None:
+    """Write a program that computes the gradient and asserts it: it runs as it stands."""
+    from ..explanation.programs import program
+    from ..render.programs import render_program
+
+    text = program(_analysis(streams, given), given.target.value)
+    streams.write(render_program(text, _environment(streams, given, full=True)), given.output)
+
+
+@app.command()
 @takes(*REQUEST, "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves.

@@ -44,8 +44,8 @@ class Operator:
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
     numpy       what to call it in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the
-                inputs, {dim} for an attribute, {dim?} for one that is left out where it is as usual;
-                or (**attrs) -> text. None: it is said as it is meant, or not at all
+                inputs, {dim} for an attribute, {dim?} for one left out where it is as usual; or
+                (**attrs) -> text. None: it is said as it is meant, or not at all
     jax         the same in JAX; None: as in NumPy, "": JAX has no words for it
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first

@@ -1,7 +1,7 @@
 """A graph as code of an array library: NumPy, under `import numpy as np`, or JAX.
 
 What an operator is called there is in its record (the fields `numpy` and `jax`); what takes more
-than a name is in array_words.
+than a name is in array_words and array_places.
 """
 
 import ast
@@ -14,7 +14,7 @@ from ..errors import GradcliError
 from ..graphs import Node
 from ..operators.indexing import index_text
 from ..operators.leaves import Array
-from . import tree
+from . import array_places, tree  # noqa: F401  (it adds to the words)
 from .array_words import IN_OTHER_WORDS
 from .formula import Writer
 from .spelling import spelled
@@ -111,7 +111,8 @@ class ArrayWriter(Writer):
     def as_array(self, node: Node, place: int) -> Tree:
         """An operand, as an array where it would be a Python number."""
         written = self.operand(node, place)
-        return self.function_call("array", written) if node.inputs[place] in self.numbers else written
+        number = node.inputs[place] in self.numbers
+        return self.function_call("array", written) if number else written
 
     def library(self, name: str) -> str:
         """The library's function of this name."""

@@ -184,7 +184,8 @@ def celu(g, y, x, *, alpha=1.0):
     dtype="float",
     kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes the slope of the left side",
-    numpy="1.0507009873554805 * np.where({0} > 0, {0}, 1.6732632423543772 * np.expm1(np.minimum({0}, 0)))",
+    numpy=f"{SELU_SCALE} * np.where({{0}} > 0, {{0}}, "
+    f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
     jax="jax.nn.selu",
 )
 def selu(g, y, x):

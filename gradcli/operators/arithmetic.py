@@ -290,7 +290,8 @@ round = steps(
 
 
 @elementwise(
-    lambda x: x * x, index=lambda lower, i, x: x**2,
+    lambda x: x * x,
+    index=lambda lower, i, x: x**2,
     numpy="np.square",
 )
 def square(g, y, x):

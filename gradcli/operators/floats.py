@@ -74,6 +74,7 @@ def copysign(g, y, a, b):
     kink=lambda y, a, b: a.eq(b),
     caveat="to a 1, and 0 where a and b are equal, as PyTorch has it",
     numpy="np.nextafter",
+    jax="",
 )
 def nextafter(g, y, a, b):
     """The number beside a on the way to b."""

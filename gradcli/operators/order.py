@@ -24,7 +24,16 @@ WRITTEN = 4  # elements whose order is written out in symbols
 
 
 def selected(
-    name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_OF_EQUALS, numpy=None, **fields
+    name,
+    shape,
+    numbers,
+    symbols=None,
+    *,
+    call,
+    examples,
+    caveat=ONE_OF_EQUALS,
+    numpy=None,
+    **fields,
 ):
     """The operators `{name}_values` and `{name}_indices`.
 
@@ -303,9 +312,7 @@ def _middle_of_all(name, along, sentence):
 
 
 LOWER_MIDDLE = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"
-along_median = _middle(
-    "median", _median, lambda *, keepdim, **_: kept(LOWER_MIDDLE, keepdim)
-)
+along_median = _middle("median", _median, lambda *, keepdim, **_: kept(LOWER_MIDDLE, keepdim))
 along_nanmedian = _middle("nanmedian", _nanmedian)
 median_all = _middle_of_all(
     "median", along_median[0], "Middle of all elements in order; the lower of two; nan if one is."

@@ -190,6 +190,7 @@ angle = steps(
     lambda y, x: x.eq(0),
     dtype="float",
     numpy="np.where({0} < 0, np.pi, 0.0)",
+    jax="jnp.angle",
 )
 
 
@@ -300,7 +301,9 @@ def _erf(x):
 
 
 @elementwise(
-    _erf, symbolic=lambda sp, x: sp.erf(x), dtype="float",
+    _erf,
+    symbolic=lambda sp, x: sp.erf(x),
+    dtype="float",
     numpy="scipy.special.erf",
 )
 def erf(g, y, x):

@@ -30,7 +30,10 @@ def sum(g, y, x, dim):
 
 
 @reduction(
-    average, dtype="float", symbolic=elements.mean, index="mean",
+    average,
+    dtype="float",
+    symbolic=elements.mean,
+    index="mean",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
 )
 def mean(g, y, x, dim):

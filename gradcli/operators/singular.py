@@ -81,6 +81,7 @@ def svd_right(g, y, x):
     spelling="linalg.svd({0}).U",
     examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
     numpy="np.linalg.svd({0})[0]",
+    jax="",
 )
 def svd_left_all(g, y, x):
     """The left singular vectors of x, and as many more as make a square; those are constants."""
@@ -97,6 +98,7 @@ def svd_left_all(g, y, x):
     spelling="linalg.svd({0}).Vh",
     examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
     numpy="np.linalg.svd({0})[2]",
+    jax="",
 )
 def svd_right_all(g, y, x):
     """The right singular vectors of x, and as many more as make a square; those are constants."""

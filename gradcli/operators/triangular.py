@@ -90,9 +90,7 @@ def _cholesky(x, *, upper):
     symbolic=matrix_elements.cholesky_factor,
     dtype="float",
     torch=LINALG + "cholesky",
-    numpy=lambda *, upper: (
-        "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})"
-    ),
+    numpy=lambda *, upper: "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})",
     examples=(
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),

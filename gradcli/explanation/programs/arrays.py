@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -53,24 +54,30 @@ def values(plan: Plan, choice: Choice, inputs: Sequence[Input], module: str) -> 
         if draw is None:
             lines.append(f"{name} = {array_text(i.value, module)}")
         else:
-            lines += _random(name, draw, i.shape)
+            lines += _random(name, draw, i.shape, module)
     return lines
 
 
-def _random(name: str, draw: Draw, shape: tuple[int, ...]) -> list[str]:
+def _random(name: str, draw: Draw, shape: tuple[int, ...], module: str) -> list[str]:
     if draw.is_matrix(shape):
-        unit = f"{shape[-1]} * np.eye({shape[-1]})"
-        return [f"{name} = rng.normal(size={shape})", f"{name} = {name} @ {name}.mT + {unit}"]
+        unit = f"{shape[-1]} * {module}.eye({shape[-1]})"
+        drawn = _in_module(f"rng.normal(size={shape})", module)
+        return [f"{name} = {drawn}", f"{name} = {name} @ {name}.mT + {unit}"]
     if not draw.high:
-        return [f"{name} = rng.normal(size={shape})"]
-    return [f"{name} = rng.uniform({draw.low}, {draw.high}, size={shape})"]
+        return [f"{name} = {_in_module(f'rng.normal(size={shape})', module)}"]
+    uniform = f"rng.uniform({draw.low}, {draw.high}, size={shape})"
+    return [f"{name} = {_in_module(uniform, module)}"]
+
+
+def _in_module(drawn: str, module: str) -> str:
+    return drawn if module == "np" else f"{module}.array({drawn})"
 
 
 def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
     """The seed: a value, an expression, or random numbers."""
     p, given = plan.problem, plan.seed_array
     if p.seed.value is None or (given is not None and given.size > LARGE):
-        return f"rng.normal(size={p.out.shape})"
+        return _in_module(f"rng.normal(size={p.out.shape})", writer.module)
     if given is not None:
         return array_text(given, writer.module)
     names = plan.names | {p.out: Name(plan.safe(p.out_name))}
@@ -79,7 +86,7 @@ def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
     return f"{writer.module}.array({tree.text(written)}.0)" if plain else tree.text(written)
 
 
-def helpers(*writers: ArrayWriter) -> list[str]:
+def helpers(*writers: Any) -> list[str]:
     """The functions that formulas call, each with two empty lines after it."""
     found = {name: text for w in writers for name, text in w.helpers.items()}
     return [line for text in found.values() for line in [*text.strip().splitlines(), "", ""]]

@@ -20,7 +20,7 @@ def program(plan: Plan) -> str:
 class _CustomVjp:
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.names = plan.fresh("rng", "check_grads", "saved")
+        self.names = plan.fresh()
         own = plan.problem.out_name
         self.f = self.names.free("f" if own == "out" else f"{own}_function")
         # Labels are arguments too; other inputs, by which nobody asked, are not: no 0 for them.
@@ -56,7 +56,7 @@ class _CustomVjp:
         seed = plan.problem.seed
         known = {seed.node: Name(seed.name)} | {n: Name(name) for n, name in saved.names.items()}
         writer = JaxWriter(known | plan.names)
-        made = Statements(writer, grads, {}, plan.fresh("saved", *saved.names.values()))
+        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         found = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         texts = [found.get(i.name, "None") for i in self.arguments]
         line = f"return {unpacked(texts)}"

@@ -46,6 +46,14 @@ DRAWS = (
 )
 
 
+def _nowhere(said: str) -> GradcliError:
+    return GradcliError(
+        "unsupported",
+        f"{said}, so that the program could not be tested",
+        hint="give values at which the function is smooth: -v x=[...]",
+    )
+
+
 class Choice(NamedTuple):
     """What a program is tested at: the values given, where they are kept, and a draw for the rest;
     None where there is no rest.
@@ -68,20 +76,20 @@ def suitable(plan: Plan) -> Choice:
         for draw in DRAWS:
             if all(_agrees(plan, Choice(draw, kept), seed) for seed in range(TRIES)):
                 return Choice(draw, kept)
-    raise GradcliError(
-        "unsupported",
-        "gradient and finite differences agree at no random values, so that the program could "
-        "not be tested",
-        hint="give values: -v x=[...]; gradcli check says where they differ",
-    )
+    raise _nowhere("gradient and finite differences agree at no random values")
 
 
 def finite(plan: Plan) -> Choice:
-    """The same, for a test without finite differences: values given stay."""
-    try:
-        return Choice(suitable(plan).draw or DRAWS[0])
-    except GradcliError:
+    """The first choice at which output and gradients are finite; values given stay.
+
+    Raises GradcliError where there is none.
+    """
+    if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
+    for draw in DRAWS:
+        if all(_is_finite(plan, Choice(draw), seed) for seed in range(TRIES)):
+            return Choice(draw)
+    raise _nowhere("the gradient is finite at no random values")
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
@@ -90,17 +98,35 @@ def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
     return None if stays else choice.draw or DRAWS[0]
 
 
-def _agrees(plan: Plan, choice: Choice, seed: int = 0) -> bool:
-    rng = np.random.default_rng(seed)
-    values = {}
+def _point(plan: Plan, choice: Choice, seed: int) -> tuple[dict[Node, Any], Any, Any]:
+    """Values of the inputs, a seed for the output, and the generator of more numbers."""
+    rng, values = np.random.default_rng(seed), {}
     for i in plan.problem.inputs.values():
         draw = drawn(plan, i, choice)
         values[i.node] = i.value if draw is None else draw.array(rng, i.shape)
+    return values, rng.normal(size=plan.problem.out.shape), rng
+
+
+def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
     p = plan.problem
-    weights = rng.normal(size=p.out.shape)
+    return Evaluator({**values, p.seed.node: weights}, limits=p.limits)
+
+
+def _is_finite(plan: Plan, choice: Choice, seed: int) -> bool:
+    values, weights, _ = _point(plan, choice, seed)
+    nodes = [plan.problem.out, *(plan.analysis.gradients.of[x.node] for x in plan.wrt)]
+    try:
+        found = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
+    except GradcliError:
+        return False
+    return all(bool(np.all(np.isfinite(array))) for array in found)
+
+
+def _agrees(plan: Plan, choice: Choice, seed: int = 0) -> bool:
+    values, weights, rng = _point(plan, choice, seed)
     try:
         with np.errstate(all="ignore"):
-            grads = Evaluator({**values, p.seed.node: weights}, limits=p.limits)
+            grads = _evaluator(plan, values, weights)
             return all(
                 abs(found - slope) <= CLOSE * max(1.0, abs(slope))
                 for found, slope in _slopes(plan, values, weights, grads, rng)

@@ -29,7 +29,7 @@ def program(plan: Plan) -> str:
 class _Jax:
     def __init__(self, plan: Plan):
         self.plan = plan
-        names = plan.fresh("rng", "check_grads")
+        names = plan.fresh()
         self.f, self.vjp = names.free("f"), names.free("vjp")
         self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
 
@@ -77,7 +77,7 @@ class _Jax:
         """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
         plan = self.plan
         own = {node: name for node, name in plan.own.items() if node is not plan.out}
-        writer = JaxWriter(plan.names | {plan.out: Name(plan.safe(plan.problem.out_name))})
+        writer = JaxWriter(plan.all_names | {plan.out: Name(plan.safe(plan.problem.out_name))})
         try:
             made = Statements(writer, plan.gradients(seeded=False), own, plan.fresh())
         except GradcliError:

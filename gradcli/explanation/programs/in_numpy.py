@@ -46,7 +46,7 @@ def program(plan: Plan) -> str:
 class _NumPy:
     def __init__(self, plan: Plan):
         self.plan, self.choice = plan, suitable(plan)
-        names = plan.fresh("put", "put_over", "rng", "direction")
+        names = plan.fresh()
         self.f, self.f_grad = names.free("f"), names.free("f_grad")
         self.elements, self.slope = names.free("differences"), names.free("slope")
         self.arguments = [plan.safe(i.name) for i in plan.arguments]
@@ -54,7 +54,7 @@ class _NumPy:
         self.seed = "" if plan.problem.seed.implicit else plan.problem.seed.name
 
     def text(self) -> str:
-        plan, writers = self.plan, [ArrayWriter(self.plan.names) for _ in range(2)]
+        plan, writers = self.plan, [ArrayWriter(self.plan.names), ArrayWriter(self.plan.all_names)]
         f = function(self.f, self.arguments, forward(plan, writers[0], plan.fresh()))
         parts = [f, self._gradient(writers[1]), *self._differences(), self._test()]
         whole = helpers(*writers)

@@ -15,7 +15,11 @@ from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
 
-MODULES = ("torch", "F", "np", "jnp", "jax", "scipy")
+# Names that programs need for themselves: an input that is called so gets a _ after its name.
+RESERVED = (
+    "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
+    "saved", "put", "put_over", "direction",
+)  # fmt: skip
 LARGE = 60  # numbers of an array that are written out
 
 
@@ -57,9 +61,14 @@ class Plan:
 
     @cached_property
     def names(self) -> dict[Node, Name]:
-        """The names of the inputs and of the seed."""
-        found = {i.node: Name(self.safe(i.name)) for i in self.problem.inputs.values()}
-        return found | {self.problem.seed.node: Name(self.problem.seed.name)}
+        """The names of the inputs."""
+        return {i.node: Name(self.safe(i.name)) for i in self.problem.inputs.values()}
+
+    @cached_property
+    def all_names(self) -> dict[Node, Name]:
+        """The names of the inputs, and of the seed where there is one."""
+        seed = self.problem.seed
+        return self.names if seed.implicit else self.names | {seed.node: Name(seed.name)}
 
     @cached_property
     def own(self) -> dict[Node, str]:
@@ -73,13 +82,13 @@ class Plan:
 
     @staticmethod
     def safe(name: str) -> str:
-        """A name of the user's that hides no library."""
-        return f"{name}_" if name in MODULES else name
+        """A name of the user's, changed where programs need it for themselves."""
+        return f"{name}_" if name in RESERVED else name
 
     def fresh(self, *more: str) -> Names:
-        """Names that neither the program nor the libraries have."""
+        """Names that nothing in a program has, nor any of `more`."""
         p = self.problem
-        return Names({*MODULES, *map(self.safe, (*p.inputs, *p.names, p.seed.name)), *more})
+        return Names({*RESERVED, *map(self.safe, (*p.inputs, *p.names, p.seed.name)), *more})
 
     # ---- graphs ----------------------------------------------------------------------------------
 
@@ -135,8 +144,9 @@ class Plan:
     def seed_array(self):
         """The seed where it was given as numbers."""
         value = self.problem.seed.value
-        given = value is not None and value.op.name == "tensor" and value.span is None
-        return value.attrs["data"].value if given else None
+        if value is None or value.op.name != "tensor" or value.span is not None:
+            return None
+        return value.attrs["data"].value
 
     def refuse_barriers(self, target: str) -> None:
         """Refuse what finite differences see through, where they are the program's test."""

@@ -4,10 +4,12 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.statements import Statements
-from ...notation.torch_code import TorchWriter, array, held
+from ...notation.torch_code import array, held
 from ...notation.tree import Name
+from .arrays import helpers
 from .draws import Choice, Draw, drawn, finite
 from .plan import Plan, named
+from .torch_writer import ProgramWriter
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
 
@@ -54,26 +56,25 @@ def header(body: list[str], *modules: str) -> list[str]:
 class _Torch:
     def __init__(self, plan: Plan):
         self.plan, self.problem = plan, plan.problem
+        known = plan.all_names | named(plan.own)
+        self.writers = [ProgramWriter(plan.names), ProgramWriter(known)]
         held_back = held(self.problem.out)
         self.tracked = [x for x in self.problem.wrt if x.node not in held_back]
-        self.by_formula = any(
-            x in plan.wrt and plan.expected(x) is None for x in self.tracked
-        )
+        self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
 
     def text(self) -> str:
         plan = self.plan
         choice = Choice(None) if plan.given else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
-        forward = Statements(
-            TorchWriter(plan.names), [plan.out], plan.own, plan.fresh()
-        )
+        forward = Statements(self.writers[0], [plan.out], plan.own, plan.fresh())
         lines = [f"{s.name} = {s.text}" for s in forward.lines]
         seed, back = self._seed()
         body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
         if self._wants_double(choice):
             body = [DOUBLE, "", *body]
-        return "\n".join([*header(body), "", *body]) + "\n"
+        own = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
+        return "\n".join([*header(body), "", *own, *body]) + "\n"
 
     def _wants_double(self, choice: Choice) -> bool:
         """Whether single precision would change a number, or might miss an assertion."""
@@ -101,7 +102,7 @@ class _Torch:
             return array(given)
         names = self.plan.names | {p.out: Name(out)}
         names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
-        writer = TorchWriter(names)
+        writer = ProgramWriter(names)
         written = writer.tree(p.seed.value)
         text = tree.text(written)
         return f"torch.tensor(float({text}))" if p.seed.value in writer.numbers else text
@@ -126,9 +127,8 @@ class _Torch:
             for x, grad in zip(plan.wrt, plan.gradients(seeded=False))
             if x in self.tracked
         ]
-        known = plan.names | named(plan.own)
         names = plan.fresh()
-        formulas = Statements(TorchWriter(known), [g for _, g in pairs], {}, names)
+        formulas = Statements(self.writers[1], [g for _, g in pairs], {}, names)
         lines = [f"{s.name} = {s.text}" for s in formulas.lines]
         for (x, _), written in zip(pairs, formulas.formulas):
             lines += _close(f"{plan.safe(x.name)}.grad", tree.text(written))
@@ -137,10 +137,9 @@ class _Torch:
 
 def _close(found: str, expected: str) -> list[str]:
     """An assertion, on one line where it fits."""
-    tolerance = ", rtol=1e-5, atol=1e-6" if expected.startswith("torch.tensor(") else ""
-    line = f"torch.testing.assert_close({found}, {expected}{tolerance})"
+    tolerance = ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
+    line = f"torch.testing.assert_close({', '.join([found, expected, *tolerance])})"
     if len(line) <= 88:
         return [line]
-    arguments = [found, expected, *tolerance.removeprefix(", ").split("  ")]
-    return ["torch.testing.assert_close(", *(f"    {a}," for a in arguments if a), ")"]
-
+    arguments = [found, expected, *tolerance]
+    return ["torch.testing.assert_close(", *(f"    {a}," for a in arguments), ")"]

@@ -5,32 +5,16 @@ import re
 from ...graphs import Node
 from ...notation import tree
 from ...notation.statements import Statements
-from ...notation.torch_code import TorchWriter
-from ...notation.tree import Call, Name, Tree
-from .arrays import assigned
+from ...notation.tree import Name
+from .arrays import assigned, helpers
 from .draws import suitable
 from .plan import Plan, indented, unpacked
 from .pytorch import DOUBLE, header, values
 from .saved import Saved, free_names
+from .torch_writer import ProgramWriter
 
+MANY = 500  # elements of which gradcheck no longer moves each by itself
 ONCE = "from torch.autograd.function import once_differentiable"
-
-
-class FunctionWriter(TorchWriter):
-    """Formulas whose new tensors have dtype and device of the seed."""
-
-    def __init__(self, names, seed: str):
-        super().__init__(names)
-        self.seed = seed
-
-    def written(self, node: Node) -> Tree:
-        """The formula of a node."""
-        found = super().written(node)
-        makes = isinstance(found, Call) and not found.function.endswith("_like")
-        if makes and node.op.family == "leaf" and node.dtype == "float":
-            like = [(name, Name(f"{self.seed}.{name}")) for name in ("dtype", "device")]
-            return found._replace(named=(*found.named, *like))
-        return found
 
 
 def program(plan: Plan) -> str:
@@ -42,7 +26,7 @@ def program(plan: Plan) -> str:
 class _Function:
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.names = plan.fresh("ctx")
+        self.names = plan.fresh()
         self.class_name = self.names.free(_class_name(plan))
         self.arguments = plan.arguments
         self.seed = plan.problem.seed.name
@@ -65,10 +49,13 @@ class _Function:
             *indented(["@staticmethod", *(["@once_differentiable"] if once else [])]),
             *indented([*self._def("backward", [self.seed]), *indented([*opened, *backward])]),
         ]
-        test = [DOUBLE, "", *values(plan, choice, self.arguments, {plan.safe(x.name) for x in plan.wrt})]
+        tracked = {plan.safe(x.name) for x in plan.wrt}
+        test = [DOUBLE, "", *values(plan, choice, self.arguments, tracked)]
         at = unpacked(self._named) if len(self._named) == 1 else f"({unpacked(self._named)})"
-        check = f"assert torch.autograd.gradcheck({self.class_name}.apply, {at})"
-        whole = [*body, "", "", *test, check]
+        many = sum(x.node.numel for x in plan.wrt) > MANY
+        fast = ", fast_mode=True" * many
+        check = f"assert torch.autograd.gradcheck({self.class_name}.apply, {at}{fast})"
+        whole = [*helpers(self.writer), *body, "", "", *test, check]
         return "\n".join([*header(whole, *([ONCE] if once else [])), "", "", *whole]) + "\n"
 
     @property
@@ -81,10 +68,10 @@ class _Function:
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
         plan, seed = self.plan, self.plan.problem.seed
         known = {seed.node: Name(self.seed)} | {n: Name(name) for n, name in saved.names.items()}
-        writer = FunctionWriter(known, self.seed)
+        writer = self.writer = ProgramWriter(known, like=self.seed)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
             writer.shapes.setdefault(i.shape, plan.names[i.node])
-        made = Statements(writer, grads, {}, plan.fresh("ctx", *saved.names.values()))
+        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         results = [self._result(i.name) if i.name in formulas else "None" for i in self.arguments]
         if len(formulas) == 1:
@@ -112,15 +99,24 @@ class _Function:
         shapes = [n for n in kept if n not in values]
         for name in shapes:
             for k, line in enumerate(backward):
-                backward[k] = _by_shape(line, name)
-        return [n for n in kept if n not in shapes], shapes
+                backward[k] = self._by_shape(line, name)
+        values |= free_names(backward)
+        return [n for n in kept if n in values], [n for n in shapes if n not in values]
+
+    def _by_shape(self, line: str, name: str) -> str:
+        """A line that reads the shape of `name` from ctx."""
+        shape = f"ctx.{name}_shape"
+        line = re.sub(rf"\b{name}\.shape\b", shape, line)
+        line = re.sub(rf"\b{name}\.numel\(\)", f"{shape}.numel()", line)
+        line = re.sub(rf"\.expand_as\({name}\)", f".expand({shape})", line)
+        return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
 
     def _forward(self, saved: Saved, kept: list[str], shapes: list[str]) -> list[str]:
         plan = self.plan
         wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
         wanted |= {n: name for n, name in saved.inner.items() if name in kept}
         made = Statements(
-            TorchWriter(plan.names), [plan.out], wanted, plan.fresh("ctx", *wanted.values())
+            ProgramWriter(plan.names), [plan.out], wanted, plan.fresh(*wanted.values())
         )
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
@@ -131,18 +127,8 @@ def _returned(results: list[str]) -> str:
     return f"return {', '.join(results)}"
 
 
-def _by_shape(line: str, name: str) -> str:
-    """A line that reads the shape of `name` from ctx."""
-    shape = f"ctx.{name}_shape"
-    line = re.sub(rf"\b{name}\.shape\b", shape, line)
-    line = re.sub(rf"\b{name}\.numel\(\)", f"{shape}.numel()", line)
-    line = re.sub(rf"\.expand_as\({name}\)", f".expand({shape})", line)
-    return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"g.new_\1({shape})", line)
-
-
 def _class_name(plan: Plan) -> str:
     """The name of the output in capitals, else that of the last operation."""
     name = plan.problem.out_name
-    return "".join(part.capitalize() for part in (plan.out.op.name if name == "out" else name).split("_"))
-
-
+    words = (plan.out.op.name if name == "out" else name).split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) or "Function"

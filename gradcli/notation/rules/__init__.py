@@ -11,6 +11,6 @@ from .registry import LAYOUT, RULES, Rule, layout, rule
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "RULES", "Rule", "broadcasting", "layout", "matrices", "places", "products",
-    "rule", "sums",
+    "IN_CODE", "LAYOUT", "RULES", "Rule", "broadcasting", "layout", "matrices", "places",
+    "products", "rule", "sums",
 ]  # fmt: skip
