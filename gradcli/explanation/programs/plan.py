@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ...errors import GradcliError
-from ...graphs import OPS, Node, walk
+from ...graphs import OPS, Node, intern, walk
 from ...language.problem import Input
 from ...lazy import np
 from ...notation.rules import IN_CODE
@@ -99,7 +99,7 @@ class Plan:
     def bare(self, node: Node) -> Node:
         """A node of the problem without its place in the text."""
         if node not in self._bare:
-            self._bare[node] = without_spans(node)
+            self._bare[node] = _in_floats(without_spans(node))
         return self._bare[node]
 
     @cached_property
@@ -118,7 +118,8 @@ class Plan:
             if p.seed.implicit and not seeded:
                 grad = substitute(grad, {p.seed.node: _ones(p.seed.node)})
             short = simplify(grad, kept, IN_CODE)
-            found.append(without_spans(substitute(short, {n: self.bare(n) for n in kept})))
+            short = substitute(short, {n: self.bare(n) for n in kept})
+            found.append(_in_floats(without_spans(short)))
         return found
 
     # ---- numbers ---------------------------------------------------------------------------------
@@ -163,6 +164,25 @@ class Plan:
 
 def _ones(seed: Node) -> Node:
     return OPS["constant"](value=1.0) if seed.shape == () else OPS["ones"](size=seed.shape)
+
+
+def _in_floats(node: Node) -> Node:
+    """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs."""
+    done: dict[Node | None, Node | None] = {None: None}
+    for n in walk([node]):
+        inputs = tuple(done[i] for i in n.inputs)
+        if n.dtype == "float" and n.op.family == "elementwise":
+            inputs = tuple(map(_as_float, inputs))
+        done[n] = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+    found = done[node]
+    assert found is not None
+    return found
+
+
+def _as_float(node: Node | None) -> Node | None:
+    if node is None or node.op.name != "constant" or node.dtype != "int":
+        return node
+    return OPS["constant"](value=float(node.attrs["value"]))
 
 
 def unpacked(names: Sequence[str]) -> str:
