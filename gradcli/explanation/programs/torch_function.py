@@ -30,6 +30,7 @@ class _Function:
         self.class_name = self.names.free(_class_name(plan))
         self.arguments = plan.arguments
         self.seed = plan.problem.seed.name
+        self.writers: list[ProgramWriter] = []
 
     def text(self) -> str:
         plan = self.plan
@@ -55,7 +56,7 @@ class _Function:
         many = sum(x.node.numel for x in plan.wrt) > MANY
         fast = ", fast_mode=True" * many
         check = f"assert torch.autograd.gradcheck({self.class_name}.apply, {at}{fast})"
-        whole = [*helpers(self.writer), *body, "", "", *test, check]
+        whole = [*helpers(*self.writers), *body, "", "", *test, check]
         return "\n".join([*header(whole, *([ONCE] if once else [])), "", "", *whole]) + "\n"
 
     @property
@@ -68,7 +69,8 @@ class _Function:
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
         plan, seed = self.plan, self.plan.problem.seed
         known = {seed.node: Name(self.seed)} | {n: Name(name) for n, name in saved.names.items()}
-        writer = self.writer = ProgramWriter(known, like=self.seed)
+        writer = ProgramWriter(known, like=self.seed)
+        self.writers.append(writer)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
             writer.shapes.setdefault(i.shape, plan.names[i.node])
         made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
@@ -98,9 +100,11 @@ class _Function:
         values = set(saved.names.values())
         shapes = [n for n in kept if n not in values]
         for name in shapes:
-            for k, line in enumerate(backward):
-                backward[k] = self._by_shape(line, name)
-        values |= free_names(backward)
+            rewritten = [self._by_shape(line, name) for line in backward]
+            if name in free_names(rewritten):
+                values.add(name)
+            else:
+                backward[:] = rewritten
         return [n for n in kept if n in values], [n for n in shapes if n not in values]
 
     def _by_shape(self, line: str, name: str) -> str:
@@ -108,6 +112,7 @@ class _Function:
         shape = f"ctx.{name}_shape"
         line = re.sub(rf"\b{name}\.shape\b", shape, line)
         line = re.sub(rf"\b{name}\.numel\(\)", f"{shape}.numel()", line)
+        line = re.sub(rf"torch\.full_like\({name}, ", f"{self.seed}.new_full({shape}, ", line)
         line = re.sub(rf"\.expand_as\({name}\)", f".expand({shape})", line)
         return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
 
@@ -115,9 +120,9 @@ class _Function:
         plan = self.plan
         wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
         wanted |= {n: name for n, name in saved.inner.items() if name in kept}
-        made = Statements(
-            ProgramWriter(plan.names), [plan.out], wanted, plan.fresh(*wanted.values())
-        )
+        writer = ProgramWriter(plan.names)
+        self.writers.append(writer)
+        made = Statements(writer, [plan.out], wanted, plan.fresh(*wanted.values()))
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]
