@@ -252,6 +252,25 @@ def formula(
     return found if len(found) > 1 else next(iter(found.values()))
 
 
+def code(
+    expr: str,
+    target: str = "torch",
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | str | None = None,
+) -> str:
+    """A Python program that computes the gradient of `expr` and ends without an error where it is
+    right.
+
+    `target` is "torch", "jax", "numpy", "torch-function" or "custom-vjp". Raises GradcliError.
+    """
+    from .explanation.programs import program
+
+    return program(_pose(expr, shapes, values, grad, wrt), target)
+
+
 def seed_for(
     expr: str,
     target: Values,

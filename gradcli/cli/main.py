@@ -224,6 +224,17 @@ def graph(streams: Streams, given: Given) -> None:
 
 
 @app.command()
+@takes(*REQUEST, "library", "output", "color", *ALWAYS)
+def code(streams: Streams, given: Given) -> None:
+    """Write a program that computes the gradient and asserts it: it runs as it stands."""
+    from ..explanation.programs import program
+    from ..render.programs import render_program
+
+    text = program(_analysis(streams, given), given.library.value)
+    streams.write(render_program(text, _environment(streams, given, full=True)), given.output)
+
+
+@app.command()
 @takes(*REQUEST, "claim", "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves; or

@@ -39,6 +39,16 @@ class GraphFormat(StrEnum):
     dot = "dot"
 
 
+class Target(StrEnum):
+    """What a program can be written for."""
+
+    torch = "torch"
+    jax = "jax"
+    numpy = "numpy"
+    torch_function = "torch-function"
+    custom_vjp = "custom-vjp"
+
+
 class Option(NamedTuple):
     """The type of an option or argument, its value where it is left out, and what typer is told."""
 
@@ -96,6 +106,10 @@ OPTIONS = {
     "graph_format": _option(
         GraphFormat | None, None, "-f", "--format",
         help="terminal, or plain in a pipe, if left out.",
+    ),
+    "library": _option(
+        Target, Target.torch, "-t", "--target",
+        help="Lines for a library, or a function with a backward of its own.",
     ),
     "output": _option(
         str | None, None, "-o", "--output", metavar="FILE", help="Write to a file.",

@@ -5,16 +5,20 @@ operator's own.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax.scipy.linalg
 import jax.scipy.special
 
 from ..backends.numeric import Evaluator
 from ..graphs import Node, walk
 from ..lazy import np
+from ..notation.array_code import expression
+from ..notation.array_words import IN_OTHER_WORDS
+from ..notation.tree import Name
 from ..operators.leaves import Array
 from . import Answer, Unsaid
 
@@ -104,14 +108,14 @@ def _same(value: Any, expected: Any) -> bool:
 
 def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
     """Functions that may mean the operation, called with its inputs; the values of those here."""
-    op, attrs = node.op, node.attrs
+    op = node.op
     if op.family == "leaf":
-        yield lambda: jnp.asarray(op.value(**attrs))
+        yield lambda: jnp.asarray(op.value(**node.attrs))
         return
     if op.family == "barrier":
         yield jax.lax.stop_gradient
-    if op.jax is not None:
-        yield lambda *xs: op.jax(jax, *_in_place(node, xs), **attrs)
+    if op.jax or op.numpy or op.name in IN_OTHER_WORDS:
+        yield _written(node)
     for name in (op.name, *op.aliases):
         for module in MODULES:
             function = getattr(module, name, None)
@@ -123,10 +127,16 @@ def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
         yield _taken(node, inputs)
 
 
-def _in_place(node: Node, arrays: Iterable[Any]) -> list[Any]:
-    """The arrays with None where the operation has no input."""
-    given = iter(arrays)
-    return [i and next(given) for i in node.inputs]
+def _written(node: Node) -> Callable:
+    """An operation as programs write it."""
+    names = {i: Name(f"x{k}") for k, i in enumerate(dict.fromkeys(node.parents))}
+
+    def call(*xs: Any) -> Any:
+        scope = {"jax": jax, "jnp": jnp}
+        scope |= {names[i].text: x for i, x in zip(node.parents, xs)}
+        return eval(expression(node, names), scope)
+
+    return call
 
 
 def _taken(node: Node, inputs: list[Any]) -> Callable:

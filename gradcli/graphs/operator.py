@@ -44,7 +44,10 @@ class Operator:
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
-    jax         (jax, *arrays, **attrs) -> array, where no function of JAX has its name and meaning
+    numpy       what to call it in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the
+                inputs, {dim} for an attribute, {dim?} for one left out where it is as usual; or
+                (**attrs) -> text. None: it is said as it is meant, or not at all
+    jax         the same in JAX; None: as in NumPy, "": JAX has no words for it
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
                 dimension, needs only its row k; nothing, where rows are not computed apart
@@ -96,6 +99,7 @@ class Operator:
         "method",
         "module",
         "name",
+        "numpy",
         "optional",
         "order",
         "rows",
@@ -123,6 +127,7 @@ class Operator:
         dtype="promote",
         value=None,
         symbolic=None,
+        numpy=None,
         jax=None,
         expand=None,
         rows=None,
@@ -154,6 +159,7 @@ class Operator:
         self.dtype = dtype
         self.value = value
         self.symbolic = symbolic
+        self.numpy = numpy
         self.jax = jax
         self.expand = expand
         self.rows = rows

@@ -87,6 +87,10 @@ class Writer:
         """The nodes that the formula of `node` is made of."""
         return node.inputs
 
+    def mentions(self, node: Node) -> tuple[int, ...]:
+        """How often the formula of `node` has that of each of its sources."""
+        return (1,) * len(self.sources(node))
+
     def written(self, node: Node) -> Tree:
         """The formula of a node whose inputs have theirs."""
         special = IDIOMS.get(node.op.name)

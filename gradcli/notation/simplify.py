@@ -15,15 +15,24 @@ PASSES = 12
 REWRITES = 20  # of one node in one pass
 
 
-def simplify(node: Node, keep: Collection[Node] = ()) -> Node:
-    """An equal node that reads shorter; the nodes in `keep` are not looked into."""
+def simplify(
+    node: Node, keep: Collection[Node] = (), layout: Mapping[str, list[Rule]] = LAYOUT
+) -> Node:
+    """An equal node that reads shorter; the nodes in `keep` are not looked into. `layout` are the
+    rules that are tried last.
+    """
     held = [n for n in keep if n.op.name != "input" and n is not node]
     atoms = {n: atom_of(n) for n in held}
     short = stripped(node, atoms)
     if len(walk([short])) > LARGE:
         return node
-    short = Rewriter(LAYOUT).once(Rewriter(RULES)(short))
+    short = Rewriter(layout).once(Rewriter(RULES)(short))
     return substitute(short, {atom: n for n, atom in atoms.items()})
+
+
+def without_spans(node: Node) -> Node:
+    """The same without places in the text, which keep apart what is equal."""
+    return stripped(node, {}, written=set())
 
 
 def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
@@ -37,17 +46,18 @@ def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
     return done[node]  # type: ignore[return-value]
 
 
-def stripped(node: Node, new: Mapping[Node, Node]) -> Node:
+def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WRITTEN) -> Node:
     """`node` without spans, which keep equal things apart, with other nodes in place of some.
 
-    Where a shape was written the span stays: it tells a formula that the sizes are the user's own.
+    With an attribute out of `written` the span stays: it tells a formula that the sizes are the
+    user's own.
     """
     done: dict[Node | None, Node | None] = {None: None}
     done.update(new.items())
     for n in walk([node], lambda n: () if n in new else n.inputs):
         if n not in done:
             inputs = tuple(done[i] for i in n.inputs)
-            span = n.span if n.attrs.keys() & WRITTEN else None
+            span = n.span if n.attrs.keys() & set(written) else None
             same = n.span is span and inputs == n.inputs
             done[n] = n if same else intern(n.op, inputs, n.attrs, span)
     return done[node]  # type: ignore[return-value]

@@ -211,7 +211,7 @@ class _Program:
 
     def lines(self) -> list[str]:
         p = self.problem
-        differentiated = {i.node for i in p.wrt} - _held(p.out)
+        differentiated = {i.node for i in p.wrt} - held(p.out)
         inputs = [self._input(i, i.node in differentiated) for i in p.inputs.values()]
         return [*self._precision(), *inputs, *self._statements(), *self._backward()]
 
@@ -277,7 +277,7 @@ class _Program:
         return tree.text(written)
 
 
-def _held(out: Node) -> set[Node]:
+def held(out: Node) -> set[Node]:
     """The nodes by which PyTorch refuses to differentiate."""
     held: list[Node | None] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):

@@ -24,7 +24,8 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
-    jax=lambda jax, x: jax.nn.hard_sigmoid(x),
+    numpy="np.clip({0} + 3, 0, 6) / 6",
+    jax="jax.nn.hard_sigmoid",
 )
 def hardsigmoid(g, y, x):
     """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
@@ -39,7 +40,8 @@ def hardsigmoid(g, y, x):
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0 and 1",
     examples=(("hardswish(x)", "x=3"), ("hardswish(4 * x)", "x=2x3")),
-    jax=lambda jax, x: jax.nn.hard_swish(x),
+    numpy="{0} * np.clip({0} + 3, 0, 6) / 6",
+    jax="jax.nn.hard_swish",
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -59,7 +61,7 @@ def _hardtanh(x, *, min_val, max_val):
     kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
     caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
-    jax=lambda jax, x, *, min_val, max_val: jax.numpy.clip(x, min_val, max_val),
+    numpy="np.clip({0}, {min_val}, {max_val})",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""
@@ -91,6 +93,7 @@ def hardshrink(input, *, lambd=0.5):
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
+    numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""
@@ -166,6 +169,8 @@ def _celu(x, *, alpha):
     dtype="float",
     caveat="in the gradient PyTorch rounds alpha to single precision",
     examples=(("celu(x)", "x=2x3"), ("celu(x, 0.5)", "x=3")),
+    numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",
+    jax="jax.nn.celu({0}, {alpha})",
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
@@ -182,6 +187,9 @@ def celu(g, y, x, *, alpha=1.0):
     kink=lambda y, x: x.eq(0),
     caveat="no derivative at 0: PyTorch takes the slope of the left side",
     saved=("x",),
+    numpy=f"{SELU_SCALE} * np.where({{0}} > 0, {{0}}, "
+    f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
+    jax="jax.nn.selu",
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
@@ -193,6 +201,7 @@ def selu(g, y, x):
     dtype="float",
     torch=F + "mish",
     expand=lambda x: x * tanh(softplus(x)),
+    jax="jax.nn.mish",
 )
 def mish(g, y, x):
     """x * tanh(softplus(x))."""

@@ -194,6 +194,7 @@ def logical_not(g, y, x):
     index=lambda lower, i, condition, a, b: lower.choice(
         lower.of(condition, i), lower.of(a, i), lower.of(b, i)
     ),
+    numpy="np.where",
 )
 def where(g, y, condition, a, b):
     """a where the condition holds, otherwise b."""
@@ -222,6 +223,7 @@ def _extremum(name, symbol, sentence):
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
         kink=_tie,
         caveat="at a tie PyTorch gives each side half of the gradient",
+        numpy=f"np.{name}",
     )(rule)
 
 
@@ -235,6 +237,7 @@ minimum = _extremum("minimum", "Min", "The smaller of two.")
     aliases=("absolute",),
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0",
+    numpy="np.abs",
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -261,6 +264,7 @@ sign = steps(
     "constant but for its jump at 0: the gradient is 0 everywhere",
     lambda y, x: x.eq(0),
     aliases=("sgn",),
+    numpy="np.sign",
 )
 floor = steps(
     "floor",
@@ -269,6 +273,7 @@ floor = steps(
     lambda sp, x: sp.floor(x),
     FLAT,
     lambda y, x: x.eq(y),
+    numpy="np.floor",
 )
 ceil = steps(
     "ceil",
@@ -277,6 +282,7 @@ ceil = steps(
     lambda sp, x: sp.ceiling(x),
     FLAT,
     lambda y, x: x.eq(y),
+    numpy="np.ceil",
 )
 round = steps(
     "round",
@@ -285,10 +291,15 @@ round = steps(
     elements.nearest,
     FLAT,
     lambda y, x: (x - y).abs().eq(0.5),
+    numpy="np.round",
 )
 
 
-@elementwise(lambda x: x * x, index=lambda lower, i, x: x**2)
+@elementwise(
+    lambda x: x * x,
+    index=lambda lower, i, x: x**2,
+    numpy="np.square",
+)
 def square(g, y, x):
     """x times itself."""
     return g * (2 * x)
@@ -300,6 +311,7 @@ def square(g, y, x):
     dtype="float",
     domain=(0.5, 2.0),
     index=lambda lower, i, x: 1 / x,
+    numpy="1 / {0}",
 )
 def reciprocal(g, y, x):
     """1 / x."""
@@ -329,7 +341,6 @@ def _bound_hit(y, x, low, high):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
-    jax=lambda jax, x, low, high: jax.numpy.clip(x, low, high),
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""
@@ -357,6 +368,7 @@ def _sides(x, low, high):
     torch="torch.Tensor.{name}",
     examples=(("x.double()", "x=2x3"),),
     index=lambda lower, i, x: lower.of(x, i),
+    numpy="{0}.astype(float)",
 )
 def double(g, y, x):
     """As floating-point numbers."""
@@ -371,6 +383,7 @@ def double(g, y, x):
     method=True,
     examples=(("x * x.long()", "x=2x3"),),
     torch="torch.Tensor.{name}",
+    numpy="{0}.astype(int)",
 )
 def long(g, y, x):
     """As whole numbers, cut towards 0; no gradient."""

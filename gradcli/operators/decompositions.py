@@ -74,6 +74,8 @@ def row_exchanges(g, y, packed, pivots):
     spelling="linalg.lu({0}).P",
     examples=(("linalg.lu(x).P @ x", "x=2x2"),),
     flops=of_each_matrix(elimination),
+    numpy="scipy.linalg.lu({0})[0]",
+    jax="",
 )
 def lu_p(g, y, x):
     """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
@@ -94,6 +96,7 @@ def _exchanges(x):
     spelling="lu_factor({0}).pivots",
     examples=(("x * lu_factor(x).pivots", "x=2x2"),),
     flops=of_each_matrix(elimination),
+    numpy="scipy.linalg.lu_factor({0})[1] + 1",
 )
 def lu_pivots(g, y, x):
     """The row that each row was exchanged with, counted from 1; no gradient."""
@@ -122,6 +125,8 @@ def _lower(packed):
         ("linalg.lu(x)[1]", "x=2x3"),
     ),
     flops=of_each_matrix(elimination),
+    numpy="scipy.linalg.lu({0})[1]",
+    jax="",
 )
 def lu_l(g, y, x):
     """L of the decomposition P @ L @ U with rows exchanged: lower triangular, 1 on the diagonal."""
@@ -152,6 +157,8 @@ def lu_l(g, y, x):
         ("linalg.lu(x)[2]", "x=3x2"),
     ),
     flops=of_each_matrix(elimination),
+    numpy="scipy.linalg.lu({0})[2]",
+    jax="",
 )
 def lu_u(g, y, x):
     """U of the decomposition P @ L @ U with rows exchanged: upper triangular."""
@@ -291,8 +298,8 @@ REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
-    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).Q,
     flops=of_each_matrix(lambda m, n: 2 * reflections(m, n)),
+    numpy="np.linalg.qr({0}, {mode?})[0]",
 )
 def qr_q(g, y, x, *, mode="reduced"):
     """Q of the decomposition Q @ R: orthogonal columns of length 1."""
@@ -315,8 +322,8 @@ def qr_q(g, y, x, *, mode="reduced"):
     torch=LINALG + "qr",
     spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
-    jax=lambda jax, x, *, mode: jax.numpy.linalg.qr(x, mode).R,
     flops=of_each_matrix(reflections),
+    numpy="np.linalg.qr({0}, {mode?})[1]",
 )
 def qr_r(g, y, x, *, mode="reduced"):
     """R of the decomposition Q @ R: upper triangular."""

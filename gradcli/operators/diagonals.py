@@ -21,6 +21,7 @@ def _is_matrix(s, *, diagonal):
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(i[-1], lower.plus(i[-2], diagonal)), lower(x, i)
     ),
+    numpy="np.tril({0}, {diagonal?})",
 )
 def tril(g, y, x, *, diagonal=0):
     """The elements on and below a diagonal; 0 above."""
@@ -34,6 +35,7 @@ def tril(g, y, x, *, diagonal=0):
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(lower.plus(i[-2], diagonal), i[-1]), lower(x, i)
     ),
+    numpy="np.triu({0}, {diagonal?})",
 )
 def triu(g, y, x, *, diagonal=0):
     """The elements on and above a diagonal; 0 below."""
@@ -57,6 +59,7 @@ def _distance(diagonal):
     shape=_diag_shape,
     index=lambda lower, i, x, *, diagonal: lower.diagonal(i, x, diagonal),
     examples=(("diag(x)", "x=3"), ("diag(x)", "x=3x3"), ("x.diag(1)", "x=2x3")),
+    numpy="np.diag({0}, {diagonal?})",
 )
 def diag(g, y, x, *, diagonal=0):
     """A vector as a diagonal, or a matrix's diagonal as a vector."""
@@ -112,6 +115,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     index=_on_diagonal,
     examples=(("x.diagonal()", "x=2x3"), ("diagonal(x, 1, 0, 2)", "x=2x2x3")),
     view=True,
+    numpy="np.diagonal({0}, offset={offset?}, axis1={dim1?}, axis2={dim2?})",
 )
 def diagonal(g, y, x, *, offset=0, dim1=0, dim2=1):
     """A diagonal of two dimensions, as the last dimension."""

@@ -45,6 +45,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
         ("embedding(tensor([[1], [0]]), w)", "w=3x2"),
     ),
     flops=none_at_all,
+    numpy="{1}[{0}]",
 )
 def embedding(
     g,

@@ -34,13 +34,16 @@ def none_at_all(*_, **__):
 
 
 def elementwise(value: Callable | None = None, **fields):
-    """Element by element, with broadcasting. `value` defaults to NumPy's function of that name."""
+    """Element by element, with broadcasting. `value` defaults to NumPy's function of that name,
+    and what NumPy calls it to that function or to its `spelling`.
+    """
 
     def declare(rule):
         name = rule.__name__.rstrip("_")
         numeric = value or (lambda *xs: getattr(np, name)(*xs))
         if value is None and "symbolic" not in fields:
             fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
+        fields.setdefault("numpy", fields.get("spelling") or (None if value else f"np.{name}"))
         fields.setdefault("samples", SAMPLES)
         if "expand" not in fields:
             fields.setdefault("flops", lambda out, /, *_, **__: shapes.numel(out))
@@ -112,6 +115,8 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
         fields.setdefault("method", True)
         if "expand" not in fields:
             fields.setdefault("flops", one_each)
+        if value is None:
+            fields.setdefault("numpy", f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})")
         return Operator(
             gradient,
             family="reduction",

@@ -17,6 +17,7 @@ def _is(name, sentence, symbolic):
         lambda x: getattr(np, name)(x),
         symbolic=lambda sp, x: sp.true if symbolic(sp, x) else sp.false,
         dtype="bool",
+        numpy=f"np.{name}",
         examples=((f"where({name}(x), 1, x)", "x=3"),),
     )(rule)
 
@@ -44,6 +45,7 @@ def _symbolically_replaced(sp, x, *, nan, posinf, neginf):
     kink=lambda y, x, **_: ~isfinite(x),
     caveat="what was replaced has gradient 0",
     examples=(("nan_to_num(1 / x)", "x=2x3"), ("x.nan_to_num(nan=1, posinf=2)", "x=3")),
+    numpy="np.nan_to_num({0}, nan={nan}, posinf={posinf}, neginf={neginf})",
 )
 def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     """x with numbers for nan and infinities: 0 and the largest there are, or those given."""
@@ -58,6 +60,7 @@ def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     dtype="float",
     kink=lambda y, a, b: a.eq(0),
     caveat="no derivative where a is 0: PyTorch takes 0",
+    numpy="np.copysign",
 )
 def copysign(g, y, a, b):
     """a with the sign of b."""
@@ -70,6 +73,8 @@ def copysign(g, y, a, b):
     dtype="float",
     kink=lambda y, a, b: a.eq(b),
     caveat="to a 1, and 0 where a and b are equal, as PyTorch has it",
+    numpy="np.nextafter",
+    jax="",
 )
 def nextafter(g, y, a, b):
     """The number beside a on the way to b."""
@@ -83,6 +88,7 @@ def nextafter(g, y, a, b):
     spelling="frexp({0}).exponent",
     torch="torch.frexp",
     examples=(("x * frexp(x).exponent", "x=2x3"),),
+    numpy="np.frexp({0})[1]",
 )
 def frexp_exponent(x):
     """The power of 2 next above |x|; no gradient."""
@@ -99,6 +105,7 @@ def frexp_exponent(x):
     kink=lambda y, x: abs(y).eq(0.5),
     caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
+    numpy="np.frexp({0})[0]",
 )
 def frexp_mantissa(x):
     """x over the power of 2 next above |x|."""

@@ -15,6 +15,7 @@ POSITIVE = (0.5, 3.0)
     dtype="float",
     aliases=("gammaln",),
     domain=POSITIVE,
+    numpy="scipy.special.gammaln",
 )
 def lgamma(g, y, x):
     """Logarithm of the size of the gamma function."""
@@ -59,6 +60,7 @@ def _digamma_right_of_zero(x):
     dtype="float",
     aliases=("psi",),
     domain=POSITIVE,
+    numpy="scipy.special.digamma",
 )
 def digamma(g, y, x):
     """Derivative of lgamma."""
@@ -99,7 +101,7 @@ def _symbolic_polygamma(sp, x, *, n):
     order="n x",
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
-    jax=lambda jax, x, *, n: jax.scipy.special.polygamma(n, x),
+    numpy="scipy.special.polygamma({n}, {0})",
 )
 def polygamma(g, y, x, *, n):
     """The n-th derivative of digamma."""

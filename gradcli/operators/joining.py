@@ -40,6 +40,7 @@ def _joined(*given, dim):
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
     index=lambda lower, i, *tensors, dim: lower.joined(i, tensors, dim),
     flops=none_at_all,
+    numpy="np.concatenate({tensors}, axis={dim})",
 )
 def cat(g, y, *tensors, dim=0):
     """Tensors one after the other along dim."""
@@ -74,6 +75,7 @@ def _stacked(*given, dim):
     examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
     index=lambda lower, i, *tensors, dim: lower.stacked(i, tensors, dim),
     flops=none_at_all,
+    numpy="np.stack({tensors}, axis={dim})",
 )
 def stack(g, y, *tensors, dim=0):
     """Tensors of one shape along a new dimension."""

@@ -125,10 +125,7 @@ def _bce(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
-    jax=lambda jax, x, t: (
-        jax.numpy.maximum(jax.numpy.log(x), -100) * -t
-        - jax.numpy.maximum(jax.numpy.log1p(-x), -100) * (1 - t)
-    ),
+    numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
     """-(t * log(x) + (1 - t) * log(1 - x)) of each element."""
@@ -179,6 +176,8 @@ def binary_cross_entropy_with_logits(
     symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)),
     torch=F + "logsigmoid",
     expand=lambda x: x.clamp(max=0) - log1p(exp(-abs(x))),
+    jax="jax.nn.log_sigmoid",
+    numpy="-np.logaddexp(0, -{0})",
 )
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""

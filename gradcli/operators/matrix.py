@@ -59,6 +59,7 @@ def _batch_rows(a, b):
         ("a @ b", "a=5x2x3,b=3"),
     ),
     flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
+    numpy="{0} @ {1}",
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
@@ -125,6 +126,7 @@ def _dot_shape(a, b):
     index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
     flops=lambda out, a, b: shapes.numel(out),
+    numpy="np.outer",
 )
 def outer(g, y, a, b):
     """Every product of an element of a and an element of b."""
@@ -139,13 +141,17 @@ def outer(g, y, a, b):
     method=True,
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
+    numpy="np.trace",
 )
 def trace(g, y, x):
     """Sum of the diagonal."""
     return g * eye(n=x.shape[0], m=None if x.shape[0] == x.shape[1] else x.shape[1])
 
 
-@composite(examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")))
+@composite(
+    examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")),
+    numpy="np.kron",
+)
 def kron(a, b):
     """Kronecker product: every element of a times the whole of b, laid side by side."""
     ndim = max(a.ndim, b.ndim)

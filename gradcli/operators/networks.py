@@ -21,6 +21,8 @@ def _softmax(x, *, dim):
     dtype="float",
     expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True),
     examples=(("softmax(x, dim=-1)", "x=2x3"), ("x.softmax(0)", "x=3")),
+    jax="jax.nn.softmax({0}, axis={dim})",
+    numpy="scipy.special.softmax({0}, axis={dim})",
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
@@ -42,6 +44,8 @@ def _log_softmax(x, *, dim):
     dtype="float",
     expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True),
     examples=(("log_softmax(x, dim=-1)", "x=2x3"), ("x.log_softmax(0)", "x=3")),
+    jax="jax.nn.log_softmax({0}, axis={dim})",
+    numpy="scipy.special.log_softmax({0}, axis={dim})",
 )
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""

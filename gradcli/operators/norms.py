@@ -43,6 +43,11 @@ def _norm_meaning(x, *, dim, keepdim, ord):
     kink=lambda y, x, *, dim, keepdim, ord: y.eq(0),
     caveat="no derivative at the zero vector: PyTorch takes 0",
     torch="torch.linalg.vector_norm",
+    numpy=lambda *, dim, keepdim, ord: (
+        "np.linalg.norm({0}, axis={dim}, keepdims={keepdim})"
+        if ord == 2 and (dim is None or isinstance(dim, int))
+        else None
+    ),
     order="x ord dim keepdim",
     spelling="{0}.norm({ord}, dim={dim}, keepdim={keepdim})",
     examples=(

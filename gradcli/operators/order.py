@@ -23,7 +23,18 @@ WRITTEN = 4  # elements whose order is written out in symbols
 # ---- the family ----------------------------------------------------------------------------------
 
 
-def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_OF_EQUALS, **fields):
+def selected(
+    name,
+    shape,
+    numbers,
+    symbols=None,
+    *,
+    call,
+    examples,
+    caveat=ONE_OF_EQUALS,
+    numpy=None,
+    **fields,
+):
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
@@ -63,6 +74,7 @@ def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_O
         symbolic=write if symbols else Unwritten("which element is meant depends on the numbers"),
         dtype="int",
         spelling=call + ".indices",
+        numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
@@ -74,6 +86,11 @@ def selected(name, shape, numbers, symbols=None, *, call, examples, caveat=ONE_O
         **common,
     )(values)
     return of_places, places
+
+
+def kept(place, keepdim):
+    """NumPy's text for the place of an element, with its dimension where that is kept."""
+    return f"np.expand_dims({place}, {{dim}})" if keepdim else place
 
 
 def _pair(selection, input, **attrs):
@@ -147,6 +164,9 @@ sort_values, sort_indices = selected(
     lambda rows, *, descending: _order(rows, descending),
     lambda sp, row, *, descending: _ranks(sp, row, descending),
     call="sort({0}, dim={dim}, descending={descending})",
+    numpy=lambda *, dim, descending: (
+        f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
+    ),
     examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
     dim=-1,
     descending=False,
@@ -196,6 +216,9 @@ topk_values, topk_indices = selected(
     _top,
     lambda sp, row, *, k, largest, sorted: _ranks(sp, row, largest)[:k],
     call="topk({0}, {k}, dim={dim}, largest={largest}, sorted={sorted})",
+    numpy=lambda *, largest, **_: (
+        f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
+    ),
     examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
     k=REQUIRED,
     dim=-1,
@@ -231,6 +254,9 @@ kthvalue_values, kthvalue_indices = selected(
     _kth,
     lambda sp, row, *, k: _ranks(sp, row, False)[k - 1 : k],
     call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
+    numpy=lambda *, keepdim, **_: kept(
+        "np.take(np.argsort({0}, axis={dim}), {k} - 1, axis={dim})", keepdim
+    ),
     examples=(("x.kthvalue(2)", "x=2x3"), ("kthvalue(x, 1, 0, True)", "x=2x3")),
     k=REQUIRED,
     dim=-1,
@@ -259,13 +285,14 @@ def _nanmedian(rows):
     return np.take_along_axis(_order(rows), np.maximum(known - 1, 0) // 2, axis=-1)
 
 
-def _middle(name, numbers):
+def _middle(name, numbers, in_numpy=None):
     return selected(
         name,
         _of_some,
         numbers,
         lambda sp, row: [_ranks(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
+        numpy=in_numpy,
         examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),
         dim=REQUIRED,
         keepdim=False,
@@ -284,7 +311,9 @@ def _middle_of_all(name, along, sentence):
     )(meaning)  # fmt: skip
 
 
-along_median, along_nanmedian = _middle("median", _median), _middle("nanmedian", _nanmedian)
+LOWER_MIDDLE = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"
+along_median = _middle("median", _median, lambda *, keepdim, **_: kept(LOWER_MIDDLE, keepdim))
+along_nanmedian = _middle("nanmedian", _nanmedian)
 median_all = _middle_of_all(
     "median", along_median[0], "Middle of all elements in order; the lower of two; nan if one is."
 )

@@ -114,6 +114,7 @@ def _unchanged(s, *, dims):
     collect="dims",
     index=lambda lower, i, x, *, dims: lower.mirrored(i, x, dims),
     examples=(("x.flip(0, 1)", "x=2x3"), ("flip(x, (1,))", "x=2x3")),
+    numpy="np.flip({0}, {dims})",
 )
 def flip(g, y, x, *, dims):
     """Read backward along dims."""
@@ -180,6 +181,7 @@ def _rolled(x, *, shifts, dims):
         ("roll(x, (1, -1), (0, 1))", "x=2x3"),
         ("x.roll(2)", "x=2x2"),
     ),
+    numpy="np.roll({0}, {shifts}, {dims})",
 )
 def roll(g, y, x, *, shifts, dims=None):
     """Moved on along dims; what leaves at one end comes in at the other."""

@@ -17,6 +17,7 @@ from .floats import isnan
     aliases=("arctan2",),
     kink=lambda y, a, b: (a * a + b * b).eq(0),
     caveat="no derivative where both are 0: PyTorch takes 0",
+    numpy="np.arctan2",
 )
 def atan2(g, y, a, b):
     """The angle of the point (b, a), between -pi and pi."""
@@ -29,6 +30,7 @@ def atan2(g, y, a, b):
     lambda a, b: np.hypot(a, b),
     symbolic=lambda sp, a, b: sp.sqrt(a**2 + b**2),
     dtype="float",
+    numpy="np.hypot",
 )
 def hypot(g, y, a, b):
     """sqrt(a ** 2 + b ** 2), computed without overflow."""
@@ -39,6 +41,7 @@ def hypot(g, y, a, b):
     lambda a, b: np.logaddexp(a, b),
     symbolic=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     dtype="float",
+    numpy="np.logaddexp",
 )
 def logaddexp(g, y, a, b):
     """log(exp(a) + exp(b)), computed without overflow."""
@@ -50,6 +53,7 @@ def logaddexp(g, y, a, b):
     symbolic=elements.named("logaddexp2"),
     dtype="float",
     samples=(-3.0, -0.5, 0.0, 0.5, 2.0),
+    numpy="np.logaddexp2",
 )
 def logaddexp2(g, y, a, b):
     """log2(2 ** a + 2 ** b), computed without overflow."""
@@ -62,6 +66,7 @@ def logaddexp2(g, y, a, b):
     dtype="float",
     kink=lambda y, a, b: (b < 0) if b.dtype == "int" else b.ne(b),
     caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0",
+    numpy="{0} * 2.0 ** {1}",
 )
 def ldexp(g, y, a, b):
     """a * 2 ** b."""
@@ -89,6 +94,7 @@ def _first(name, symbol, relation, sentence):
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
         kink=lambda y, a, b: a.eq(b),
         caveat="at a tie PyTorch gives the first the whole gradient",
+        numpy=f"np.{name}",
     )(rule)
 
 
@@ -139,7 +145,7 @@ def _lerp(a, b, weight):
     symbolic=lambda sp, a, b, weight: a + weight * (b - a),
     dtype="float",
     examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
-    jax=lambda jax, a, b, weight: a + weight * (b - a),
+    numpy="{0} + {2} * ({1} - {0})",
 )
 def lerp(g, y, input, end, weight):
     """The point between input and end, at weight on a way from 0 to 1."""
@@ -152,7 +158,7 @@ def lerp(g, y, input, end, weight):
         ("addcmul(a, b, c)", "a=2x3,b=2x1,c=3"),
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
-    jax=lambda jax, a, b, c, *, value: a + value * b * c,
+    numpy="{0} + {value} * {1} * {2}",
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 * tensor2."""
@@ -168,7 +174,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
         ("addcdiv(a, b, c)", "a=2x3,b=2x1,c=3"),
         ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
-    jax=lambda jax, a, b, c, *, value: a + value * (b / c),
+    numpy="{0} + {value} * {1} / {2}",
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

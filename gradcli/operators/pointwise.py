@@ -61,6 +61,8 @@ def sqrt(g, y, x):
     symbolic=lambda sp, x: 1 / sp.sqrt(x),
     dtype="float",
     domain=(0.2, 3.0),
+    numpy="1 / np.sqrt({0})",
+    jax="jax.lax.rsqrt",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
@@ -91,6 +93,7 @@ def tan(g, y, x):
     dtype="float",
     aliases=("arcsin",),
     domain=(-0.9, 0.9),
+    numpy="np.arcsin",
 )
 def asin(g, y, x):
     """Inverse of sine."""
@@ -103,6 +106,7 @@ def asin(g, y, x):
     dtype="float",
     aliases=("arccos",),
     domain=(-0.9, 0.9),
+    numpy="np.arccos",
 )
 def acos(g, y, x):
     """Inverse of cosine."""
@@ -114,6 +118,7 @@ def acos(g, y, x):
     symbolic=lambda sp, x: sp.atan(x),
     dtype="float",
     aliases=("arctan",),
+    numpy="np.arctan",
 )
 def atan(g, y, x):
     """Inverse of tangent."""
@@ -143,6 +148,7 @@ def tanh(g, y, x):
     symbolic=lambda sp, x: sp.asinh(x),
     dtype="float",
     aliases=("arcsinh",),
+    numpy="np.arcsinh",
 )
 def asinh(g, y, x):
     """Inverse of hyperbolic sine."""
@@ -155,6 +161,7 @@ def asinh(g, y, x):
     dtype="float",
     aliases=("arccosh",),
     domain=(1.2, 3.0),
+    numpy="np.arccosh",
 )
 def acosh(g, y, x):
     """Inverse of hyperbolic cosine."""
@@ -167,6 +174,7 @@ def acosh(g, y, x):
     dtype="float",
     aliases=("arctanh",),
     domain=(-0.9, 0.9),
+    numpy="np.arctanh",
 )
 def atanh(g, y, x):
     """Inverse of hyperbolic tangent."""
@@ -181,6 +189,8 @@ angle = steps(
     "constant but for its jump at 0: the gradient is 0 everywhere",
     lambda y, x: x.eq(0),
     dtype="float",
+    numpy="np.where({0} < 0, np.pi, 0.0)",
+    jax="jnp.angle",
 )
 
 
@@ -213,6 +223,8 @@ def _sigmoid(x):
     symbolic=lambda sp, x: 1 / (1 + sp.exp(-x)),
     dtype="float",
     aliases=("expit",),
+    numpy="1 / (1 + np.exp(-{0}))",
+    jax="jax.nn.sigmoid",
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
@@ -227,6 +239,8 @@ F = "torch.nn.functional."
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0; maximum(x, 0) takes 0.5 there, and clamp(x, min=0) takes 1",
+    numpy="np.maximum({0}, 0)",
+    jax="jax.nn.relu",
 )
 def relu(g, y, x):
     """max(x, 0)."""
@@ -240,6 +254,8 @@ def relu(g, y, x):
     symbolic=lambda sp, x, *, negative_slope: elements.above_zero(sp, x, x, x * negative_slope),
     kink=lambda y, x, *, negative_slope: x.eq(0),
     caveat="PyTorch takes negative_slope",
+    numpy="np.where({0} > 0, {0}, {negative_slope} * {0})",
+    jax="jax.nn.leaky_relu({0}, {negative_slope})",
 )
 def leaky_relu(g, y, x, *, negative_slope=0.01):
     """x where it is above 0, otherwise negative_slope * x."""
@@ -252,6 +268,8 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     dtype="float",
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x) - 1)),
     saved=("x",),
+    numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
+    jax="jax.nn.elu({0}, {alpha})",
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
@@ -267,6 +285,9 @@ def _softplus(x, *, beta, threshold):
     _softplus,
     symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta,
     torch=F + "softplus",
+    numpy=lambda *, beta, threshold: (
+        "np.logaddexp({0}, 0)" if beta == 1 else "np.logaddexp({beta} * {0}, 0) / {beta}"
+    ),
     dtype="float",
     samples=(*SAMPLES, 25.0),
 )
@@ -280,7 +301,12 @@ def _erf(x):
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), float)
 
 
-@elementwise(_erf, symbolic=lambda sp, x: sp.erf(x), dtype="float")
+@elementwise(
+    _erf,
+    symbolic=lambda sp, x: sp.erf(x),
+    dtype="float",
+    numpy="scipy.special.erf",
+)
 def erf(g, y, x):
     """Error function."""
     return g * (2 / math.sqrt(math.pi) * exp(-(x * x)))
@@ -321,6 +347,7 @@ def _gelu_meaning(x, approximate):
     dtype="float",
     aliases=("swish",),
     expand=lambda x: x * sigmoid(x),
+    jax="jax.nn.silu",
 )
 def silu(g, y, x):
     """x * sigmoid(x)."""

@@ -22,13 +22,20 @@ def average(x, axis, keepdims):
     symbolic=lambda sp, *xs: sp.Add(*xs),
     dtype="number",
     index="sum",
+    numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
     return g
 
 
-@reduction(average, dtype="float", symbolic=elements.mean, index="mean")
+@reduction(
+    average,
+    dtype="float",
+    symbolic=elements.mean,
+    index="mean",
+    numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
+)
 def mean(g, y, x, dim):
     """Average along dim."""
     return g / size(x, dim=dim)
@@ -98,6 +105,7 @@ def tied(y, x, *, dim, keepdim, **_):
     symbolic=lambda sp, *xs: elements.extreme(sp, "Max", *xs),
     kink=tied,
     caveat=TIE,
+    numpy="{0}.max(axis={dim}, keepdims={keepdim})",
 )
 def amax(g, y, x, dim):
     """Largest element along dim."""
@@ -109,6 +117,7 @@ def amax(g, y, x, dim):
     symbolic=lambda sp, *xs: elements.extreme(sp, "Min", *xs),
     kink=tied,
     caveat=TIE,
+    numpy="{0}.min(axis={dim}, keepdims={keepdim})",
 )
 def amin(g, y, x, dim):
     """Smallest element along dim."""
@@ -129,6 +138,7 @@ def _index_of(ufunc):
     dtype="int",
     examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
+    numpy="{0}.argmax(axis={dim}, keepdims={keepdim})",
 )
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
@@ -142,6 +152,7 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
     dtype="int",
     examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
+    numpy="{0}.argmin(axis={dim}, keepdims={keepdim})",
 )
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""
@@ -277,6 +288,8 @@ def _logsumexp(x, axis, keepdims):
     dtype="float",
     expand=lambda x, *, dim, keepdim: exp(x).sum(dim=dim, keepdim=keepdim).log(),
     examples=(("x.logsumexp(dim=1)", "x=2x3"), ("logsumexp(x, (0, 1))", "x=2x3")),
+    jax="jax.nn.logsumexp({0}, axis={dim}, keepdims={keepdim})",
+    numpy="scipy.special.logsumexp({0}, axis={dim}, keepdims={keepdim})",
 )
 def logsumexp(g, y, x, dim):
     """log of the sum of exp(x) along dim, computed without overflow."""

@@ -19,6 +19,7 @@ trunc = steps(
     FLAT,
     lambda y, x: x.eq(y),
     aliases=("fix",),
+    numpy="np.trunc",
 )
 
 
@@ -27,6 +28,7 @@ trunc = steps(
     symbolic=lambda sp, x: x - _truncated(sp, x),
     kink=lambda y, x: y.eq(0),
     caveat="it jumps there: PyTorch takes 1, as beside the jump",
+    numpy="{0} - np.trunc({0})",
 )
 def frac(g, y, x):
     """What stands after the point, with the sign of x."""
@@ -38,6 +40,7 @@ def frac(g, y, x):
     symbolic=lambda sp, a, b: a - b * _truncated(sp, a / b),
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
+    numpy="np.fmod",
 )
 def fmod(g, y, a, b):
     """What is left of a after division by b, with the sign of a."""

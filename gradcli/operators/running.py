@@ -36,6 +36,7 @@ def running(function, **fields):
     lambda x, dim: np.cumsum(x, axis=dim),
     examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
     index=lambda lower, i, x, *, dim: lower.running(i, x, dim),
+    numpy="np.cumsum({0}, axis={dim})",
 )
 def cumsum(g, y, x, *, dim):
     """Running sum along dim."""
@@ -51,6 +52,7 @@ def _from_here(g, dim):
     lambda x, dim: np.cumprod(x, axis=dim),
     examples=(("x.cumprod(dim=1)", "x=2x3"), ("cumprod(x, 0)", "x=3")),
     saved=(..., "output"),
+    numpy="np.cumprod({0}, axis={dim})",
 )
 def cumprod(g, y, x, *, dim):
     """Running product along dim; its derivative is exact where factors are 0."""
@@ -111,6 +113,8 @@ def _logcumsumexp(x, dim):
     method=True,
     expand=lambda x, *, dim: log(exp(x).cumsum(dim=dim)) if x.ndim else x,
     examples=(("x.logcumsumexp(dim=1)", "x=2x3"), ("logcumsumexp(x, 0)", "x=3")),
+    numpy="np.logaddexp.accumulate({0}, axis={dim})",
+    jax="jax.lax.cumlogsumexp({0}, axis={dim})",
 )
 def logcumsumexp(g, y, x, *, dim):
     """log of the running sum of exp(x) along dim, computed without overflow."""

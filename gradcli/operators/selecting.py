@@ -217,6 +217,7 @@ def _take(x, index, *, dim=0):
     examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
     flops=none_at_all,
     saved=(..., "x"),
+    numpy="np.take",
 )
 def take(g, y, x, index):
     """The elements that index names, all counted in a row."""

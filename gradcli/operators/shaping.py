@@ -174,9 +174,6 @@ def _summable(s, *, shape):
     index="sum_to_size",
     examples=(("x.sum_to_size(1, 3)", "x=2x3"), ("x.sum_to_size(3)", "x=2x3")),
     torch="torch.Tensor.{name}",
-    jax=lambda jax, x, *, shape: jax.linear_transpose(
-        lambda y: jax.numpy.broadcast_to(y, x.shape), jax.ShapeDtypeStruct(shape, x.dtype)
-    )(x)[0],
 )
 def sum_to_size(g, y, x, *, shape):
     """Summed over what was broadcast, to `shape`: the transpose of expand."""
@@ -198,6 +195,7 @@ def _repeats(s, repeats):
     examples=(("x.repeat(2, 3)", "x=3"),),
     torch="torch.Tensor.{name}",
     index=lambda lower, i, x, *, repeats: lower.repeated(i, x),
+    numpy="np.tile({0}, {repeats})",
 )
 def repeat(g, y, x, *, repeats):
     """The whole tensor laid side by side, so often in each dimension."""

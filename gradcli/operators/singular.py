@@ -31,8 +31,8 @@ def _svd(place, full=False):
         ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
-    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).U,
     flops=of_each_matrix(singular_vectors),
+    numpy="np.linalg.svd({0}, full_matrices=False)[0]",
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
@@ -49,6 +49,7 @@ def svd_left(g, y, x):
     caveat="no derivative at a singular value of 0: PyTorch takes that of the vectors it found",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
     flops=of_each_matrix(singular_values),
+    numpy="np.linalg.svd({0}, compute_uv=False)",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -66,8 +67,8 @@ def svdvals(g, y, x):
         ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
-    jax=lambda jax, x: jax.numpy.linalg.svd(x, full_matrices=False).Vh,
     flops=of_each_matrix(singular_vectors),
+    numpy="np.linalg.svd({0}, full_matrices=False)[2]",
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
@@ -83,6 +84,8 @@ def svd_right(g, y, x):
     spelling="linalg.svd({0}).U",
     examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
     flops=of_each_matrix(singular_vectors),
+    numpy="np.linalg.svd({0})[0]",
+    jax="",
 )
 def svd_left_all(g, y, x):
     """The left singular vectors of x, and as many more as make a square; those are constants."""
@@ -99,6 +102,8 @@ def svd_left_all(g, y, x):
     spelling="linalg.svd({0}).Vh",
     examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
     flops=of_each_matrix(singular_vectors),
+    numpy="np.linalg.svd({0})[2]",
+    jax="",
 )
 def svd_right_all(g, y, x):
     """The right singular vectors of x, and as many more as make a square; those are constants."""

@@ -18,6 +18,7 @@ def special(**fields):
         name = rule.__name__
         fields.setdefault("symbolic", elements.named(name))
         fields.setdefault("torch", "torch.special.{name}")
+        fields.setdefault("numpy", f"scipy.special.{name}")
         return elementwise(lambda *xs: getattr(scipy_special, name)(*xs), dtype="float", **fields)(
             rule
         )
@@ -32,6 +33,7 @@ def special(**fields):
     lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), float),
     symbolic=lambda sp, x: sp.erfc(x),
     dtype="float",
+    numpy="scipy.special.erfc",
 )
 def erfc(g, y, x):
     """1 - erf(x), exact where that is small."""
@@ -113,6 +115,7 @@ def _times_log(x, y, logarithm):
     domain=(0.2, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= 0),
     caveat="where a is 0 and b is not above 0 PyTorch takes 0 as the derivative by a",
+    numpy="scipy.special.xlogy",
 )
 def xlogy(g, y, a, b):
     """a * log(b), and 0 where a is 0."""
@@ -127,6 +130,7 @@ def xlogy(g, y, a, b):
     kink=lambda y, a, b: a.eq(0) & (b <= -1),
     caveat="where a is 0 and b is not above -1 PyTorch takes 0 as the derivative by a",
     torch="torch.special.xlog1py",
+    numpy="scipy.special.xlog1py",
 )
 def xlog1py(g, y, a, b):
     """a * log(1 + b), and 0 where a is 0."""

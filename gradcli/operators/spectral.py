@@ -27,6 +27,7 @@ def _symmetric(s, UPLO):
     torch=LINALG + "eigvalsh",
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
+    numpy="np.linalg.eigvalsh({0}, {UPLO?})",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
@@ -42,8 +43,8 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     torch=LINALG + "eigh",
     spelling="eigh({0}, UPLO={UPLO}).eigenvectors",
     examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
-    jax=lambda jax, x, *, UPLO: jax.numpy.linalg.eigh(x, UPLO)[1],
     flops=of_each_matrix(lambda n, _: 9 * n**3),
+    numpy="np.linalg.eigh({0}, {UPLO?})[1]",
 )
 def eigh_vectors(g, y, x, *, UPLO="L"):
     """Eigenvectors of a symmetric matrix, as columns."""
@@ -68,8 +69,8 @@ def eigh(A, UPLO="L"):
     dtype="float",
     method=True,
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),
-    jax=lambda jax, x: jax.scipy.linalg.expm(x),
     flops=of_each_matrix(lambda n, _: 44 / 3 * n**3),
+    numpy="scipy.linalg.expm",
 )
 def matrix_exp(g, y, x):
     """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""

@@ -53,6 +53,7 @@ def _spread_flops(out, s, **_):
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
     flops=_spread_flops,
+    numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -72,6 +73,7 @@ def var(g, y, x, dim, *, correction=1):
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
     flops=_spread_flops,
+    numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
@@ -248,6 +250,7 @@ def nanquantile():
     symbolic=lambda sp, *xs: sp.Add(*xs),
     dtype="number",
     index="sum",
+    numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""

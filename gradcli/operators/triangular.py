@@ -35,6 +35,14 @@ def _by_inverse(lower, i, a, b, *, upper, left, unitriangular):
     return inverse @ b if left else b @ inverse
 
 
+def _in_numpy(*, upper, left, unitriangular):
+    solved = "scipy.linalg.solve_triangular({0}, {1}, lower={lower})"
+    if not left:
+        solved = "scipy.linalg.solve_triangular({0}.mT, {1}.mT, lower={lower}).mT"
+    unit = ", unit_diagonal=True" * unitriangular
+    return solved.replace("{lower}", str(upper != left) + unit)
+
+
 @operator(
     shape=_system,
     index=_by_inverse,
@@ -49,10 +57,8 @@ def _by_inverse(lower, i, a, b, *, upper, left, unitriangular):
         ("linalg.solve_triangular(a + 3 * eye(2), b, upper=False, left=False)", "a=2x2,b=3x2x2"),
         ("solve_triangular(a, b, upper=False, unitriangular=True)", "a=2x3x3,b=3x2"),
     ),
-    jax=lambda jax, a, b, *, upper, unitriangular, **_: jax.scipy.linalg.solve_triangular(
-        a, b, lower=not upper, unit_diagonal=unitriangular
-    ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
+    numpy=_in_numpy,
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -94,6 +100,7 @@ def _cholesky(x, *, upper):
     symbolic=matrix_elements.cholesky_factor,
     dtype="float",
     torch=LINALG + "cholesky",
+    numpy=lambda *, upper: "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})",
     examples=(
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
@@ -152,8 +159,8 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         ("cholesky_solve(b, L.tril() + 3 * eye(2))", "b=2x1,L=2x2"),
         ("cholesky_solve(b, L.triu() + 3 * eye(2), upper=True)", "b=2x2x2,L=2x2"),
     ),
-    jax=lambda jax, b, L, *, upper: jax.scipy.linalg.cho_solve((L, not upper), b),
     flops=lambda out, b, L, **_: 2 * shapes.numel(out) * L[-1],
+    numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""

@@ -116,6 +116,7 @@ def _padded_shape(s, *, amount):
     torch=None,
     index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
     flops=none_at_all,
+    numpy="np.pad({0}, {amount})",
 )
 def zero_pad(g, y, x, *, amount):
     """Zeros before and after each dimension."""

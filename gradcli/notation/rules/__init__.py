@@ -23,8 +23,12 @@ from . import (
 )
 from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
 
+# Code has functions that put elements at places, where a formula multiplies by parts of eye(n).
+IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
+
 __all__ = [
-    "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting", "chains",
-    "factoring", "foreign", "functions", "guards", "layout", "matrices", "matrix_products",
-    "normal", "other", "places", "products", "reductions", "rule", "square", "sums",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
+    "chains", "factoring", "foreign", "functions", "guards", "layout", "matrices",
+    "matrix_products", "normal", "other", "places", "products", "reductions", "rule", "square",
+    "sums",
 ]  # fmt: skip

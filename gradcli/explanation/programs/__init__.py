@@ -1,0 +1,28 @@
+"""Programs that run: the same graphs in PyTorch, JAX and NumPy, each with its own test."""
+
+from importlib import import_module
+
+from ...errors import GradcliError, did_you_mean
+from ..analysis import Analysis
+
+TARGETS = {
+    "torch": "pytorch",
+    "jax": "in_jax",
+    "numpy": "in_numpy",
+    "torch-function": "torch_function",
+    "custom-vjp": "custom_vjp",
+}
+
+
+def program(analysis: Analysis, target: str) -> str:
+    """A program for one of TARGETS, which ends without an error where it agrees.
+
+    Raises GradcliError: `option` for another target, `unsupported` for an operator that the target
+    has no words for.
+    """
+    from .plan import Plan
+
+    if target not in TARGETS:
+        hint = did_you_mean(target, TARGETS) or f"the targets are {', '.join(TARGETS)}"
+        raise GradcliError("option", f"there is no target {target}", hint=hint)
+    return import_module(f".{TARGETS[target]}", __name__).program(Plan(analysis))

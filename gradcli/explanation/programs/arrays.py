@@ -1,0 +1,120 @@
+"""What programs over arrays share: functions, values and the modules they need."""
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from ...graphs import Node
+from ...language.problem import Input
+from ...notation import tree
+from ...notation.array_code import ArrayWriter, array_text
+from ...notation.statements import Names, Statement, Statements
+from ...notation.tree import Name
+from .draws import Choice, Draw, drawn
+from .plan import LARGE, Plan, indented
+
+WIDE = 88
+
+
+def function(name: str, arguments: Sequence[str], body: Sequence[str], doc: str = "") -> list[str]:
+    """A function, with what is returned last in its body."""
+    said = [f'    """{doc}"""'] if doc else []
+    return [f"def {name}({', '.join(arguments)}):", *said, *indented(list(body))]
+
+
+def assigned(lines: Sequence[Statement]) -> list[str]:
+    """Statements as lines."""
+    return [f"{s.name} = {s.text}" for s in lines]
+
+
+def returned(formulas: Sequence[tree.Tree]) -> list[str]:
+    """A return of one formula or several, on one line where they fit."""
+    texts = list(map(tree.text, formulas))
+    line = f"return {', '.join(texts)}"
+    if len(line) <= WIDE - 4 or len(texts) == 1:
+        return [line]
+    return ["return (", *(f"    {text}," for text in texts), ")"]
+
+
+def forward(plan: Plan, writer: ArrayWriter, names: Names) -> list[str]:
+    """The body of a function that computes the output."""
+    made = Statements(writer, [plan.out], _without_output(plan), names)
+    return [*assigned(made.lines), *returned(made.formulas)]
+
+
+def _without_output(plan: Plan) -> dict[Node, str]:
+    return {node: name for node, name in plan.own.items() if node is not plan.out}
+
+
+def values(plan: Plan, choice: Choice, inputs: Sequence[Input], module: str) -> list[str]:
+    """A line for the value of each input."""
+    lines = []
+    for i in inputs:
+        draw, name = drawn(plan, i, choice), plan.safe(i.name)
+        if draw is None:
+            lines.append(f"{name} = {array_text(i.value, module)}")
+        else:
+            lines += _random(name, draw, i.shape, module)
+    return lines
+
+
+def _random(name: str, draw: Draw, shape: tuple[int, ...], module: str) -> list[str]:
+    if draw.is_matrix(shape):
+        unit = f"{shape[-1]} * {module}.eye({shape[-1]})"
+        drawn = _in_module(f"rng.normal(size={shape})", module)
+        return [f"{name} = {drawn}", f"{name} = {name} @ {name}.mT + {unit}"]
+    if not draw.high:
+        return [f"{name} = {_in_module(f'rng.normal(size={shape})', module)}"]
+    uniform = f"rng.uniform({draw.low}, {draw.high}, size={shape})"
+    return [f"{name} = {_in_module(uniform, module)}"]
+
+
+def _in_module(drawn: str, module: str) -> str:
+    return drawn if module == "np" else f"{module}.array({drawn})"
+
+
+def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
+    """The seed: a value, an expression, or random numbers."""
+    p, given = plan.problem, plan.seed_array
+    if p.seed.value is None or (given is not None and given.size > LARGE):
+        return _in_module(f"rng.normal(size={p.out.shape})", writer.module)
+    if given is not None:
+        return array_text(given, writer.module)
+    names = plan.names | {p.out: Name(plan.safe(p.out_name))}
+    written = writer(names).tree(plan.bare(p.seed.value))
+    plain = isinstance(written, tree.Number)
+    return f"{writer.module}.array({tree.text(written)}.0)" if plain else tree.text(written)
+
+
+def helpers(*writers: Any) -> list[str]:
+    """The functions that formulas call, each with two empty lines after it."""
+    found = {name: text for w in writers for name, text in w.helpers.items()}
+    return [line for text in found.values() for line in [*text.strip().splitlines(), "", ""]]
+
+
+def modules(body: Sequence[str], *, jax: bool = False) -> list[str]:
+    """The imports that a body needs."""
+    whole = "\n".join(body)
+    lines = ["import jax"] if jax else []
+    lines += ["import jax.numpy as jnp"] * ("jnp." in whole)
+    found = [
+        "import numpy as np" * ("np." in whole.replace("jnp.", "")),
+        "import scipy.linalg" * ("scipy.linalg." in whole.replace("jax.scipy.", "")),
+        "from jax.test_util import check_grads" * ("check_grads(" in whole),
+        "import scipy.special" * ("scipy.special." in whole.replace("jax.scipy.", "")),
+    ]
+    return [*lines, *filter(None, found)]
+
+
+def close(found: str, expected: str, module: str) -> list[str]:
+    """An assertion, on one line where it fits."""
+    arguments = [found, expected, "atol=1e-6"]
+    line = f"assert {module}.allclose({', '.join(arguments)})"
+    if len(line) <= WIDE:
+        return [line]
+    return [f"assert {module}.allclose(", *(f"    {a}," for a in arguments), ")"]
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether an expression names something."""
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(ast.parse(text)))

@@ -1,0 +1,94 @@
+"""A jax.custom_vjp: forward, backward from the gradients' formulas, and check_grads."""
+
+from ...notation import tree
+from ...notation.array_code import JaxWriter
+from ...notation.statements import Statements
+from ...notation.tree import Name
+from .arrays import assigned, function, helpers, modules, values
+from .draws import suitable
+from .in_jax import DOUBLE
+from .plan import Plan, unpacked
+from .saved import Saved, free_names
+
+
+def program(plan: Plan) -> str:
+    """The function with its forward and backward, and their test."""
+    plan.refuse_barriers("custom-vjp")
+    return _CustomVjp(plan).text()
+
+
+class _CustomVjp:
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.names = plan.fresh()
+        own = plan.problem.out_name
+        self.f = self.names.free("f" if own == "out" else f"{own}_function")
+        # Labels are arguments too; other inputs, by which nobody asked, are not: no 0 for them.
+        self.arguments = [i for i in plan.arguments if i in plan.wrt or i.node.dtype != "float"]
+
+    def text(self) -> str:
+        plan = self.plan
+        names = [plan.safe(i.name) for i in self.arguments]
+        choice = suitable(plan)
+        grads = plan.gradients(seeded=True)
+        saved = Saved(plan, grads, self.names)
+        backward, writers = self._backward(grads, saved)
+        kept = self._kept(backward, saved, names)
+        forward = self._forward(saved, kept, names, writers)
+        opened = [f"{unpacked(kept)} = saved"] if kept else []
+        whole = [
+            *helpers(*writers),
+            "@jax.custom_vjp",
+            *function(self.f, names, [f"return {self.f}_fwd({', '.join(names)})[0]"]),
+            *["", ""],
+            *function(f"{self.f}_fwd", names, forward),
+            *["", ""],
+            *function(f"{self.f}_bwd", ["saved", plan.problem.seed.name], [*opened, *backward]),
+            *["", ""],
+            f"{self.f}.defvjp({self.f}_fwd, {self.f}_bwd)",
+            "",
+            *self._test(choice),
+        ]
+        return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
+
+    def _backward(self, grads, saved: Saved) -> tuple[list[str], list[JaxWriter]]:
+        plan = self.plan
+        seed = plan.problem.seed
+        known = {seed.node: Name(seed.name)} | {n: Name(name) for n, name in saved.names.items()}
+        writer = JaxWriter(known | plan.names)
+        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
+        found = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
+        texts = [found.get(i.name, "None") for i in self.arguments]
+        line = f"return {unpacked(texts)}"
+        if len(line) > 84:
+            return [*assigned(made.lines), "return (", *(f"    {t}," for t in texts), ")"], [writer]
+        return [*assigned(made.lines), line], [writer]
+
+    def _kept(self, backward: list[str], saved: Saved, names: list[str]) -> list[str]:
+        used = free_names(backward)
+        order = [*names, *saved.inner.values()]
+        return [name for name in dict.fromkeys(order) if name in used]
+
+    def _forward(
+        self, saved: Saved, kept: list[str], names: list[str], writers: list[JaxWriter]
+    ) -> list[str]:
+        plan = self.plan
+        wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
+        wanted |= {n: name for n, name in saved.inner.items() if name in kept}
+        writer = JaxWriter(plan.names)
+        writers.append(writer)
+        made = Statements(writer, [plan.out], wanted, plan.fresh(*wanted.values()))
+        (out,) = map(tree.text, made.formulas)
+        residuals = f"({unpacked(kept)})" if len(kept) > 1 else unpacked(kept) if kept else "()"
+        return [*assigned(made.lines), f"return {out}, {residuals}"]
+
+    def _test(self, choice) -> list[str]:
+        plan = self.plan
+        lines = values(plan, choice, plan.arguments, "jnp")
+        if any("rng." in line for line in lines):
+            lines.insert(0, "rng = np.random.default_rng(0)")
+        asked = [plan.safe(x.name) for x in plan.wrt]
+        names = [plan.safe(i.name) for i in self.arguments]
+        f = self.f if asked == names else f"lambda {', '.join(asked)}: {self.f}({', '.join(names)})"
+        at = unpacked(asked) if len(asked) == 1 else f"({unpacked(asked)})"
+        return [*lines, f'check_grads({f}, {at}, order=1, modes=["rev"])']

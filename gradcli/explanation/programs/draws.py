@@ -1,0 +1,154 @@
+"""Where the random values of a program's test are drawn: where the output is smooth and finite."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...language.problem import Input
+from ...lazy import np
+from .plan import Plan
+
+LARGEST = 1_000_000  # elements of all nodes together that are tried out
+TRIES = 3
+CLOSE = 1e-4  # of a slope to the gradient, relative to the larger of 1 and the slope
+
+
+class Draw(NamedTuple):
+    """Normal numbers, or uniform ones from low to high; `positive`: square matrices are positive
+    definite.
+    """
+
+    low: float = 0.0
+    high: float = 0.0
+    positive: bool = False
+
+    def array(self, rng: Any, shape: tuple[int, ...]) -> Any:
+        """Numbers of this kind."""
+        if self.is_matrix(shape):
+            half = rng.normal(size=shape)
+            return half @ half.swapaxes(-1, -2) + shape[-1] * np.eye(shape[-1])
+        return rng.uniform(self.low, self.high, shape) if self.high else rng.normal(size=shape)
+
+    def is_matrix(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape is drawn as a positive definite matrix."""
+        return self.positive and len(shape) > 1 and shape[-1] == shape[-2]
+
+
+DRAWS = (
+    Draw(),
+    Draw(0.3, 1.7),
+    Draw(0.1, 0.9),
+    Draw(1.1, 2.9),
+    Draw(positive=True),
+    Draw(0.3, 1.7, positive=True),
+)
+
+
+def _nowhere(said: str) -> GradcliError:
+    return GradcliError(
+        "unsupported",
+        f"{said}, so that the program could not be tested",
+        hint="give values at which the function is smooth: -v x=[...]",
+    )
+
+
+class Choice(NamedTuple):
+    """What a program is tested at: the values given, where they are kept, and a draw for the rest;
+    None where there is no rest.
+    """
+
+    draw: Draw | None
+    kept: bool = True
+
+
+def suitable(plan: Plan) -> Choice:
+    """The first choice at which gradient and finite differences agree; values given come first.
+
+    Raises GradcliError where they agree nowhere.
+    """
+    if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
+        return Choice(DRAWS[1])
+    if all(plan.is_written(i) for i in plan.inputs) and _agrees(plan, Choice(None)):
+        return Choice(None)
+    for kept in (True, False):
+        for draw in DRAWS:
+            if all(_agrees(plan, Choice(draw, kept), seed) for seed in range(TRIES)):
+                return Choice(draw, kept)
+    raise _nowhere("gradient and finite differences agree at no random values")
+
+
+def finite(plan: Plan) -> Choice:
+    """The first choice at which output and gradients are finite; values given stay.
+
+    Raises GradcliError where there is none.
+    """
+    if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
+        return Choice(DRAWS[1])
+    for draw in DRAWS:
+        if all(_is_finite(plan, Choice(draw), seed) for seed in range(TRIES)):
+            return Choice(draw)
+    raise _nowhere("the gradient is finite at no random values")
+
+
+def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
+    """How the value of an input is drawn; None where its own is written."""
+    stays = plan.is_written(x) and (choice.kept or x.node.dtype != "float")
+    return None if stays else choice.draw or DRAWS[0]
+
+
+def _point(plan: Plan, choice: Choice, seed: int) -> tuple[dict[Node, Any], Any, Any]:
+    """Values of the inputs, a seed for the output, and the generator of more numbers."""
+    rng, values = np.random.default_rng(seed), {}
+    for i in plan.problem.inputs.values():
+        draw = drawn(plan, i, choice)
+        values[i.node] = i.value if draw is None else draw.array(rng, i.shape)
+    return values, rng.normal(size=plan.problem.out.shape), rng
+
+
+def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
+    p = plan.problem
+    return Evaluator({**values, p.seed.node: weights}, limits=p.limits)
+
+
+def _is_finite(plan: Plan, choice: Choice, seed: int) -> bool:
+    values, weights, _ = _point(plan, choice, seed)
+    nodes = [plan.problem.out, *(plan.analysis.gradients.of[x.node] for x in plan.wrt)]
+    try:
+        found = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
+    except GradcliError:
+        return False
+    return all(bool(np.all(np.isfinite(array))) for array in found)
+
+
+def _agrees(plan: Plan, choice: Choice, seed: int = 0) -> bool:
+    values, weights, rng = _point(plan, choice, seed)
+    try:
+        with np.errstate(all="ignore"):
+            grads = _evaluator(plan, values, weights)
+            return all(
+                abs(found - slope) <= CLOSE * max(1.0, abs(slope))
+                for found, slope in _slopes(plan, values, weights, grads, rng)
+            )
+    except GradcliError:
+        return False
+
+
+def _slopes(
+    plan: Plan, values: dict[Node, Any], weights: Any, grads: Evaluator, rng: Any
+) -> Iterator[tuple[float, float]]:
+    """Along a random direction of each input: the slope by gradient, and by two differences."""
+    out = plan.problem.out
+
+    def at(node: Node, by: Any) -> Any:
+        return Evaluator({**values, node: values[node] + by})(out)[0]
+
+    for x in plan.wrt:
+        direction = rng.normal(size=x.shape)
+        grad = plan.analysis.gradients.of[x.node]
+        assert grad is not None
+        found = float(np.sum(grads(grad)[0] * direction))
+        for step in (1e-6, -1e-6):  # the sides differ at a corner
+            rise = at(x.node, step * direction) - at(x.node, 0.0)
+            yield found, float(np.sum(weights * rise)) / step

@@ -1,0 +1,90 @@
+"""A program of JAX: the function, its VJP by jax.vjp, and assertions."""
+
+from ...errors import GradcliError
+from ...notation import tree
+from ...notation.array_code import JaxWriter, array_text
+from ...notation.statements import Statements
+from ...notation.tree import Name
+from .arrays import (
+    assigned,
+    close,
+    forward,
+    function,
+    helpers,
+    modules,
+    seed_text,
+    values,
+)
+from .draws import Choice, finite
+from .plan import Plan, unpacked
+
+DOUBLE = 'jax.config.update("jax_enable_x64", True)'
+
+
+def program(plan: Plan) -> str:
+    """Values, function, jax.vjp, and an assertion for each gradient."""
+    return _Jax(plan).text()
+
+
+class _Jax:
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        names = plan.fresh()
+        self.f, self.vjp = names.free("f"), names.free("vjp")
+        self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
+
+    def text(self) -> str:
+        plan, writer = self.plan, JaxWriter(self.plan.names)
+        choice = Choice(None) if plan.given else finite(plan)
+        asked = [plan.safe(x.name) for x in plan.problem.wrt]
+        f = function(self.f, asked, forward(plan, writer, plan.fresh()))
+        given = values(plan, choice, plan.inputs, "jnp")
+        out = plan.safe(plan.problem.out_name)
+        test = [
+            *given,
+            "",
+            f"{out}, {self.vjp} = jax.vjp({', '.join([self.f, *asked])})",
+            *self._backward(out),
+            "",
+            *self._assertions(),
+        ]
+        if any("rng." in line for line in test):
+            test = ["rng = np.random.default_rng(0)", *test]
+        whole = [*helpers(writer), *f, "", "", *test]
+        return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
+
+    def _backward(self, out: str) -> list[str]:
+        p, grads = self.plan.problem, unpacked(list(self.grads.values()))
+        if p.seed.implicit:
+            return [f"{grads} = {self.vjp}(jnp.ones_like({out}))"]
+        seed = seed_text(self.plan, JaxWriter)
+        return [f"{p.seed.name} = {seed}", f"{grads} = {self.vjp}({p.seed.name})"]
+
+    def _assertions(self) -> list[str]:
+        plan, lines = self.plan, []
+        numbers = [plan.expected(x) for x in plan.wrt]
+        if all(n is not None for n in numbers):
+            for x, number in zip(plan.wrt, numbers):
+                lines += close(self.grads[x.name], array_text(number, "jnp"), "jnp")
+        else:
+            lines += self._by_formula()
+        for x in plan.idle:
+            remark = f"{plan.problem.out_name} does not depend on {x.name}"
+            lines.append(f"assert not {self.grads[x.name]}.any()  # {remark}")
+        return lines
+
+    def _by_formula(self) -> list[str]:
+        """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
+        plan = self.plan
+        own = {node: name for node, name in plan.own.items() if node is not plan.out}
+        writer = JaxWriter(plan.all_names | {plan.out: Name(plan.safe(plan.problem.out_name))})
+        try:
+            made = Statements(writer, plan.gradients(seeded=False), own, plan.fresh())
+        except GradcliError:
+            asked = [plan.safe(x.name) for x in plan.wrt]
+            arguments = f"{self.f}, {unpacked(asked) if len(asked) < 2 else f'({unpacked(asked)})'}"
+            return [f'check_grads({arguments}, order=1, modes=["rev"])']
+        lines = assigned(made.lines)
+        for x, written in zip(plan.wrt, made.formulas):
+            lines += close(self.grads[x.name], tree.text(written), "jnp")
+        return lines

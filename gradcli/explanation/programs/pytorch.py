@@ -1,0 +1,145 @@
+"""The lines of PyTorch that compute an answer and assert it."""
+
+from ...language.problem import Input
+from ...lazy import np
+from ...notation import tree
+from ...notation.statements import Statements
+from ...notation.torch_code import array, held
+from ...notation.tree import Name
+from .arrays import helpers
+from .draws import Choice, Draw, drawn, finite
+from .plan import Plan, named
+from .torch_writer import ProgramWriter
+
+DOUBLE = "torch.set_default_dtype(torch.float64)"
+
+
+def program(plan: Plan) -> str:
+    """Inputs, forward, backward, and an assertion for each gradient."""
+    return _Torch(plan).text()
+
+
+def values(plan: Plan, choice: Choice, inputs: list[Input], tracked: set[str]) -> list[str]:
+    """A line for the value of each input; those in `tracked` require a gradient."""
+    lines = []
+    for i in inputs:
+        draw, name = drawn(plan, i, choice), plan.safe(i.name)
+        if draw is None:
+            lines.append(f"{name} = {array(i.value, name in tracked)}")
+        else:
+            lines += _random(name, draw, i.shape, name in tracked)
+    if any("torch.rand" in line for line in lines):
+        lines.insert(0, "torch.manual_seed(0)")
+    return lines
+
+
+def _random(name: str, draw: Draw, shape: tuple[int, ...], tracked: bool) -> list[str]:
+    sizes = ", ".join(map(str, shape)) or "()"
+    option = ", requires_grad=True" if tracked else ""
+    end = ".requires_grad_()" if tracked else ""
+    if draw.is_matrix(shape):
+        unit = f"{shape[-1]} * torch.eye({shape[-1]})"
+        lines = [f"{name} = torch.randn({sizes})", f"{name} = {name} @ {name}.mT + {unit}"]
+        return [*lines, f"{name}.requires_grad_()"] if tracked else lines
+    if not draw.high:
+        return [f"{name} = torch.randn({sizes}{option})"]
+    return [f"{name} = torch.empty({sizes}).uniform_({draw.low}, {draw.high}){end}"]
+
+
+def header(body: list[str], *modules: str) -> list[str]:
+    """The imports that a body needs."""
+    lines = ["import torch"]
+    lines += ["import torch.nn.functional as F"] * any("F." in line for line in body)
+    return [*lines, *modules]
+
+
+class _Torch:
+    def __init__(self, plan: Plan):
+        self.plan, self.problem = plan, plan.problem
+        known = plan.all_names | named(plan.own)
+        self.writers = [ProgramWriter(plan.names), ProgramWriter(known)]
+        held_back = held(self.problem.out)
+        self.tracked = [x for x in self.problem.wrt if x.node not in held_back]
+        self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
+
+    def text(self) -> str:
+        plan = self.plan
+        choice = Choice(None) if plan.given else finite(plan)
+        tracked = {plan.safe(x.name) for x in self.tracked}
+        inputs = values(plan, choice, plan.inputs, tracked)
+        forward = Statements(self.writers[0], [plan.out], plan.own, plan.fresh())
+        lines = [f"{s.name} = {s.text}" for s in forward.lines]
+        seed, back = self._seed()
+        body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
+        if self._wants_double(choice):
+            body = [DOUBLE, "", *body]
+        own = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
+        return "\n".join([*header(body), "", *own, *body]) + "\n"
+
+    def _wants_double(self, choice: Choice) -> bool:
+        """Whether single precision would change a number, or might miss an assertion."""
+        arrays = [i.value for i in self.plan.inputs if i.value is not None]
+        arrays += [self.plan.seed_array] if self.plan.seed_array is not None else []
+        arrays = [a for a in arrays if a.dtype.kind == "f"]
+        exact = all(np.array_equal(a, a.astype(np.float32), equal_nan=True) for a in arrays)
+        return self.by_formula or choice.draw is not None or not exact
+
+    def _seed(self) -> tuple[list[str], str]:
+        """The lines that make the seed, and the call of backward."""
+        p, out = self.problem, self.plan.safe(self.problem.out_name)
+        if p.seed.implicit:
+            return [], f"{out}.backward()"
+        written = self._seed_text(out)
+        if self.by_formula or len(written) > 60:
+            return [f"{p.seed.name} = {written}"], f"{out}.backward({p.seed.name})"
+        return [], f"{out}.backward({written})"
+
+    def _seed_text(self, out: str) -> str:
+        p, given = self.problem, self.plan.seed_array
+        if p.seed.value is None or (given is not None and given.size > 60):
+            return f"torch.randn_like({out})"
+        if given is not None:
+            return array(given)
+        names = self.plan.names | {p.out: Name(out)}
+        names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
+        writer = ProgramWriter(names)
+        written = writer.tree(p.seed.value)
+        text = tree.text(written)
+        return f"torch.tensor(float({text}))" if p.seed.value in writer.numbers else text
+
+    def _assertions(self) -> list[str]:
+        plan = self.plan
+        found: list[str] = []
+        if self.by_formula:
+            found += self._by_formula()
+        for x in self.tracked:
+            name, expected = plan.safe(x.name), plan.expected(x)
+            if x not in plan.wrt:
+                found.append(f"assert {name}.grad is None")
+            elif expected is not None and not self.by_formula:
+                found += _close(f"{name}.grad", array(expected))
+        return found
+
+    def _by_formula(self) -> list[str]:
+        plan = self.plan
+        pairs = [
+            (x, grad)
+            for x, grad in zip(plan.wrt, plan.gradients(seeded=False))
+            if x in self.tracked
+        ]
+        names = plan.fresh()
+        formulas = Statements(self.writers[1], [g for _, g in pairs], {}, names)
+        lines = [f"{s.name} = {s.text}" for s in formulas.lines]
+        for (x, _), written in zip(pairs, formulas.formulas):
+            lines += _close(f"{plan.safe(x.name)}.grad", tree.text(written))
+        return lines
+
+
+def _close(found: str, expected: str) -> list[str]:
+    """An assertion, on one line where it fits."""
+    tolerance = ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
+    line = f"torch.testing.assert_close({', '.join([found, expected, *tolerance])})"
+    if len(line) <= 88:
+        return [line]
+    arguments = [found, expected, *tolerance]
+    return ["torch.testing.assert_close(", *(f"    {a}," for a in arguments), ")"]

@@ -1,0 +1,53 @@
+"""What a backward of one's own keeps of the forward: the values that its formulas use."""
+
+import ast
+from collections.abc import Sequence
+
+from ...graphs import Node, walk
+from ...notation.statements import Names
+from .plan import Plan
+
+VIEWS = ("movement", "leaf")  # made again from what they view
+
+
+class Saved:
+    """Names for the nodes of the forward that gradients start from."""
+
+    def __init__(self, plan: Plan, grads: Sequence[Node], names: Names):
+        self.plan = plan
+        forward = set(walk([plan.out]))
+        inputs = {i.node for i in plan.problem.inputs.values()}
+        found = _frontier(grads, forward, inputs)
+        self.names = {
+            node: plan.names[node].text if node in inputs else self._name(node, names)
+            for node in found
+        }
+        self.inner = {n: name for n, name in self.names.items() if n not in inputs}
+
+    def _name(self, node: Node, names: Names) -> str:
+        return self.plan.own.get(node) or names.of(node)
+
+
+def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> list[Node]:
+    """The nodes of the forward that gradients use, without those that are soon made from others."""
+
+    def stops(n: Node) -> bool:
+        if n in inputs:
+            return True
+        return n in forward and n.op.family not in VIEWS and n.op.name != "size" and bool(n.inputs)
+
+    nodes = walk(grads, lambda n: () if stops(n) or n.op.name == "size" else n.inputs)
+    found = [n for n in nodes if stops(n)]
+    kept = set(found)
+    for n in reversed(found):
+        cheap = bool(n.op.spelling) and n.op.family == "elementwise"
+        at_hand = {i for i in n.parents if i in kept or (i.op.family == "leaf" and i not in inputs)}
+        if cheap and at_hand == set(n.parents):
+            kept.discard(n)
+    return [n for n in found if n in kept]
+
+
+def free_names(lines: Sequence[str]) -> set[str]:
+    """The names that lines of Python read."""
+    tree = ast.parse("\n".join(["def _():", *(f"    {line}" for line in lines)]))
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

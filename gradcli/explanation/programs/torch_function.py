@@ -1,0 +1,139 @@
+"""A torch.autograd.Function: forward, backward from the gradients' formulas, and gradcheck."""
+
+import re
+
+from ...graphs import Node
+from ...notation import tree
+from ...notation.statements import Statements
+from ...notation.tree import Name
+from .arrays import assigned, helpers
+from .draws import suitable
+from .plan import Plan, indented, unpacked
+from .pytorch import DOUBLE, header, values
+from .saved import Saved, free_names
+from .torch_writer import ProgramWriter
+
+MANY = 500  # elements of which gradcheck no longer moves each by itself
+ONCE = "from torch.autograd.function import once_differentiable"
+
+
+def program(plan: Plan) -> str:
+    """The function as a class, and its test."""
+    plan.refuse_barriers("torch-function")
+    return _Function(plan).text()
+
+
+class _Function:
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.names = plan.fresh()
+        self.class_name = self.names.free(_class_name(plan))
+        self.arguments = plan.arguments
+        self.seed = plan.problem.seed.name
+        self.writers: list[ProgramWriter] = []
+
+    def text(self) -> str:
+        plan = self.plan
+        choice = suitable(plan)
+        grads = plan.gradients(seeded=True)
+        saved = Saved(plan, grads, self.names)
+        backward = self._backward(grads, saved)
+        kept, shapes = self._kept(backward, saved)
+        forward = self._forward(saved, kept, shapes)
+        opened = [f"{unpacked(kept)} = ctx.saved_tensors"] if kept else []
+        inner = set(saved.inner.values()) - {plan.own.get(plan.out)}
+        once = bool(inner & set(kept))
+        body = [
+            f"class {self.class_name}(torch.autograd.Function):",
+            *indented(["@staticmethod", *self._def("forward", self._named), *indented(forward)]),
+            "",
+            *indented(["@staticmethod", *(["@once_differentiable"] if once else [])]),
+            *indented([*self._def("backward", [self.seed]), *indented([*opened, *backward])]),
+        ]
+        tracked = {plan.safe(x.name) for x in plan.wrt}
+        test = [DOUBLE, "", *values(plan, choice, self.arguments, tracked)]
+        at = unpacked(self._named) if len(self._named) == 1 else f"({unpacked(self._named)})"
+        many = sum(x.node.numel for x in plan.wrt) > MANY
+        fast = ", fast_mode=True" * many
+        check = f"assert torch.autograd.gradcheck({self.class_name}.apply, {at}{fast})"
+        whole = [*helpers(*self.writers), *body, "", "", *test, check]
+        return "\n".join([*header(whole, *([ONCE] if once else [])), "", "", *whole]) + "\n"
+
+    @property
+    def _named(self) -> list[str]:
+        return [self.plan.safe(i.name) for i in self.arguments]
+
+    def _def(self, name: str, arguments: list[str]) -> list[str]:
+        return [f"def {name}({', '.join(['ctx', *arguments])}):"]
+
+    def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
+        plan, seed = self.plan, self.plan.problem.seed
+        known = {seed.node: Name(self.seed)} | {n: Name(name) for n, name in saved.names.items()}
+        writer = ProgramWriter(known, like=self.seed)
+        self.writers.append(writer)
+        for i in self.arguments:  # for their shapes; text that reads one is changed below
+            writer.shapes.setdefault(i.shape, plan.names[i.node])
+        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
+        formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
+        results = [self._result(i.name) if i.name in formulas else "None" for i in self.arguments]
+        if len(formulas) == 1:
+            (only,) = formulas.values()
+            return [*assigned(made.lines), _returned([only if r != "None" else r for r in results])]
+        shared = [s for s in made.lines if len(s.needed) > 1]
+        lines = assigned(shared)
+        lines.append(f"{' = '.join(r for r in results if r != 'None')} = None")
+        for place, x in enumerate(plan.wrt):
+            lines.append(f"if ctx.needs_input_grad[{self.arguments.index(x)}]:")
+            own = assigned([s for s in made.lines if s.needed == {place}])
+            lines += indented([*own, f"{self._result(x.name)} = {formulas[x.name]}"])
+        return [*lines, _returned(results)]
+
+    def _result(self, name: str) -> str:
+        return f"{self.plan.safe(name)}_grad"
+
+    def _kept(self, backward: list[str], saved: Saved) -> tuple[list[str], list[str]]:
+        """The names of what is saved, and of the inputs whose shape is; `backward` reads shapes
+        from ctx then.
+        """
+        used = free_names(backward)
+        kept = [n for n in dict.fromkeys([*self._named, *saved.inner.values()]) if n in used]
+        values = set(saved.names.values())
+        shapes = [n for n in kept if n not in values]
+        for name in shapes:
+            rewritten = [self._by_shape(line, name) for line in backward]
+            if name in free_names(rewritten):
+                values.add(name)
+            else:
+                backward[:] = rewritten
+        return [n for n in kept if n in values], [n for n in shapes if n not in values]
+
+    def _by_shape(self, line: str, name: str) -> str:
+        """A line that reads the shape of `name` from ctx."""
+        shape = f"ctx.{name}_shape"
+        line = re.sub(rf"\b{name}\.shape\b", shape, line)
+        line = re.sub(rf"\b{name}\.numel\(\)", f"{shape}.numel()", line)
+        line = re.sub(rf"torch\.full_like\({name}, ", f"{self.seed}.new_full({shape}, ", line)
+        line = re.sub(rf"\.expand_as\({name}\)", f".expand({shape})", line)
+        return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
+
+    def _forward(self, saved: Saved, kept: list[str], shapes: list[str]) -> list[str]:
+        plan = self.plan
+        wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
+        wanted |= {n: name for n, name in saved.inner.items() if name in kept}
+        writer = ProgramWriter(plan.names)
+        self.writers.append(writer)
+        made = Statements(writer, [plan.out], wanted, plan.fresh(*wanted.values()))
+        save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
+        save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
+        return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]
+
+
+def _returned(results: list[str]) -> str:
+    return f"return {', '.join(results)}"
+
+
+def _class_name(plan: Plan) -> str:
+    """The name of the output in capitals, else that of the last operation."""
+    name = plan.problem.out_name
+    words = (plan.out.op.name if name == "out" else name).split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) or "Function"

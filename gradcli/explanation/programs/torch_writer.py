@@ -1,0 +1,71 @@
+"""PyTorch as programs say it: with functions of their own where PyTorch has none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...graphs import Node
+from ...graphs.shapes import axis
+from ...notation.formula import Writer
+from ...notation.torch_code import TorchWriter
+from ...notation.tree import Call, Infix, Name, Number, Tree, Verbatim
+from ...operators.indexing import is_array
+
+PUT = '''
+def put(shape, index, values):
+    """Zeros of a shape with values at an index."""
+    out = values.new_zeros(shape)
+    out[index] = values
+    return out
+'''
+
+
+class ProgramWriter(TorchWriter):
+    """Formulas that PyTorch can run. New tensors have dtype and device of `like`, where it is
+    given.
+    """
+
+    def __init__(self, names: Mapping[Node, Name], like: str | None = None):
+        super().__init__(names)
+        self.like_name = like
+        self.helpers: dict[str, str] = {}
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose sources have theirs."""
+        if node.op.name == "put_at" and not any(map(is_array, node.attrs["index"])):
+            return self._put(node)
+        if node.op.name == "size" and node.parents[0] not in self.named:
+            return self._sizes(node) or super().written(node)
+        found = super().written(node)
+        made = node.op.family == "leaf" and node.dtype == "float"
+        if not (self.like_name and made and isinstance(found, Call)):
+            return found
+        if found.function.endswith("_like"):
+            return found
+        kind = [(name, Name(f"{self.like_name}.{name}")) for name in ("dtype", "device")]
+        return found._replace(named=(*found.named, *kind))
+
+    def _sizes(self, node: Node) -> Tree | None:
+        """The size of what has no name, as a product of sizes of what has one; None without."""
+        (x,) = node.parents
+        dims = sorted(axis(d, x.ndim) for d in node.attrs["dim"])
+        if x.shape in self.shapes or not dims:
+            return None
+        product, *others = [self.size(x.shape[d], d - x.ndim) for d in dims]
+        for other in others:
+            product = Infix("*", product, other)
+        return product
+
+    def _put(self, node: Node) -> Tree:
+        if node.inputs[0] in self.numbers:
+            return super().written(node)
+        self.helpers["put"] = PUT
+        index = node.attrs["index"]
+        items = index[0] if len(index) == 1 else index
+        values = Writer.operand(self, node, 0)
+        return Call("put", (self.attribute(node, "shape"), _index(items), values))
+
+
+def _index(item: Any) -> Tree:
+    if isinstance(item, int):
+        return Number(item)
+    return Verbatim("..." if item is Ellipsis else str(item).replace("Ellipsis", "..."))

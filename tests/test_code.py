@@ -1,0 +1,332 @@
+"""Programs that `gradcli code` writes: run as they stand, for as many operators as there are words
+for in each target.
+"""
+
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from console import gradcli as command
+from support import Example, examples
+
+import gradcli
+from gradcli.cli.options import Target
+from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.programs import TARGETS, program
+from gradcli.notation.array_words import IN_OTHER_WORDS
+
+EXAMPLES = examples()
+FIRST = list({e.op: e for e in reversed(EXAMPLES)}.values())
+LARGE = np.ones((9, 9))
+# Those whose words are not only those of others.
+OWN = [e for e in FIRST if e.op.numpy or e.op.jax or e.op.name in IN_OTHER_WORDS]
+# Operators that NumPy and JAX have no words for.
+UNSAID = {
+    "adaptive_max_pool1d_indices", "adaptive_max_pool2d_indices", "adaptive_max_pool3d_indices",
+    "as_strided_scatter", "ctc_losses", "cummax_indices", "cummin_indices", "diag_embed",
+    "diagonal_scatter", "failed_minor", "matrix_rank", "max_pool1d_indices", "max_pool2d_indices",
+    "max_pool3d_indices", "mode_indices", "nanmedian_indices", "put", "row_exchanges", "scatter",
+    "scatter_reduce", "zero_pivot",
+}  # fmt: skip
+UNSAID_IN_JAX = UNSAID | {"lu_p", "lu_l", "lu_u", "svd_left_all", "svd_right_all", "nextafter"}
+
+
+def run(text: str) -> dict:
+    """What a program leaves behind."""
+    scope = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(text, "<program>", "exec"), scope)
+    return scope
+
+
+def attempt(example: Example, target: str) -> str:
+    """Run the program of an example; the operator that its target has no words for, or nothing."""
+    try:
+        text = program(Analysis(example.problem), target)
+    except GradcliError as error:
+        return refused(error)
+    run(text)
+    return ""
+
+
+def refused(error: GradcliError) -> str:
+    """The operator that a refusal names."""
+    found = re.search(r"has no function for (\w+)|see through (\w+)\(\)", error.message)
+    return (found[1] or found[2]) if found and error.code == "unsupported" else error.message
+
+
+@pytest.fixture(autouse=True)
+def single_precision():
+    """Programs that need double precision say so."""
+    torch = sys.modules.get("torch")
+    yield
+    if torch is not None:
+        torch.set_default_dtype(torch.float32)
+
+
+# ---- every operator ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_numpy(example):
+    assert attempt(example, "numpy") in {"", "detach", *UNSAID}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_torch(example):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    assert attempt(example, "torch") == ""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("example", FIRST, ids=str)
+def test_torch_function(example):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    assert attempt(example, "torch-function") in ("", "detach")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("target", ["jax", "custom-vjp"])
+@pytest.mark.parametrize("example", OWN, ids=str)
+def test_jax(example, target):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    assert attempt(example, target) in {"", "detach", *UNSAID_IN_JAX}
+    if OWN.index(example) % 40 == 0:
+        jax.clear_caches()  # thousands of compiled functions take gigabytes
+
+
+def test_what_is_refused_is_what_is_listed():
+    found = set()
+    for example in EXAMPLES:
+        try:
+            program(Analysis(example.problem), "numpy")
+        except GradcliError as error:
+            found.add(refused(error))
+    assert found == UNSAID | {"detach"}
+
+
+# ---- as they stand, and for other sizes ----------------------------------------------------------
+
+STANDING = [
+    ("torch", "logdet(X)", {}),
+    ("numpy", "h = relu(x @ W + b); out = h.sum(dim=1)", {}),
+    ("jax", "softmax(x @ W, -1)", {}),
+    ("torch-function", "x * sigmoid(x)", {}),
+    ("custom-vjp", "((A @ x - b) ** 2).sum()", {}),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("target", "expr", "given"), STANDING, ids=[s[0] for s in STANDING])
+def test_runs_in_an_empty_file(target, expr, given, tmp_path):
+    for name in ("torch", "jax"):
+        pytest.importorskip(name)
+    file = tmp_path / "program.py"
+    assert command("code", expr, "--target", target, "-o", str(file)).status == 0
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+SIZES = [
+    ("x @ a", [(5, 2), (2, 7)]),
+    ("softmax(x, -1)", [(4, 6)]),
+    ("x.mean()", [(4, 6)]),
+    ("x.sum(0)", [(4, 6)]),
+    ("x[0, 1:]", [(4, 6)]),
+    ("x - x.mean(1, keepdim=True)", [(4, 6)]),
+    ("(x @ W).mean()", [(4, 6), (6, 3)]),
+    ("relu(x @ W + b).sum(dim=1)", [(4, 6), (6, 3), (3,)]),
+    ("x * rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)", [(4, 6)]),
+    ("cumsum(x, 1)", [(4, 6)]),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("expr", "sizes"), SIZES)
+def test_functions_hold_for_other_sizes(expr, sizes):
+    torch = pytest.importorskip("torch")
+    shapes = {"x": tuple(range(2, 2 + len(sizes[0])))}  # the other inputs have what fits
+    text = gradcli.code(expr, "torch-function", shapes=shapes)
+    made = run(text)
+    (name,) = [line.split()[1].partition("(")[0] for line in text.splitlines() if "class" in line]
+    given = [torch.randn(size, requires_grad=True, dtype=torch.float64) for size in sizes]
+    assert torch.autograd.gradcheck(made[name].apply, given)
+
+    made = run(gradcli.code(expr, "numpy", shapes=shapes))
+    arrays = [t.detach().numpy() for t in given]
+    out = made["f"](*arrays)
+    seed = np.random.default_rng(1).normal(size=np.shape(out))
+    found = made["f_grad"](*arrays, *([seed] if np.ndim(out) else []))
+    theirs = torch.autograd.grad(
+        made_by_torch(text, name)(*given), given, torch.tensor(seed if np.ndim(out) else 1.0)
+    )
+    for ours, other in zip(found if len(given) > 1 else [found], theirs):
+        np.testing.assert_allclose(ours, other, rtol=1e-10, atol=1e-12)
+
+
+def made_by_torch(text, name):
+    """The forward of a torch.autograd.Function as PyTorch itself differentiates it."""
+
+    class Context:
+        def save_for_backward(self, *_):
+            pass
+
+    function = run(text)[name]
+    return lambda *given: function.forward(Context(), *given)
+
+
+@pytest.mark.parametrize(
+    ("target", "right", "wrong"),
+    [
+        ("numpy", "return g @ a.T", "return 2 * g @ a.T"),
+        ("torch", "x.grad, g @ a.T", "x.grad, g @ a.T + 1e-3"),
+        ("jax", "x_grad, g @ a.T", "x_grad, 2 * g @ a.T"),
+        ("torch-function", "x_grad = g @ a.T", "x_grad = -g @ a.T"),
+        ("custom-vjp", "return g @ a.T", "return 2 * g @ a.T"),
+    ],
+)
+@pytest.mark.oracle
+def test_a_wrong_gradient_makes_a_program_fail(target, right, wrong):
+    for name in ("torch", "jax"):
+        pytest.importorskip(name)
+    text = gradcli.code("x @ a", target)
+    assert right in text
+    with pytest.raises((AssertionError, RuntimeError)):
+        run(text.replace(right, wrong))
+
+
+# ---- what is saved -------------------------------------------------------------------------------
+
+SAVED = [
+    ("x @ a", "x, a"),  # g @ a.T and x.T @ g
+    ("softmax(x, -1)", "out"),  # out * (g - (g * out).sum(-1))
+    ("tanh(x)", "out"),  # g * (1 - out**2)
+    ("exp(x)", "out"),  # g * out
+    ("sin(x)", "x"),  # g * cos(x)
+    ("a * b", "a, b"),
+    ("s = sigmoid(x @ w); out = (s - y).sum()", "x, w, s"),  # s * (1 - s)
+    ("((A @ x - b) ** 2).sum()", "A, x, t"),  # 2 * A.T @ t and its outer product with x; not b
+]
+
+
+@pytest.mark.parametrize(("expr", "kept"), SAVED)
+def test_what_backward_needs_is_saved_and_nothing_else(expr, kept):
+    text = gradcli.code(expr, "torch-function")
+    assert f"ctx.save_for_backward({kept})\n" in text
+
+
+@pytest.mark.parametrize("expr", ["x.sum()", "x.mean()", "x.T", "x + 2", "x[0, 1:]", "x.view(6)"])
+def test_nothing_is_saved_where_shapes_suffice(expr):
+    text = gradcli.code(expr, "torch-function", shapes={"x": (2, 3)})
+    assert "save_for_backward" not in text
+
+
+def test_a_saved_intermediate_forbids_a_second_backward():
+    assert "@once_differentiable" in gradcli.code("exp(x).sum()", "torch-function")
+    assert "once_differentiable" not in gradcli.code("sin(x).sum()", "torch-function")
+
+
+# ---- values, seeds, names ------------------------------------------------------------------------
+
+
+def test_the_numbers_of_the_answer_are_asserted():
+    given = {"values": {"a": [[1, 2, 3], [4, 5, 6]]}, "grad": "a"}
+    for target in ("torch", "jax", "numpy"):  # 2 a² by hand
+        text = re.sub(r"\.0?(?=[,\]])", "", gradcli.code("a * a", target, **given))
+        assert "[[2, 8, 18], [32, 50, 72]]" in text
+
+
+def test_at_a_corner_differences_are_taken_elsewhere():
+    text = gradcli.code("relu(x)", "numpy", values={"x": [-1, 0, 2]}, grad=[1, 1, 1])
+    made = run(text)
+    assert "assert np.allclose(x_grad, [0.0, 0.0, 1.0], atol=1e-6)" in text
+    assert made["x"].tolist() != [-1, 0, 2]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("expr", "given"),
+    [
+        ("np @ torch + F", {}),
+        ("f * rng.sum() + ctx * saved", {"shapes": {"ctx": (3,), "saved": (3,)}}),
+        ("jax * jnp + g", {"shapes": {"jax": (3,)}}),
+        ("cross_entropy(x, t)", {"shapes": {"x": (2, 3)}, "values": {"t": [0, 2]}}),
+        ("x[i] * b", {"shapes": {"x": (3, 2), "b": (2,)}, "values": {"i": [0, 0, 2]}}),
+        ("x[x > 0]", {"values": {"x": [-1.0, 2.0, 3.0]}}),
+        ("x[0, :, [1, 2]]", {"shapes": {"x": (2, 3, 4)}}),
+        ("x * w", {"wrt": "x"}),
+        ("x * x", {"values": {"x": [0.1, 0.2]}, "grad": "2 * out"}),
+        ("(x * x).sum()", {"values": {"x": 3.0}}),
+        ("log(x) + sqrt(y)", {}),
+        ("acosh(x)", {}),
+        ("logdet(A)", {}),
+        ("x = x * 2; x = x.exp(); x.sum()", {}),
+        ("tanh(x @ W)", {"shapes": {"x": (30, 20), "W": (20, 10)}}),
+        ("x * y", {"values": {"x": LARGE, "y": LARGE}, "grad": LARGE}),
+        ("interpolate(x, scale_factor=2)", {"shapes": {"x": (1, 1, 2, 2)}}),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_requests_of_all_kinds(target, expr, given):
+    for name in ("torch", "jax"):
+        pytest.importorskip(name)
+    run(gradcli.code(expr, target, **given))
+
+
+@pytest.mark.parametrize(
+    ("expr", "why"),
+    [
+        ("x * x.detach()", "see through detach"),
+        ("acosh(x) + asin(x)", "agree at no random values"),
+        ("cholesky(A)", "agree at no random values"),  # it reads a triangle, differences leave it
+    ],
+)
+@pytest.mark.parametrize("target", ["numpy", "torch-function", "custom-vjp"])
+def test_what_differences_cannot_test_is_refused(target, expr, why):
+    with pytest.raises(GradcliError, match=why):
+        gradcli.code(expr, target)
+
+
+def test_large_values_are_drawn_instead():
+    text = gradcli.code("x * x", "numpy", values={"x": np.ones((20, 20))})
+    assert "rng.normal(size=(20, 20))" in text
+    run(text)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def test_targets_of_the_command_are_those_of_python():
+    assert [t.value for t in Target] == list(TARGETS)
+
+
+def test_a_mistaken_target():
+    result = command("code", "x * x", "--target", "tensorflow")
+    assert result.status == 2
+    assert "not one of 'torch', 'jax', 'numpy'" in result.err
+    with pytest.raises(GradcliError, match="there is no target nunpy"):
+        gradcli.code("x * x", "nunpy")
+
+
+def test_what_cannot_be_said_is_refused():
+    result = command("code", "max_pool2d(x, 2)", "-s", "x=1x1x4x4", "--target", "numpy")
+    assert result.status == 2
+    assert result.out == ""
+    assert "error[unsupported]: NumPy has no function for max_pool2d_indices" in result.err
+
+
+def test_colour_only_where_it_is_shown(tmp_path):
+    plain = command("code", "x * x").out
+    assert "\x1b" not in plain
+    shown = command("code", "x * x", terminal=True).out
+    assert "\x1b" in shown
+    file = tmp_path / "program.py"
+    command("code", "x * x", "-o", str(file), terminal=True)
+    assert file.read_text() == plain
