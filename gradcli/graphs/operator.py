@@ -63,7 +63,8 @@ class Operator:
     aliases     its other names
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
-    order       the order of its parameters in a call, where tensors and attributes mix
+    order       the order of its parameters in a call, where tensors and attributes mix; the names
+                of PyTorch's older arguments, which are no parameters, keep their places in it
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one
     fixed       the inputs by which PyTorch has no derivative, though there is one
@@ -102,6 +103,7 @@ class Operator:
         "numpy",
         "optional",
         "order",
+        "places",
         "rows",
         "rule",
         "samples",
@@ -189,7 +191,9 @@ class Operator:
         self.inputs = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
         self.attributes = named if attributes is None else attributes
-        self.order = tuple(order.split()) if order else (*self.inputs, *self.attributes)
+        self.places = tuple(order.split()) if order else (*self.inputs, *self.attributes)
+        known = {*self.inputs, *self.attributes}
+        self.order = tuple(name for name in self.places if name in known)
         self.torch = torch and torch.format(name=self.name)
         if OPS.setdefault(self.name, self) is not self:
             raise ValueError(f"a second operator {self.name}")
@@ -240,7 +244,7 @@ class Operator:
     def _place(self, args: Sequence) -> dict[str, Any]:
         """Positional arguments, by the name of their parameter."""
         given: dict[str, Any] = {}
-        for place, name in enumerate(self.order):
+        for place, name in enumerate(self.places):
             if (
                 name == self.collect
                 and len(args) > place
@@ -257,10 +261,10 @@ class Operator:
                 return given
             if len(args) > place:
                 given[name] = args[place]
-        if len(args) > len(self.order):
+        if len(args) > len(self.places):
             raise GradcliError(
                 "arguments",
-                f"{self.name}() takes {len(self.order)} arguments at most, not {len(args)}",
+                f"{self.name}() takes {len(self.places)} arguments at most, not {len(args)}",
                 hint=self.usage(),
             )
         return given
@@ -269,7 +273,7 @@ class Operator:
         name = NUMPY.get(key, key)
         if name == "dim" and "dims" in self.attributes:
             return "dims"
-        if name in self.attributes or name in self.inputs or name in OUTDATED & {*self.order}:
+        if name in self.attributes or name in self.inputs or name in OUTDATED & {*self.places}:
             return name
         for place, others in enumerate((FIRST, SECOND, THIRD)):
             if name in others and len(self.inputs) > place:
@@ -334,8 +338,6 @@ class Operator:
         """`softmax(x, dim)`, as a call is written."""
         parts = []
         for name in self.order:
-            if name in OUTDATED and name not in self.attributes:
-                continue
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
             star = "*" if self.variadic and name in self.inputs else ""
             parts.append(f"{star}{name}" if default is REQUIRED else f"{name}={default!r}")
