@@ -181,7 +181,7 @@ COMMANDS = re.findall(r"^\| .*`gradcli (\w+) ?[^`]*` \|", PAGES["README.md"], re
 
 def test_readme_lists_all_commands():
     _, _, listed = help_of().partition("Commands:")
-    assert re.findall(r"^  (\w+)", listed, re.MULTILINE) == COMMANDS
+    assert re.findall(r"^  ([\w-]+)", listed, re.MULTILINE) == COMMANDS
 
 
 def test_readme_lists_all_options():
