@@ -176,7 +176,7 @@ def options(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) - {"--help"}
 
 
-COMMANDS = re.findall(r"^\| .*`gradcli (\w+) ?[^`]*` \|", PAGES["README.md"], re.MULTILINE)
+COMMANDS = re.findall(r"^\| .*`gradcli ([\w-]+) ?[^`]*` \|", PAGES["README.md"], re.MULTILINE)
 
 
 def test_readme_lists_all_commands():
