@@ -373,8 +373,9 @@ def test_pytorch_keeps_the_same(text, shapes):
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_most_operators_keep_what_pytorch_keeps(double_precision):
+def test_most_operators_keep_what_pytorch_keeps(request):
     torch = pytest.importorskip("torch")
+    request.getfixturevalue("double_precision")
     same = []
     for example in (e for e in examples() if e.op.torch):
         problem = example.problem

@@ -176,12 +176,12 @@ def options(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) - {"--help"}
 
 
-COMMANDS = re.findall(r"^\| .*`gradcli (\w+) ?[^`]*` \|", PAGES["README.md"], re.MULTILINE)
+COMMANDS = re.findall(r"^\| .*`gradcli ([\w-]+) ?[^`]*` \|", PAGES["README.md"], re.MULTILINE)
 
 
 def test_readme_lists_all_commands():
     _, _, listed = help_of().partition("Commands:")
-    assert re.findall(r"^  (\w+)", listed, re.MULTILINE) == COMMANDS
+    assert re.findall(r"^  ([\w-]+)", listed, re.MULTILINE) == COMMANDS
 
 
 def test_readme_lists_all_options():

@@ -243,7 +243,8 @@ class Lowering(Meanings):
                 else:
                     source.append(self._bound(sums, count))
                     factors.append(delta(place, places.plus(start, source[-1], step)))
-        expr: Expr = Product((*factors, self.of(v, source)))
+        in_front = [0] * (v.ndim - len(source))  # dimensions of 1, which put_at lets pass
+        expr: Expr = Product((*factors, self.of(v, in_front + source)))
         for letter, count in sums.items():
             expr = Sum(letter, count, expr)
         return expr
