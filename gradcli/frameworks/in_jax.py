@@ -142,7 +142,8 @@ def _written(node: Node) -> Callable:
 def _taken(node: Node, inputs: list[Any]) -> Callable:
     """An operation whose elements are elements of its inputs and zeros, as JAX takes elements.
 
-    To find where they are taken from, the operation is asked about the elements' numbers.
+    To find where they are taken from, the operation is asked about the elements' numbers; and about
+    their squares, which it would not give the squares of its answers for if it did more than take.
     """
     floats = [k for k, i in enumerate(node.parents) if i.dtype == "float"]
     numbers, start = list(inputs), 1
@@ -152,8 +153,12 @@ def _taken(node: Node, inputs: list[Any]) -> Callable:
         start = end
 
     def taken(*xs: Any) -> Any:
+        places = _by_numpy(node, numbers)
+        squares = [n**2 if k in floats else n for k, n in enumerate(numbers)]
+        if not np.array_equal(_by_numpy(node, squares), places**2):
+            raise Unsaid("it does not only take elements")
         elements = jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])
-        return elements[_by_numpy(node, numbers).astype(int)]
+        return elements[places.astype(int)]
 
     return taken
 
