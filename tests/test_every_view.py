@@ -1,6 +1,7 @@
-"""Every example of the table, in every format, with all, some and none of its values."""
+"""Every example of the table, in every format: with all, some and none of its values in turn."""
 
 import json
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -25,8 +26,7 @@ def analysis(example, known: str) -> Analysis:
     return Analysis(pose(example.text, shapes=shapes, values=values, grad="ones_like(out)"))
 
 
-@pytest.mark.parametrize("known", KNOWN)
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize(("example", "known"), list(zip(EXAMPLES, cycle(KNOWN))), ids=str)
 def test_every_format_shows_every_example(example, known):
     a = analysis(example, known)
     plain = render(a, "plain", Choices(), Environment())

@@ -123,7 +123,7 @@ def test_elements_are_the_numbers(example):
         assert_equal(read_back(texts, given), expected, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if len(e.values) > 1], ids=str)
 def test_numbers_and_symbols_mix(example):
     problem, given = posed(example)
     node = next(iter(given))
