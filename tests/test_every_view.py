@@ -1,7 +1,7 @@
-"""Every example of the table, in every format: with all, some and none of its values in turn."""
+"""Every example of the table is shown: values of all, some, no inputs, and formats, in turn."""
 
 import json
-from itertools import cycle
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -26,21 +26,34 @@ def analysis(example, known: str) -> Analysis:
     return Analysis(pose(example.text, shapes=shapes, values=values, grad="ones_like(out)"))
 
 
-@pytest.mark.parametrize(("example", "known"), list(zip(EXAMPLES, cycle(KNOWN))), ids=str)
-def test_every_format_shows_every_example(example, known):
+def narrow(a):
+    assert render(a, "terminal", Choices(), Environment(width=60, color=True))
+
+
+def ascii(a):
+    assert render(a, "plain", Choices(), Environment(ascii=True)).isascii()
+
+
+def markdown(a):
+    text = render(a, "markdown", Choices(), Environment())
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    assert [t.tag for t in tokens if t.type == "heading_open"].count("h3") >= 7
+
+
+VIEWS = [
+    pytest.param(example, known, show, id=f"{example} {known} {show.__name__}")
+    for example, (known, show) in zip(EXAMPLES, cycle(product(KNOWN, (narrow, ascii, markdown))))
+]
+
+
+@pytest.mark.parametrize(("example", "known", "show"), VIEWS)
+def test_every_example_is_shown(example, known, show):
     a = analysis(example, known)
     plain = render(a, "plain", Choices(), Environment())
     assert "Gradient of" in plain
     assert "Checked" in plain
     assert "disagrees" not in plain
-    assert render(a, "terminal", Choices(), Environment(width=60, color=True))
-    assert render(a, "plain", Choices(), Environment(ascii=True)).isascii()
-    tokens = (
-        MarkdownIt("commonmark")
-        .enable("table")
-        .parse(render(a, "markdown", Choices(), Environment()))
-    )
-    assert [t.tag for t in tokens if t.type == "heading_open"].count("h3") >= 7
+    show(a)
     for format in ("plain", "mermaid", "dot"):
         assert render_graph(a, format, Environment())
 
