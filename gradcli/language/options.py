@@ -49,7 +49,7 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     return shapes
 
 
-def read_values(texts: Sequence[str]) -> dict[str, str]:
+def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
     """The values by name, as texts, from texts `NAME=VALUE`; VALUE may hold more `=`.
 
     GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
@@ -58,11 +58,11 @@ def read_values(texts: Sequence[str]) -> dict[str, str]:
     for given in texts:
         name, equals, value = given.partition("=")
         if not equals:
-            whole = Span(given, 0, len(given), "--value")
+            whole = Span(given, 0, len(given), option)
             raise GradcliError(
                 "value", f"there is no = in {_short(given)}", hint=VALUE_HINT, span=whole
             )
-        span = _place(given, name, 0, "--value")
+        span = _place(given, name, 0, option)
         name = _name(name.strip(), "value", span, VALUE_HINT)
         if not value.strip():
             raise GradcliError("value", f"{name} has no value", hint=VALUE_HINT, span=span)

@@ -9,8 +9,8 @@ from ..graphs import OPS, Node, as_node, walk
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from ..operators.leaves import Array
 from .build import Builder
+from .directions import Given, as_graph, read_direction
 from .names import free_names
 from .program import Program, read_program
 from .values import Reader
@@ -54,8 +54,29 @@ class Seed(NamedTuple):
         return self.node.attrs["name"]
 
 
+class Tangent(NamedTuple):
+    """A direction in which an input moves.
+
+    `node` stands for it in formulas, `value` is what was given for it, as graph, or None where
+    nothing was; `text` is how it was typed.
+    """
+
+    x: Input
+    node: Node
+    value: Node | None
+    text: str | None
+
+    @property
+    def name(self) -> str:
+        """What formulas call it."""
+        return self.node.attrs["name"]
+
+
 class Problem(NamedTuple):
-    """Everything that an answer is computed from. `names` are what the program calls its nodes."""
+    """Everything that an answer is computed from. `names` are what the program calls its nodes.
+
+    Where the output is the gradient of another problem, that is the one `before`.
+    """
 
     program: Program
     inputs: dict[str, Input]
@@ -65,6 +86,18 @@ class Problem(NamedTuple):
     seed: Seed
     wrt: list[Input]
     limits: Limits
+    tangents: tuple[Tangent, ...] = ()
+    before: "Problem | None" = None
+
+    @property
+    def order(self) -> int:
+        """How often its program is differentiated: 1, and 1 more for each problem before it."""
+        return 1 if self.before is None else 1 + self.before.order
+
+    @property
+    def directions(self) -> "list[Seed | Tangent]":
+        """What stands for a tensor that derivatives are multiplied with."""
+        return [self.seed, *self.tangents]
 
     @property
     def values(self) -> dict[Node, Any]:
@@ -103,15 +136,19 @@ def pose(
     limits: Limits | None = None,
     random_seed: int = 0,
     stdin: IO[bytes] | None = None,
+    out_shape: Shape | None = None,
 ) -> Problem:
-    """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
+    """The problem that a request poses. Raises GradcliError for a request that cannot be met.
+
+    `out_shape` is what the output's shape should be where inputs have none.
+    """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
     names = free_names(program, [*shapes, *values])
     _check_used([*shapes, *values], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    return _Posing(program, names, shapes, arrays, grad, reader, limits).problem(wrt)
+    return _Posing(program, names, shapes, arrays, grad, reader, limits, out_shape).problem(wrt)
 
 
 def _check_used(given: Collection[str], names: list[str], program: Program) -> None:
@@ -129,7 +166,9 @@ def _check_used(given: Collection[str], names: list[str], program: Program) -> N
 class _Posing:
     """The steps from what was given to a Problem."""
 
-    def __init__(self, program, names, shapes, arrays, grad, reader: Reader, limits: Limits):
+    def __init__(
+        self, program, names, shapes, arrays, grad, reader: Reader, limits: Limits, out_shape
+    ):
         self.program, self.names, self.arrays, self.reader, self.limits = (
             program,
             names,
@@ -141,7 +180,8 @@ class _Posing:
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
-        self._read_seed(grad)
+        self.seed = None if grad is None else read_direction(grad, "--grad", reader)
+        self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
     def _shape(self, name: str, shapes: dict[str, Shape]) -> Shape:
         if name not in self.arrays:
@@ -153,15 +193,6 @@ class _Posing:
             said = f"the value of {name} has shape {text(have)}, and {given}"
             raise GradcliError("shape", said, hint="one of the two is enough")
         return have
-
-    def _read_seed(self, grad: Any) -> None:
-        self.seed_array = None if grad is None else self.reader.literal(grad, "--grad")
-        self.seed_program = (
-            read_program(grad, self.limits, "--grad")
-            if grad is not None and self.seed_array is None
-            else None
-        )
-        self.seed_text = grad.strip() if self.seed_program else None
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
@@ -191,7 +222,7 @@ class _Posing:
         unknown = [name for name in self.names if name not in self.known]
         if not unknown:
             return self.known, {}
-        rank = None if self.seed_array is None else self.seed_array.ndim
+        rank = None if self.out_shape is None else len(self.out_shape)
         from .infer import infer
 
         found = infer(self.program, self.known, unknown, self._trial, rank)
@@ -199,8 +230,8 @@ class _Posing:
 
     def _trial(self, shapes: dict[str, Shape]) -> tuple[Shape, Shape | None]:
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
-        if self.seed_array is not None:
-            return out.shape, self.seed_array.shape
+        if self.out_shape is not None:
+            return out.shape, self.out_shape
         seed = self._build_seed(nodes, out, scope)
         return out.shape, None if seed is None else seed.shape
 
@@ -264,31 +295,10 @@ class _Posing:
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""
-        if self.seed_array is not None:
-            array = np.asarray(self.seed_array, dtype=np.float64)
-            return OPS["tensor"](data=Array(array, "g"))
-        if self.seed_program is None:
+        if self.seed is None:
             return None
         values = {nodes[name]: self._value(name) for name in self.arrays}
-        known = {"out": out} | scope
-        builder = Builder(
-            self.seed_program,
-            known,
-            values=values,
-            limits=self.limits,
-            draws=self.reader,
-            seed_shape=out.shape,
-        )
-        seed = builder.run()
-        if isinstance(seed, tuple):
-            seed = builder._call_tensor(self.seed_program.statements[-1].value, [seed], {})
-        if not isinstance(seed, Node | int | float):
-            raise GradcliError(
-                "value",
-                "the seed is not a tensor",
-                span=builder.source.span(self.seed_program.statements[-1].value),
-            )
-        return as_node(seed)
+        return as_graph(self.seed, "g", {"out": out} | scope, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
         names = chain(SEED_NAMES, (f"g_{k}" for k in count(1)))
@@ -302,7 +312,13 @@ class _Posing:
             )
         if value.shape != out.shape:
             raise _seed_shape_error(value.shape, out, self.program)
-        return Seed(node, value, self.seed_text, False, False)
+        assert self.seed is not None
+        return Seed(node, value, self.seed.text, False, False)
+
+
+def _shape_of(given: Given) -> Shape | None:
+    """The shape of an array; None for an expression."""
+    return None if given.array is None else given.array.shape
 
 
 def _picking(roots: list[Node]) -> set[Node]:
