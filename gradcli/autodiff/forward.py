@@ -1,11 +1,13 @@
 """Forward mode, from the reverse pass alone.
 
-The VJP is linear in its seed, and its own VJP is the JVP.
+The VJP is linear in its seed, and its own VJP is the JVP. Where a rule asks for a seed of 0, as
+that of xlogy does, the seed is still there: it stands for any other than 0, and is 1.
 """
 
 from collections.abc import Mapping
 
-from ..graphs import OPS, Node
+from ..graphs import OPS, Node, walk
+from ..graphs.substitution import substitute
 from .reverse import backward
 
 
@@ -14,10 +16,24 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
 
     None where `out` depends on none of them.
     """
-    seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
-    total = None
+    seed = OPS["input"](name="\0seed", shape=out.shape, is_seed=True)
+    total: Node | None = None
     for x, grad in backward(out, seed, list(tangents)).of.items():
         part = grad and backward(grad, tangents[x], [seed]).of[seed]
         if part is not None:
             total = part if total is None else total + part
-    return total
+    return total and substitute(total, {seed: OPS["ones"](size=out.shape)})
+
+
+def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
+    """The tangent of every node on the way from those of `tangents` to `out`, in order, each from
+    the tangents of its inputs; without one for what does not move.
+    """
+    found = dict(tangents)
+    for node in walk([out]):
+        moving = {i: found[i] for i in node.parents if i in found}
+        if moving and node not in found:
+            tangent = jvp(node, moving)
+            if tangent is not None:
+                found[node] = tangent
+    return found
