@@ -11,6 +11,7 @@ from ..graphs import OPS, Node
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
+from .contractions import Contraction, Unwritten, scaled
 from .expressions import (
     MINUS,
     Element,
@@ -19,6 +20,7 @@ from .expressions import (
     Number,
     Power,
     Product,
+    Sum,
     Total,
     is_condition,
     letters_of,
@@ -50,13 +52,9 @@ class Matrices:
         written = self._tensor(e, letters)
         if written is None:
             return None
-        if not any(self._whole(p, letters) for p in _inner(e)):
+        if letters_of(e) != set(letters):
             return Method(written, "expand", tuple(tree.Number(self.sizes[k]) for k in letters))
         return Infix("*", tree.Number(1), written) if is_condition(e) else written
-
-    def _whole(self, e: Expr, letters: Letters) -> bool:
-        """Whether it is an element of a tensor that has all dimensions."""
-        return isinstance(e, Element) and letters_of(e) == set(letters)
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
@@ -69,6 +67,8 @@ class Matrices:
             return self._product(e, letters)
         if isinstance(e, Power):
             return self._power(e, letters)
+        if isinstance(e, Sum):
+            return self._summed(e, letters)
         if isinstance(e, Function):
             args = [self._tensor(a, letters) for a in e.args]
             if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
@@ -79,6 +79,21 @@ class Matrices:
                 return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
             return Call(e.op.name, tuple(args))  # type: ignore[arg-type]
         return None
+
+    def _summed(self, e: Sum, letters: Letters) -> Tree | None:
+        """A sum as a product of matrices and vectors, where it is one."""
+        own = [k for k in letters if k in letters_of(e)]
+        if letters_of(e) - set(own) or len(own) > 2:
+            return None
+        try:
+            found = Contraction([e], self.sizes, self._tensor)
+            if not own:
+                return found.scalar()
+            made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
+        except Unwritten:
+            return None
+        last = own == list(letters[len(letters) - len(own) :])
+        return made if last else spread(made, own, letters)
 
     def _power(self, e: Power, letters: Letters) -> Tree | None:
         if divides(e):
@@ -113,7 +128,7 @@ class Matrices:
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
-        name = self.names.get(e.node)
+        name = self.called(e.node)
         if name is None or not self._is_whole(e):
             return None
         if len(set(e.places) - {0}) != sum(p != 0 for p in e.places):
@@ -121,11 +136,19 @@ class Matrices:
         tail = letters[len(letters) - len(e.places) :]
         if len(e.places) <= len(letters) and all(p in (0, k) for p, k in zip(e.places, tail)):
             return name
-        own = [p for p in e.places if p in letters]
+        own = [p for p in e.places if isinstance(p, str) and p in letters]
         if own != list(e.places) or own != [k for k in letters if k in own]:
             return None
-        start = letters.index(own[0])
-        return Subscript(name, ", ".join(":" if k in own else "None" for k in letters[start:]))
+        return spread(name, own, letters)
+
+    def called(self, node: Node) -> Tree | None:
+        """The name of a node, or the call of a function of named ones: inv(X)."""
+        name = self.names.get(node)
+        usual = node.attrs == node.op.attributes
+        if name is not None or node.dtype != "float" or not usual or not node.parents:
+            return name
+        args = [self.names.get(i) for i in node.parents]
+        return None if None in args else Call(node.op.name, tuple(args))  # type: ignore[arg-type]
 
     def _is_whole(self, e: Element) -> bool:
         """Whether the letters of an element run over the whole of the tensor."""
@@ -140,11 +163,7 @@ class Matrices:
         """number * matrix."""
         if matrix is None or number is None:
             return matrix
-        if isinstance(number, Infix) and number.symbol == "/":
-            if number.left == tree.Number(1):
-                return Infix("/", matrix, number.right)
-            return Infix("*", Infix("/", number.left, number.right), matrix)
-        return Prefix("-", matrix) if number == tree.Number(-1) else Infix("*", number, matrix)
+        return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
 
     def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
         """The number of a product, None for 1, and its other factors."""
@@ -174,10 +193,37 @@ class Matrices:
                 return Call("eye", (tree.Number(self.size(rows)),))
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
-        return self._kronecker(factors, rows, columns)
+        if len(factors) == 1 and isinstance(factors[0], Total):
+            return self._total(factors[0], rows, columns)
+        return self._contracted(factors, rows, columns) or self._kronecker(factors, rows, columns)
+
+    def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
+        """Matrices added up, where they are all there; a number that all have before the sum."""
+        numbers = [self.number(opposite(t) or t) for t in e.terms]
+        common = numbers[0][0] if all(n == numbers[0][0] for n, _ in numbers) else None
+        found = []
+        for t, (number, factors) in zip(e.terms, numbers):
+            written = self._plain(factors, rows, columns)
+            found.append((t, self.scaled(None if common else number, written)))
+        if all(opposite(t) is None for t in e.terms):  # A + A.T
+            found.sort(key=lambda pair: isinstance(pair[1], Attribute))
+        return self.scaled(common, self._joined(found)) or self._kronecker([e], rows, columns)
+
+    def _contracted(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """A product of matrices or of vectors, between one letter and another."""
+        if len(rows) != 1 or len(columns) != 1:
+            return None
+        (row,), (column,) = rows, columns
+        try:
+            found = Contraction(factors, self.sizes, self._tensor)
+            if not found.is_apart(row, column) and not any(isinstance(f, Sum) for f in factors):
+                return None
+            return found.matrix(row, column)
+        except Unwritten:
+            return None
 
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
-        name = self.names.get(e.node)
+        name = self.called(e.node)
         letters = [p for p in e.places if p != 0]
         if name is None or not self._is_whole(e):
             return None
@@ -224,9 +270,15 @@ class Matrices:
         )
 
 
+def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
+    """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
+    start = letters.index(own[0])
+    return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
 def negated(written: Tree) -> Tree:
     """-a * b, the minus at the first factor."""
-    if isinstance(written, Infix) and written.symbol in ("*", "/"):
+    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)
     return Prefix("-", written)
 
@@ -279,6 +331,7 @@ class _Reading:
             "<": "less",
             "//": "floor_divide",
             "%": "remainder",
+            "@": "matmul",
         }
         ops |= {
             ">=": "greater_equal",
@@ -302,11 +355,14 @@ class _Reading:
             return getattr(np, t.function)(args if t.function == "ones" else args[0])
         if t.function in ("kron", "outer"):
             return getattr(np, t.function)(*args)
-        return OPS[t.function].value(*args)
+        op = OPS[t.function]
+        return op.value(*args, **op.attributes)
 
     def _method(self, t: Method) -> Any:
         shape = [self(a) for a in t.args]
         base = self(t.base)
+        if t.name == "sum":
+            return np.sum(base, axis=self(t.named[0][1]) if t.named else None)
         return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
 
     def _attribute(self, t: Attribute) -> Any:

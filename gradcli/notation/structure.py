@@ -26,11 +26,12 @@ from .expressions import (
     substituted,
 )
 from .index import Indices, Values
-from .matrices import Matrices, numbers
+from .matrices import Matrices, negated, numbers
 from .tree import Call, Infix, Name, Prefix, Tree
 from .tree import Number as NumberTree
 from .written import opposite
 
+MOST_TERMS = 4  # of a sum that is multiplied out for its matrices
 MOST_ENTRIES = 250_000  # of the pattern of a Jacobian that is looked at entry by entry
 
 
@@ -300,7 +301,34 @@ class _Reading:
         first = self.rows and self.columns and self.pairs.get(self.rows[0]) == self.columns[0]
         if first and (len(self.rows) > 1 or len(self.columns) > 1):
             return "block-diagonal", None
-        return (_by_pattern(pattern, False) if pattern is not None else "dense"), None
+        name = _by_pattern(pattern, False) if pattern is not None else "dense"
+        return name, self._spread() if name == "dense" else None
+
+    def _spread(self) -> Tree | None:
+        """The matrices of a product whose sum is multiplied out, added up."""
+        totals = [f for f in _factors(self.e) if isinstance(f, Total)]
+        if not totals or len(totals[0].terms) > MOST_TERMS:
+            return None
+        others = [f for f in _factors(self.e) if f is not totals[0]]
+        simplify = Simplifier(self.sizes)
+        terms = [simplify.product([*others, t]) for t in totals[0].terms]
+        out: Tree | None = None
+        for term in terms:
+            minus = opposite(term)
+            part = minus or term
+            reading = _Reading(part, self.rows, self.columns, self.write.names, self.sizes)
+            written = (
+                reading._diagonal_form()[1]
+                if reading._diagonal()
+                else self.write.matrix(part, self.rows, self.columns)
+            )
+            if written is None:
+                return None
+            if out is None:
+                out = written if minus is None else negated(written)
+            else:
+                out = Infix("+" if minus is None else "-", out, written)
+        return out
 
     def _update(self) -> tuple[str, Tree | None] | None:
         """diag(s) - outer(s, s)."""
