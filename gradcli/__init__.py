@@ -14,7 +14,9 @@ if TYPE_CHECKING:
         formula,
         grad,
         graph,
+        hessian,
         jacobian,
+        jvp,
         ops,
     )
 
@@ -29,7 +31,9 @@ __all__ = [
     "formula",
     "grad",
     "graph",
+    "hessian",
     "jacobian",
+    "jvp",
     "ops",
 ]
 

@@ -7,11 +7,12 @@ from typing import Any
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
+from .explanation.posing import pose_scalar
 from .language.problem import pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume"}
-WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes")
+WANTED = ("output", "grad", "jacobian", "hessian", "formula", "index", "elements", "notes")
 
 
 def batch(
@@ -69,7 +70,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     if fields.get("assume"):
         raise GradcliError("request", "assume is not understood yet", hint="leave it out")
     analysis = Analysis(
-        pose(
+        (pose_scalar if "hessian" in wanted else pose)(
             fields["expr"],
             shapes=_shapes(fields.get("shapes")),
             values=_object(fields.get("values"), "values"),
@@ -100,6 +101,11 @@ def _explained(a: Analysis, name: str) -> Any:
     match name:
         case "jacobian":
             return data("jacobian")
+        case "hessian":
+            from .explanation.hessian import Hessian
+            from .explanation.higher_data import blocks
+
+            return blocks(Hessian(a))
         case "formula":
             return {x.name: data.formula(x) for x in wrt}
         case "index":

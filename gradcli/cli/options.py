@@ -56,7 +56,7 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
     return Option(type, default, typer.Option(*names, help=help, **told))
 
 
-SECTIONS = "answer, inputs, forward, seed, jacobian, backward, gradient, checks, code, notes"
+SECTIONS = "answer, inputs, forward, seed, jacobian, backward, gradient, checks, code, notes, modes"
 OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
@@ -73,8 +73,18 @@ OPTIONS = {
         help="The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.",
     ),
     "grad": _option(
-        str | None, None, "-g", "--grad", metavar="SEED",
-        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out).",
+        list[str], (), "-g", "--grad", metavar="SEED",
+        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out). "
+        "Again for each further order.",
+    ),
+    "order": _option(
+        int, 1, "--order", metavar="N", min=1, max=9,
+        help="The derivative of order N: the gradient of the gradient.",
+    ),
+    "tangent": _option(
+        list[str], (), "--tangent", metavar="NAME=VALUE",
+        help="The direction in which an input moves: a value, or over inputs: ones_like(x). "
+        "Repeatable.",
     ),
     "wrt": _option(
         str | None, None, "-w", "--wrt", metavar="NAME,...",

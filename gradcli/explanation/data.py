@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..graphs import Node, walk
+from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from .analysis import Analysis, unless_unwritten
+from .modes import Mode, modes
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
 from .sections.notes import collect
@@ -28,6 +30,7 @@ KEYS = (
     "checks",
     "notes",
 )
+ON_REQUEST = ("modes",)
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
 
@@ -51,7 +54,7 @@ class Data:
         while opening := re.search(r"\(\s*$", text[:start]):
             start = opening.start()
         before = text[:start]
-        named = before.rstrip().endswith("=")
+        named = before.rstrip().endswith("=") or self.p.before is not None
         return text if named else f"{before}{self.p.out_name} = {text[start:]}"
 
     def _inputs(self) -> dict[str, Any]:
@@ -107,7 +110,7 @@ class Data:
                 "contributions": [
                     {
                         "to": ids[c.to],
-                        "formula": self._text(c.sent, step),
+                        "formula": self.text(c.sent, step),
                         "value": self.a.value(c.sent),
                     }
                     for c in step.contributions
@@ -117,9 +120,10 @@ class Data:
         ]
 
     def _text_of_rule(self, step) -> str:
-        return ", ".join(self._text(c.local, step) for c in step.contributions)
+        return ", ".join(self.text(c.local, step) for c in step.contributions)
 
-    def _text(self, node: Node, step=None) -> str:
+    def text(self, node: Node, step=None) -> str:
+        """A node as a formula."""
         extra = {} if step is None else {step.received: tree.Name(self.p.seed.name)}
         return "".join(t.text for t in self.w.formula_line(node, extra))
 
@@ -133,8 +137,7 @@ class Data:
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
         matrix = self._matrix(x) if entries <= LARGEST_MATRIX else None
-        grad = self.a.gradient(x)
-        by_index = None if grad is None else self.w.indices.jacobian(x.node, grad)
+        by_index = self.w.jacobian_by_index(x)
         return {
             "shape": [*self.p.out.shape, *x.shape],
             "matrix": matrix,
@@ -165,7 +168,7 @@ class Data:
             "shape": list(x.shape),
             "value": self.a.value(grad),
             "elements": self.elements(grad),
-            "formula": self._text(grad),
+            "formula": self.formula(x),
             "index": self.index(x),
         }
 
@@ -177,8 +180,8 @@ class Data:
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is no gradient."""
-        grad = self.a.gradient(x)
-        return None if grad is None else self._text(grad)
+        grad = self.w.gradient(x)
+        return None if grad is None else self.text(grad)
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
@@ -204,6 +207,23 @@ class Data:
             )[0]
         )
 
+    def _modes(self) -> dict[str, Any]:
+        return {x.name: self.modes(x) for x in self.p.wrt}
+
+    def modes(self, x: Input) -> dict[str, Any] | None:
+        """What a pass takes, gives and costs in forward and in reverse mode; None where the output
+        does not depend on the input.
+        """
+        found = modes(self.a, x, self.w.tangent_name)
+        if found is None:
+            return None
+        names = {found.tangent: tree.Name(self.w.tangent_name)}
+        forward = "".join(t.text for t in self.w.formula_line(found.forward.node, names))
+        return {
+            "jvp": _mode(found.forward, forward, x.shape),
+            "vjp": _mode(found.reverse, self.text(found.reverse.node), self.p.out.shape),
+        }
+
     def _checks(self) -> list[dict[str, Any]]:
         return [
             {
@@ -218,3 +238,16 @@ class Data:
 
     def _notes(self) -> list[dict[str, str]]:
         return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]
+
+
+def _mode(m: Mode, formula: str, takes: Shape) -> dict[str, Any]:
+    """One mode: the shapes of what it takes and gives, its formula, its cost."""
+    return {
+        "takes": list(takes),
+        "gives": list(m.node.shape),
+        "formula": formula,
+        "passes": m.passes,
+        "operations": m.operations,
+        "numbers": m.numbers,
+        "kept": m.kept,
+    }

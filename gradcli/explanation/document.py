@@ -6,6 +6,8 @@ from typing import NamedTuple
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
+from .hessian import Hessian
+from .jvp import Jvp
 from .wording import Wording
 
 SECTIONS = (
@@ -20,6 +22,8 @@ SECTIONS = (
     "code",
     "notes",
 )
+ON_REQUEST = ("modes",)  # shown where they are asked for
+ALL = (*SECTIONS, *ON_REQUEST)
 
 
 class Choices(NamedTuple):
@@ -41,8 +45,8 @@ class Choices(NamedTuple):
 def check_sections(names: Collection[str]) -> None:
     """Refuse names that no section has."""
     for name in names:
-        if name not in SECTIONS:
-            hint = did_you_mean(name, SECTIONS) or f"the sections are {', '.join(SECTIONS)}"
+        if name not in ALL:
+            hint = did_you_mean(name, ALL) or f"the sections are {', '.join(ALL)}"
             raise GradcliError("option", f"there is no section {name}", hint=hint)
 
 
@@ -52,7 +56,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     wanted = choices.show or SECTIONS
     from .sections.answer import answers
 
-    sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
+    sections = [s for name in ALL if name in wanted for s in _sections(name, a, w, choices)]
     return Document(
         answers(a, w) if "answer" in wanted else (), tuple(s for s in sections if s.blocks)
     )
@@ -60,7 +64,18 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
-    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
+    from .sections import (
+        backward,
+        checks,
+        code,
+        forward,
+        gradient,
+        inputs,
+        jacobian,
+        modes,
+        notes,
+        seed,
+    )  # fmt: skip
 
     match name:
         case "inputs":
@@ -79,6 +94,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             return [checks.checks(a, w)]
         case "code":
             return [code.code(a, w, c.precision)]
+        case "modes":
+            return [modes.section(a, w, x) for x in a.problem.wrt]
         case "notes":
             return [notes.notes(a, w, ("implicit-seed",) if not c.show or "seed" in c.show else ())]
     return []
@@ -86,3 +103,28 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
 def _place(c: Choices, name: str) -> tuple[int, ...] | None:
     return c.element[1] if c.element is not None and c.element[0] == name else None
+
+
+def hessian_document(h: Hessian, choices: Choices) -> Document:
+    """The Hessian alone: what it makes of tangents, its blocks, its checks."""
+    from .sections import hessian, notes
+
+    blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
+    noted = notes.notes(h.a, h.wording, ("unused",))
+    return Document(hessian.answers(h), (*blocks, hessian.checks(h), *[noted] * bool(noted.blocks)))
+
+
+def jvp_document(j: Jvp, choices: Choices) -> Document:
+    """A Jacobian-vector product: the answer, the tangents, their way, the Jacobians, checks."""
+    from .sections import jvp, notes
+
+    moving = [t.x for t in j.p.tangents]
+    sections = [
+        jvp.tangents(j),
+        jvp.forward(j, choices.most),
+        *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
+        jvp.product(j),
+        jvp.checks(j),
+        notes.notes(j.a, j.w, ("implicit-seed", "unused")),
+    ]
+    return Document(jvp.answers(j), tuple(s for s in sections if s.blocks))

@@ -1,8 +1,9 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 
+from ..autodiff.reverse import Gradients, backward
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input
@@ -14,6 +15,7 @@ from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line
+from .derived import gradient_name
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
 
@@ -46,8 +48,34 @@ class Wording:
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         found |= {node: Name(name) for name, node in p.names.items() if node not in found}
-        found.setdefault(p.out, Name(p.out_name))
+        if p.before is None:  # a gradient has no name in the language
+            found.setdefault(p.out, Name(p.out_name))
+        found |= {t.node: Name(t.name, "seed") for t in p.tangents}
         return found | {p.seed.node: Name(p.seed.name, "seed")}
+
+    def gradient(self, x: Input) -> Node | None:
+        """The gradient of an input as formulas are read off it: that of the shortened output, where
+        this is a gradient itself.
+        """
+        grad = self.analysis.gradient(x)
+        if grad is None or self.problem.before is None:
+            return grad
+        return self._of_shortened.of[x.node] or grad
+
+    @cached_property
+    def _of_shortened(self) -> Gradients:
+        p = self.problem
+        return backward(simplify(p.out, keep=self.names), p.seed.node, [x.node for x in p.wrt])
+
+    def jacobian_by_index(self, x: Input) -> Notation | None:
+        """The Jacobian by an input in index notation, the shorter one where there are two."""
+        grads = dict.fromkeys([self.analysis.gradient(x), self.gradient(x)])
+        found = [self.indices.jacobian(x.node, grad) for grad in grads if grad is not None]
+        return min(filter(None, found), key=lambda n: len(n.plain), default=None)
+
+    def gradient_name(self, x: Input) -> str:
+        """`x.grad`, or `x.grad2` where it is of order 2."""
+        return gradient_name(x.name, self.problem.order)
 
     @cached_property
     def received(self) -> str:
@@ -58,6 +86,11 @@ class Wording:
     def own_output(self) -> str:
         """What an operation's output is called in its rule, where it has no name."""
         return self._free("y", "z", "output")
+
+    @cached_property
+    def tangent_name(self) -> str:
+        """What a direction in which an input moves is called."""
+        return self._free("t", "tangent")
 
     def _free(self, *wanted: str) -> str:
         taken = {name.text for name in self.names.values()}
@@ -89,21 +122,26 @@ class Wording:
 
     def by_index(self, x: Input) -> Notation | None:
         """The gradient of an input in index notation; None where that says nothing."""
-        grad = self.analysis.gradient(x)
+        grad = self.gradient(x)
+        called = self.gradient_name(x).removeprefix(f"{x.name}.")
+        indices = self.indices
         if grad is None:
             return None
-        whole = self.without_implicit_seed(grad)
-        short = simplify(substitute(whole, self._labels), keep=self.names)
-        found = self.indices.gradient(x.node, short)
+        return self.in_letters(grad, lambda n: indices.gradient(x.node, n, called))
+
+    def in_letters(self, node: Node, write: Callable[[Node], Notation | None]) -> Notation | None:
+        """What `write` makes of a node, simplified."""
+        whole = self.without_implicit_seed(node)
+        found = write(simplify(substitute(whole, self._labels), keep=self.names))
         if found is not None and "arange(" in found.plain:  # labels read better by their places
-            found = self.indices.gradient(x.node, whole) or found
+            found = write(whole) or found
         return found
 
     @cached_property
     def indices(self) -> Indices:
         """The letters of the problem."""
         p = self.problem
-        return Indices(p.out, p.seed.node, self.names, self.analysis.value)
+        return Indices(p.out, p.seed.node, self.names, self.analysis.value, p.out_name)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""

@@ -1,10 +1,11 @@
 """The explanation as JSON."""
 
 import json
+from typing import Any
 
 from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
-from ..explanation.data import KEYS, Data
+from ..explanation.data import KEYS, ON_REQUEST, Data
 from ..explanation.document import Choices
 
 # The sections of an explanation, where their names are not those of the keys.
@@ -20,6 +21,9 @@ def render_json(analysis: Analysis, choices: Choices) -> str:
         else set(KEYS)
     )
     data = Data(analysis)
-    return json.dumps(
-        {key: jsonable(data(key)) for key in KEYS if key in wanted}, ensure_ascii=False
-    )
+    return dumped({key: data(key) for key in (*KEYS, *ON_REQUEST) if key in wanted})
+
+
+def dumped(values: dict[str, Any]) -> str:
+    """One object on one line."""
+    return json.dumps(jsonable(values), ensure_ascii=False)

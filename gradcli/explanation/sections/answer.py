@@ -12,7 +12,7 @@ def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
 
 
 def _answer(a: Analysis, w: Wording, x) -> Answer:
-    name = plain(Token(x.name, role_of(x)), Token(".grad"))
+    name = plain(Token(x.name, role_of(x)), Token(w.gradient_name(x).removeprefix(x.name)))
     grad = a.gradient(x)
     if grad is None:
         return Answer(
@@ -23,9 +23,8 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
         )
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
-    return Answer(
-        name, None if value is None else Tensor(value, "answer"), w.formula_line(grad), remark
-    )
+    number = None if value is None else Tensor(value, "answer")
+    return Answer(name, number, w.formula_line(w.gradient(x) or grad), remark)
 
 
 def _seed_remark(a: Analysis, w: Wording) -> Line:

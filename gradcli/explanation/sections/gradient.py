@@ -17,6 +17,8 @@ BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewh
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
     """Formula, index notation, one element written out, numbers; `place` chooses the element."""
     title = plain("Gradient of ", Token(x.name, role_of(x)))
+    if a.problem.order > 1:
+        title += plain(f", order {a.problem.order}")
     grad = a.gradient(x)
     if grad is None:
         absent = (
@@ -24,7 +26,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
             f"PyTorch leaves {x.name}.grad at None, which is not the same as zero."
         )
         return Section("gradient", title, (), (Prose(words(absent)),))
-    rows = [Row((words("formula"), w.formula_line(grad)))]
+    rows = [Row((words("formula"), w.formula_line(w.gradient(x) or grad)))]
     by_index = w.by_index(x)
     if by_index is not None:
         rows.append(Row((words("index"), tuple(by_index.tokens))))
