@@ -248,21 +248,6 @@ def jacobian(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
-def formula(streams: Streams, given: Given) -> None:
-    """Print the closed forms of the gradients alone, a line for each input.
-
-    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none.
-    """
-    from ..render.formulas import render_formulas
-
-    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
-    text = render_formulas(analysis, _format(streams, given), environment)
-    streams.write(text + "\n", given.output)
-
-
-@app.command()
 @takes(*VALUES, "wrt", "assume", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number; with --tangent the Hessian times tangents."""
@@ -284,6 +269,21 @@ def jvp(streams: Streams, given: Given) -> None:
     found = Jvp(_moving(streams, given))
     choices, environment = _choices(given, found.a), _environment(streams, given, given.full)
     _write(streams, render_jvp(found, _format(streams, given), choices, environment), given)
+
+
+@app.command()
+@takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
+def formula(streams: Streams, given: Given) -> None:
+    """Print the closed forms of the gradients alone, a line for each input.
+
+    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
+    none.
+    """
+    from ..render.formulas import render_formulas
+
+    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
+    text = render_formulas(analysis, _format(streams, given), environment)
+    streams.write(text + "\n", given.output)
 
 
 @app.command()
