@@ -16,6 +16,7 @@ from .node import OPS, Node, as_node, intern
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
 OUTDATED = {"size_average", "reduce"}  # what PyTorch had before `reduction`
+IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
@@ -64,7 +65,8 @@ class Operator:
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
     order       the order of its parameters in a call, where tensors and attributes mix; the names
-                of PyTorch's older arguments, which are no parameters, keep their places in it
+                of PyTorch's older arguments and `inplace`, which are no parameters, keep their
+                places in it
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one
     fixed       the inputs by which PyTorch has no derivative, though there is one
@@ -221,6 +223,7 @@ class Operator:
             given[name] = value
         if OUTDATED & given.keys() - self.attributes.keys():
             _say_reduction(given)
+        check_in_place(self.name, given.pop("inplace", False))
         attrs = {
             name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
         }
@@ -273,12 +276,16 @@ class Operator:
         name = NUMPY.get(key, key)
         if name == "dim" and "dims" in self.attributes:
             return "dims"
-        if name in self.attributes or name in self.inputs or name in OUTDATED & {*self.places}:
+        if name in self.attributes or name in self.inputs or name in self._no_parameters():
             return name
         for place, others in enumerate((FIRST, SECOND, THIRD)):
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
         raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
+
+    def _no_parameters(self) -> set[str]:
+        """PyTorch's arguments of this operator that say nothing of its value."""
+        return (OUTDATED | {"inplace"}) & {*self.places}
 
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
@@ -370,6 +377,13 @@ def _say_reduction(given: dict[str, Any]) -> None:
     if average is not None or reduce is not None:
         whole = "mean" if average is None or average else "sum"
         given["reduction"] = whole if reduce is None or reduce else "none"
+
+
+def check_in_place(name: str, inplace: object) -> None:
+    """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
+    if inplace:
+        said = f"{name}(inplace=True) {IN_PLACE}"
+        raise GradcliError("unsupported", said, hint="leave inplace out")
 
 
 def freeze(value):
