@@ -85,3 +85,96 @@ def test_what_pytorch_never_does_in_place_takes_no_flag():
     with pytest.raises(TypeError):
         torch.sin(torch.ones(2), inplace=True)
     assert refused("torch.sin(x, inplace=True)", x=[1.0]).code == "arguments"
+
+
+# ---- torch.* whose arguments stand in another order than those of F.* ---------------------------
+
+ROWS = np.array([0, 2, 2, 1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.embedding(w, rows)",
+        "torch.embedding(w, rows, 2)",
+        "torch.embedding(w, rows, -1, True)",
+        "torch.embedding(weight=w, indices=rows, padding_idx=1)",
+        "F.embedding(rows, w, -1)",
+        "torch.embedding_bag(w, rows, tensor([0, 1]))[0]",
+        "torch.embedding_bag(w, rows, tensor([0, 1]), False, 1)[0]",
+        "torch.embedding_bag(w, rows, tensor([0, 1]), mode=2)[0]",
+    ],
+)
+def test_rows_of_a_table(text):
+    agrees(text, w=drawn(4, 3), rows=ROWS)
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.kl_div(a, b, {})",
+        "torch.hinge_embedding_loss(a * b, tensor([[1], [-1]]), 1.0, {})",
+        "torch.margin_ranking_loss(a, b, tensor([[1], [-1]]), 0.1, {})",
+        "torch.cosine_embedding_loss(a, b, tensor([1, -1]), 0.1, {})",
+        "torch.poisson_nll_loss(a, b, True, False, 1e-8, {})",
+        "torch.binary_cross_entropy_with_logits(a, b, reduction={})",
+        "torch.triplet_margin_loss(a, b, a * b, 1.0, 2.0, 1e-6, False, {})",
+    ],
+)
+def test_reductions_by_number(text, reduction):
+    agrees(text.format(reduction), a=drawn(2, 3), b=drawn(2, 3))
+
+
+def test_reductions_of_ctc_loss_by_number():
+    text = "torch.ctc_loss(x, tensor([[1, 2]]), tensor([4]), tensor([2]), 0, {})"
+    for reduction in (0, 1, 2):
+        agrees(text.format(reduction), x=np.log(drawn(4, 1, 3)))
+
+
+def test_a_word_where_torch_takes_a_number():
+    error = refused("torch.kl_div(a, a, 'sum')", a=[0.5, 0.5])
+    assert error.message == "reduction of a function of torch.* is a number, not 'sum'"
+
+
+def test_flags_of_one_device():
+    x, w = drawn(2, 4, 3), drawn(4)
+    agrees("torch.layer_norm(x, [3], w[:3], w[1:], 1e-5, False)", x=x, w=w)
+    agrees("torch.group_norm(x, 2, w, w, 1e-5, False)", x=x, w=w)
+
+
+# ---- einsum --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, shapes",
+    [
+        ("torch.einsum(a, [0, 1], b, [1, 2], [0, 2])", [(2, 3), (3, 4)]),
+        ("torch.einsum(a, [0, 1], b, [1, 2])", [(2, 3), (3, 4)]),
+        ("torch.einsum(a, [30, 4], b, [4, 2])", [(2, 3), (3, 4)]),
+        ("torch.einsum(a, [..., 0], b, [..., 0], [...])", [(2, 3), (2, 3)]),
+        ("torch.einsum(a, [..., 0], b, [0])", [(2, 5, 3), (3,)]),
+        ("torch.einsum(a, [0, 0], b, [0], [])", [(3, 3), (3,)]),
+        ("torch.einsum('...ij,...j', a, b)", [(2, 3, 4), (4,)]),
+        ("torch.einsum('...ij,...j', a, b)", [(2, 3, 4), (1, 4)]),
+        ("torch.einsum('...ij,...jk->...ik', a, b)", [(5, 1, 2, 3), (4, 3, 2)]),
+        ("torch.einsum('...ij,...jk->ik', a, b)", [(5, 1, 2, 3), (4, 3, 2)]),
+        ("torch.einsum('i...,...i->...', a, b)", [(3, 2), (4, 2, 3)]),
+        ("torch.einsum('ij,j', a, b)", [(2, 1), (4,)]),
+        ("torch.einsum('ij,ij->ij', a, b)", [(2, 1), (1, 4)]),
+        ("torch.einsum('i...,...i->i...', a, b)", [(3, 1), (4, 2, 1)]),
+        ("torch.einsum('i...i,...i->...', a, b)", [(3, 2, 3), (4, 2, 3)]),
+        ("torch.einsum('i...,...i', a, b)", [(3, 2), (4, 2, 3)]),
+        ("torch.einsum('...,...', a, b)", [(2, 1, 3), (4, 1)]),
+        ("torch.einsum('i...j,ij...->ij', a, b)", [(2, 1, 3), (2, 3, 5)]),
+    ],
+)
+def test_einsum(text, shapes):
+    agrees(text, **{n: drawn(*s) for n, s in zip("ab", shapes)})
+
+
+def test_einsum_by_number_has_to_be_readable():
+    said = refused("einsum(a, a)", a=[[1.0]]).message
+    assert said.startswith("einsum()")
+    said = refused("einsum(a, [0, 52])", a=[[1.0]]).message
+    assert said == "einsum() takes numbers from 0 to 51, not 52"
