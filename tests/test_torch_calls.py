@@ -147,7 +147,7 @@ def test_flags_of_one_device():
 
 
 @pytest.mark.parametrize(
-    "text, shapes",
+    ("text", "shapes"),
     [
         ("torch.einsum(a, [0, 1], b, [1, 2], [0, 2])", [(2, 3), (3, 4)]),
         ("torch.einsum(a, [0, 1], b, [1, 2])", [(2, 3), (3, 4)]),
@@ -178,3 +178,57 @@ def test_einsum_by_number_has_to_be_readable():
     assert said.startswith("einsum()")
     said = refused("einsum(a, [0, 52])", a=[[1.0]]).message
     assert said == "einsum() takes numbers from 0 to 51, not 52"
+
+
+# ---- outputs that do not change -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["a.matrix_power(0)", "torch.linalg.matrix_power(torch.stack([a, a]), 0)"]
+)
+def test_gradients_of_zeros(text):
+    agrees(text, a=drawn(3, 3))
+
+
+NOTHING_SENT = [
+    "torch.norm(a, 0)",
+    "torch.linalg.vector_norm(a, 0)",
+    "torch.linalg.norm(a[0], 0)",
+    "torch.norm(a, 0, 1, True)",
+]
+
+
+@pytest.mark.parametrize("text", NOTHING_SENT)
+def test_pytorch_goes_back_and_sends_nothing(text):
+    a = torch.tensor(drawn(3, 3), requires_grad=True)
+    out = eval(text, {"torch": torch, "a": a})
+    out.backward(torch.ones_like(out))
+    assert a.grad is None
+    error = refused(text, a=a.detach().numpy())
+    assert error.hint == "PyTorch goes back and sends nothing: .grad stays None"
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd", "gels"])
+def test_residuals_that_pytorch_leaves_out(driver):
+    a, b = drawn(3, 3), drawn(3, 2)
+    text = f"torch.linalg.lstsq(a, b, driver='{driver}').residuals"
+    assert eval(text, {"torch": torch, "a": torch.tensor(a), "b": torch.tensor(b)}).shape == (0,)
+    found = gradcli.explain(text, values={"a": a, "b": b}, grad=np.zeros(0))
+    assert not found.grad["a"]["value"].any()
+
+
+NO_GRADIENT = [
+    "torch.linalg.lstsq(a, a, driver='gelsd').singular_values",
+    "torch.linalg.lstsq(a, a).singular_values",
+    "a.long() * 1.0",
+]
+
+
+@pytest.mark.parametrize("text", NO_GRADIENT)
+def test_no_gradient_at_all(text):
+    a = torch.tensor(drawn(3, 2), requires_grad=True)
+    out = eval(text, {"torch": torch, "a": a})
+    with pytest.raises(RuntimeError) as theirs:
+        out.backward(torch.ones_like(out))
+    error = refused(text, a=a.detach().numpy())
+    assert error.hint == f"PyTorch: {theirs.value}"

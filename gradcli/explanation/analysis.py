@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 remembered_backward = lru_cache(maxsize=16)(backward)
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
+SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
 def unless_unwritten(compute: Callable[[], Any]) -> Any:
@@ -57,7 +58,7 @@ class Analysis:
                 "not-differentiable",
                 f"no gradient flows from {p.out_name} to {names}",
                 span=p.program.source.span(p.program.statements[-1].value),
-                hint=f"PyTorch: {NOTHING_FLOWS}",
+                hint=f"PyTorch: {NOTHING_FLOWS}" if not found.steps else SENDS_NOTHING,
             )
         return found
 

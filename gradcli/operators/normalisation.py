@@ -1,7 +1,7 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import Outputs, shapes
 from .activations import along_channels
 from .arithmetic import where
 from .families import composite, operator, shorthand

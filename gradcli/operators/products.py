@@ -103,7 +103,7 @@ def matrix_power(A, n):
     if not isinstance(n, int):
         raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
     if n == 0:
-        return expand(eye(n=A.shape[-1]), shape=A.shape)
+        return A**0 * eye(n=A.shape[-1])
     power, found, left = (inv(A) if n < 0 else A), None, abs(n)
     while True:
         if left % 2:
