@@ -12,7 +12,6 @@ from .joining import stack
 from .lapack import square
 from .leaves import arange, eye
 from .matrix import bmm, matmul, mm, mv, outer
-from .shaping import expand
 
 # ---- a product added to something ----------------------------------------------------------------
 
