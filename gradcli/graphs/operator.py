@@ -16,6 +16,7 @@ from .node import OPS, Node, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
+IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
@@ -65,7 +66,8 @@ class Operator:
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
     order       the order of its parameters in a call, where tensors and attributes mix; names in it
-                that are no parameters are further ways to give an attribute, for `settle`
+                that are no parameters are further ways to give an attribute, for `settle`, or
+                `inplace`
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
@@ -163,6 +165,7 @@ class Operator:
                     "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
                 )
             given[name] = value
+        check_in_place(self.name, given.pop("inplace", False))
         attrs = {
             name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
         }
@@ -225,6 +228,10 @@ class Operator:
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
         raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
+
+    def _no_parameters(self) -> set[str]:
+        """PyTorch's arguments of this operator that say nothing of its value."""
+        return (OUTDATED | {"inplace"}) & {*self.places}
 
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
@@ -308,6 +315,13 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     if variadic:
         tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def check_in_place(name: str, inplace: object) -> None:
+    """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
+    if inplace:
+        said = f"{name}(inplace=True) {IN_PLACE}"
+        raise GradcliError("unsupported", said, hint="leave inplace out")
 
 
 def freeze(value):
