@@ -330,6 +330,10 @@ class Operator:
             node.expansion = self.expand(*node.inputs, **node.attrs)
         return node.expansion
 
+    def shares_memory(self, node: Node) -> bool:
+        """Whether `node` is a view of its first input in PyTorch."""
+        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+
     def usage(self) -> str:
         """How it is called, as a hint."""
         return f"it is called as {self.signature()}"

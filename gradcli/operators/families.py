@@ -66,6 +66,19 @@ def elementwise(value: Callable | None = None, **fields):
     return declare
 
 
+def one_of(**known):
+    """A `settle` that takes no other values of an attribute than these."""
+
+    def settle(**attrs):
+        for name, values in known.items():
+            if attrs[name] not in values:
+                said = " or ".join(map(repr, values))
+                raise GradcliError("arguments", f"{name} is {said}, not {attrs[name]!r}")
+        return attrs
+
+    return settle
+
+
 def _names(rule):
     return rule.__code__.co_varnames[: rule.__code__.co_argcount]
 
@@ -220,7 +233,7 @@ class Shorthand:
     ):
         self.function, self.name, self.sentence, self.numbers = (
             function,
-            function.__name__.rstrip("_"),
+            names[0] if alone else function.__name__.rstrip("_"),
             (function.__doc__ or "").strip(),
             numbers,
         )
