@@ -239,6 +239,10 @@ class Operator:
                     f"{name} of {self.name}() must be written as a number, not a tensor",
                     hint=self.usage(),
                 )
+            if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
+                )
         return self._tensors(given), self.settle(**attrs) if self.settle else attrs
 
     def _place(self, args: Sequence) -> dict[str, Any]:
