@@ -184,6 +184,10 @@ class Operator:
                     f"{name} of {self.name}() must be written as a number, not a tensor",
                     hint=self.usage(),
                 )
+            if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
+                )
         tensors = self._tensors(given)
         if self.settle:
             others = given.keys() - {*self.inputs}
@@ -228,10 +232,6 @@ class Operator:
             if name in others and len(self.inputs) > place:
                 return self.inputs[place]
         raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
-
-    def _no_parameters(self) -> set[str]:
-        """PyTorch's arguments of this operator that say nothing of its value."""
-        return (OUTDATED | {"inplace"}) & {*self.places}
 
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
@@ -282,6 +282,10 @@ class Operator:
         if node.expansion is None:
             node.expansion = self.expand(*node.inputs, **node.attrs)
         return node.expansion
+
+    def shares_memory(self, node: Node) -> bool:
+        """Whether `node` is a view of its first input in PyTorch."""
+        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
 
     def usage(self) -> str:
         """How it is called, as a hint."""

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from .arithmetic import where
-from .families import shorthand
+from .families import require, shorthand
 from .leaves import arange
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
@@ -36,6 +36,10 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     """Minus the entry of input that each label in target picks, weighted, reduced."""
     _check_classes(input, target)
     axis = _class_axis(input)
+    if weight is not None:
+        classes, have = input.shape[axis], shapes.text(weight.shape)
+        message = f"nll_loss() takes a weight for each of {classes} classes, not shape {have}"
+        shapes.require_equal(weight.shape, (classes,), message)
     counted = target.ne(ignore_index)
     label = where(counted, target, 0)
     losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
@@ -78,6 +82,8 @@ def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
 ):
     """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
+    within = 0 <= label_smoothing <= 1
+    require(within, f"label_smoothing must be from 0 to 1, not {label_smoothing}")
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
     if target.shape == input.shape:
@@ -119,6 +125,13 @@ def linear_cross_entropy(
     label_smoothing=0.0,
 ):
     """cross_entropy of linear(input, linear_weight, linear_bias)."""
+    if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim < 2):
+        have = f"{shapes.text(input.shape)} and {shapes.text(linear_weight.shape)}"
+        said = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
+        raise GradcliError("shape", f"{said} there are several losses a row, not shapes {have}")
+    if ignore_index is not None and target.dtype == "float":
+        said = "ignore_index is for class labels, and this target has probabilities"
+        raise GradcliError("arguments", said)
     classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
     if linear_bias is not None:
         have = shapes.text(linear_bias.shape)

@@ -4,7 +4,7 @@ The outputs of a decomposition are operators of their own: the gradient is the s
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from .elements import Unwritten
 from .families import none_at_all, operator, shorthand
@@ -18,6 +18,7 @@ from .lapack import (
     of_each_matrix,
     packed_lu,
     reflections,
+    square,
 )
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
@@ -234,7 +235,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
 @shorthand("linalg.lu_solve", alone=True)
 def solve_by_lu(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A; adjoint, A.mT @ x."""
-    LU, B = as_node(LU), as_node(B)
+    LU, B, pivots = as_node(LU), as_node(B), as_node(pivots)
+    message = f"lu_solve() needs a pivot for each row of {shapes.text(square(LU.shape))}, not "
+    shapes.require_equal(pivots.shape, LU.shape[:-1], message + shapes.text(pivots.shape))
     if not left:
         return solve_by_lu(LU, pivots, B.mT, adjoint=not adjoint).mT
     P, L, U = lu_unpack(LU, pivots)

@@ -121,10 +121,20 @@ def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
 # ---- probabilities -------------------------------------------------------------------------------
 
 
+def _check_alike(name, input, target):
+    have, want = shapes.text(target.shape), shapes.text(input.shape)
+    message = f"the target of {name}() has the shape of its input, {want}, not {have}"
+    shapes.require_equal(target.shape, input.shape, message)
+
+
 TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
 
 
 def _bce(x, t):
+    for name, values in (("input", x), ("target", t)):
+        if not np.all((values >= 0) & (values <= 1)):
+            said = f"all elements of the {name} of binary_cross_entropy() must be from 0 to 1"
+            raise GradcliError("arguments", said, hint="its input are probabilities: sigmoid(x)")
     with np.errstate(divide="ignore"):
         return -(t * np.maximum(np.log(x), -100) + (1 - t) * np.maximum(np.log1p(-x), -100))
 
@@ -155,6 +165,7 @@ def bce_terms(g, y, x, t):
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
+    _check_alike("binary_cross_entropy", input, target)
     losses = bce_terms(input, target)
     return reduced(losses if weight is None else losses * weight, reduction)
 
@@ -171,6 +182,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
 ):
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
+    _check_alike("binary_cross_entropy_with_logits", input, target)
     losses = (
         (1 - target) * input - logsigmoid(input)
         if pos_weight is None
@@ -241,8 +253,14 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
     return reduced(losses, reduction)
 
 
+def _not_negative(x):
+    if np.any(np.less(x, 0)):
+        raise GradcliError("arguments", "a length or a variance cannot be below 0")
+    return x
+
+
 @elementwise(
-    lambda x, *, min: np.maximum(x, min),
+    lambda x, *, min: np.maximum(_not_negative(x), min),
     expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
     caveat="the gradient flows as if nothing were held",
     kink=lambda y, x, *, min: x < min,
@@ -311,6 +329,12 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
+    shapes.require_equal(
+        shapes.broadcast(input.shape, target.shape),
+        input.shape,
+        f"a target of shape {shapes.text(target.shape)} is larger than the input of "
+        f"soft_margin_loss(), {shapes.text(input.shape)}",
+    )
     return reduced(log1p(exp(-target * input)), reduction)
 
 
