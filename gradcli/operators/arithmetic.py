@@ -353,7 +353,7 @@ def clamp(g, y, x, min=None, max=None):
 
 
 def _bounded(*bounds):
-    if bounds == (None, None):
+    if all(bound is None for bound in bounds):
         raise GradcliError("arguments", "clamp() needs min or max, or both")
 
 
