@@ -30,7 +30,8 @@ EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
 
 
 def _inverse(x, *, check):
-    return solved(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape), check=check)
+    unit = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
+    return solved(np.ascontiguousarray(x), unit, check=check)
 
 
 def _inverse_turned(x, scale, *, lift):
