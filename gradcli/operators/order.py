@@ -191,7 +191,7 @@ sort_values, sort_indices = selected(
 
 
 def in_order(x):
-    """The elements in order along the last dimension, of which no more is said where some are equal."""
+    """The elements in order along the last dimension; where some are equal, nothing is said."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 

@@ -53,7 +53,7 @@ CASES = [
         ("x.mode().values", {"x": row}, 2.0)
         for row in ([NAN, 1.0], [NAN, NAN, 1.0], [1.0, NAN, 1.0, NAN], [2.0, 2.0, NAN, 1.0, 1.0])
     ),
-    # ---- products with zeros, and what comes back to them -----------------------------------------
+    # ---- products with zeros, and what comes back to them ----------------------------------------
     *(
         (f"x.prod({dim})", {"x": row}, seed)
         for dim in ("", "0")
