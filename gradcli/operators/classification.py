@@ -5,11 +5,10 @@ from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, elementwise, require, shorthand
+from .families import elementwise, require, shorthand
 from .leaves import arange
-from .losses import logsigmoid, reduced
+from .losses import logsigmoid, loss, reduced
 from .networks import linear
-from .pointwise import F
 
 
 def _class_axis(input):
@@ -24,8 +23,7 @@ def _check_classes(input, target):
     shapes.require_equal(target.shape, wanted, message)
 
 
-@composite(
-    torch=F + "nll_loss",
+@loss(
     order="input target weight size_average ignore_index reduce reduction",
     labels=("target",),
     examples=(
@@ -72,8 +70,7 @@ def _along_classes(weight, ndim, axis):
     return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
 
 
-@composite(
-    torch=F + "cross_entropy",
+@loss(
     order="input target weight size_average ignore_index reduce reduction label_smoothing",
     examples=(
         ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
@@ -185,8 +182,7 @@ def _exceeding(margin, picked, others, counted, p=1):
     return z if p == 1 else z * z
 
 
-@composite(
-    torch=F + "multi_margin_loss",
+@loss(
     order="input target p margin weight size_average reduce reduction",
     labels=("target",),
     fixed=("weight",),
@@ -213,9 +209,8 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     return reduced((losses.sum(dim=1) / classes).reshape(shape=target.shape), reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "multilabel_margin_loss",
     labels=("target",),
     examples=(
         ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
@@ -239,8 +234,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     return reduced(losses.reshape(shape=input.shape[:-1]), reduction)
 
 
-@composite(
-    torch=F + "multilabel_soft_margin_loss",
+@loss(
     order="input target weight size_average reduce reduction",
     examples=(
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),

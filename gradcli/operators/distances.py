@@ -10,7 +10,7 @@ from .arithmetic import abs, minimum, sign, where
 from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
 from .leaves import Array
-from .losses import TINY, held_above, reduced
+from .losses import TINY, held_above, loss, reduced
 from .norms import vector_norm
 from .pointwise import F
 
@@ -165,8 +165,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
 # ---- losses --------------------------------------------------------------------------------------
 
 
-@composite(
-    torch=F + "cosine_embedding_loss",
+@loss(
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
@@ -188,8 +187,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
     return reduced(near + apart, reduction)
 
 
-@composite(
-    torch=F + "triplet_margin_loss",
+@loss(
     order="anchor positive negative margin p eps swap size_average reduce reduction",
     examples=(
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),

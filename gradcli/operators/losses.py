@@ -17,9 +17,22 @@ def reduced(losses: Node, reduction: str) -> Node:
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
-@composite(
+def loss(**fields):
+    """A loss of torch.nn.functional that is reduced, also as PyTorch's older `size_average` and
+    `reduce` say it, which keep their places in `order`.
+    """
+    return composite(settle=_as_reduction, torch=F + "{name}", **fields)
+
+
+def _as_reduction(*, size_average=None, reduce=None, **attrs):
+    if size_average is None and reduce is None:
+        return attrs
+    whole = "mean" if size_average is None or size_average else "sum"
+    return attrs | {"reduction": whole if reduce is None or reduce else "none"}
+
+
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "mse_loss",
     examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
     saved=("input", "target"),
 )
@@ -28,9 +41,8 @@ def mse_loss(input, target, *, reduction="mean"):
     return reduced((input - target) ** 2, reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "l1_loss",
     examples=(("l1_loss(a, b)", "a=2x3,b=2x3"), ("l1_loss(a, b, reduction='sum')", "a=3,b=3")),
 )
 def l1_loss(input, target, *, reduction="mean"):
@@ -53,8 +65,7 @@ def smooth_abs(g, y, x, *, beta):
     return g * where(abs(x) >= beta, sign(x), x / beta)
 
 
-@composite(
-    torch=F + "smooth_l1_loss",
+@loss(
     order="input target size_average reduce reduction beta",
     examples=(
         ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
@@ -143,8 +154,7 @@ def bce_terms(g, y, x, t):
     return to_x, g * ((1 - x).log() - x.log())
 
 
-@composite(
-    torch=F + "binary_cross_entropy",
+@loss(
     order="input target weight size_average reduce reduction",
     domain=(0.1, 0.9),
     examples=(
@@ -160,8 +170,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
-@composite(
-    torch=F + "binary_cross_entropy_with_logits",
+@loss(
     order="input target weight size_average reduce reduction pos_weight",
     examples=(
         ("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"),
@@ -221,9 +230,8 @@ def _entropy(p):
     return where(p.eq(0), 0.0, p * p.log())
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction log_target",
-    torch=F + "kl_div",
     domain=(0.1, 0.9),
     examples=(
         ("kl_div(a, b, reduction='sum')", "a=2x3,b=2x3"),
@@ -242,8 +250,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     return reduced(losses, reduction)
 
 
-@composite(
-    torch=F + "poisson_nll_loss",
+@loss(
     order="input target log_input full size_average eps reduce reduction",
     domain=(1.1, 2.0),
     examples=(
@@ -318,8 +325,7 @@ def _variance_of(input, var):
 # ---- margins -------------------------------------------------------------------------------------
 
 
-@composite(
-    torch=F + "hinge_embedding_loss",
+@loss(
     order="input target margin size_average reduce reduction",
     examples=(
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
@@ -332,9 +338,8 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     return reduced(apart + where(target.ne(-1), input, 0), reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "soft_margin_loss",
     examples=(
         ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
@@ -352,8 +357,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
     return reduced(log1p(exp(-target * input)), reduction)
 
 
-@composite(
-    torch=F + "margin_ranking_loss",
+@loss(
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),

@@ -1,7 +1,7 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import Outputs, shapes
 from .activations import along_channels
 from .arithmetic import where
 from .families import composite, operator, require, shorthand
@@ -293,24 +293,3 @@ def _statistics(x, dim, eps, keepdim=False):
     mean, scale = x.mean(dim=dim, keepdim=keepdim), _inverse_deviation(x, dim, eps)
     scale = scale if keepdim else scale.reshape(shape=mean.shape)
     return mean.detach(), scale.detach()
-
-
-@shorthand("torch.batch_norm", alone=True)
-def torch_batch_norm(
-    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-):
-    """batch_norm with its arguments in another order."""
-    return batch_norm(
-        as_node(input), running_mean, running_var, weight, bias, training=training, eps=eps
-    )
-
-
-@shorthand("torch.instance_norm", alone=True)
-def torch_instance_norm(
-    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-):
-    """instance_norm with its arguments in another order."""
-    return instance_norm(
-        as_node(input), running_mean, running_var, weight, bias,
-        use_input_stats=use_input_stats, eps=eps,
-    )  # fmt: skip

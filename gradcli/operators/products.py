@@ -12,7 +12,6 @@ from .joining import stack
 from .lapack import square
 from .leaves import arange, eye
 from .matrix import bmm, matmul, mm, mv, outer
-from .shaping import expand
 
 # ---- a product added to something ----------------------------------------------------------------
 
@@ -103,7 +102,7 @@ def matrix_power(A, n):
     if not isinstance(n, int):
         raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
     if n == 0:
-        return expand(eye(n=A.shape[-1]), shape=A.shape)
+        return A**0 * eye(n=A.shape[-1])
     power, found, left = (inv(A) if n < 0 else A), None, abs(n)
     while True:
         if left % 2:
