@@ -103,11 +103,12 @@ def _aligned_rows(*given, **_):
     return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in given)
 
 
-def reduction(value: Callable | None = None, *, whole_only=False, **fields):
+def reduction(value: Callable | None = None, *, of_all: Callable | None = None, **fields):
     """Along `dim`: None, one dimension or several.
 
     `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim`
     is a tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
+    `of_all(g, y, x)` is the rule where no dim was given, if PyTorch has another one there.
     """
 
     def declare(rule):
@@ -124,6 +125,8 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
 
         def gradient(g, y, x, *, dim, keepdim, **attrs):
             over = shapes.axes(dim, x.ndim)
+            if of_all is not None and dim is None:
+                return of_all(g, y, x, **attrs)
             if not keepdim:
                 g, y = aligned(g, over), aligned(y, over)
             return rule(g, y, x, over, **attrs)

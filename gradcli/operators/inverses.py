@@ -30,7 +30,8 @@ EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
 
 
 def _inverse(x, *, check):
-    return solved(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape), check=check)
+    unit = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
+    return solved(np.ascontiguousarray(x), unit, check=check)
 
 
 def _inverse_turned(x, scale, *, lift):
@@ -80,7 +81,7 @@ def inverse_turned(x, scale, *, lift=0.0):
 
 
 def _pivots(x):
-    """Of x.T, as PyTorch has them; the last is negative after an odd number of exchanges."""
+    """Of x.T, as PyTorch has them; an odd number of exchanged rows turns the sign of the last."""
 
     def one(m):
         packed, exchanges, _ = packed_lu(m.T)

@@ -32,7 +32,7 @@ def selected(
     *,
     call,
     examples,
-    kink=tied,
+    kink=None,
     caveat=ONE_OF_EQUALS,
     numpy=None,
     **fields,
@@ -82,7 +82,7 @@ def selected(
     )(indices)
     of_places = composite(
         caveat=caveat,
-        kink=kink,
+        kink=kink or (tied if "keepdim" in fields else None),
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
@@ -191,7 +191,7 @@ sort_values, sort_indices = selected(
 
 
 def in_order(x):
-    """The elements in order along the last dimension; of equal ones no kink is spoken of."""
+    """The elements in order along the last dimension; where some are equal, nothing is said."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 
