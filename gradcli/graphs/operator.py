@@ -233,10 +233,6 @@ class Operator:
                 return self.inputs[place]
         raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
 
-    def _no_parameters(self) -> set[str]:
-        """PyTorch's arguments of this operator that say nothing of its value."""
-        return (OUTDATED | {"inplace"}) & {*self.places}
-
     def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
         if self.variadic:
             return tuple(self._tensor(t, self.inputs[0]) for t in given[self.inputs[0]])

@@ -271,7 +271,6 @@ class Shorthand:
                 raise GradcliError("arguments", f"{reason}") from None
             raise
 
-
     def _check_switches(self, args, named):
         for name, value in (*zip(self.parameters, args, strict=False), *named.items()):
             if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
