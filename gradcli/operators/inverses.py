@@ -81,7 +81,7 @@ def inverse_turned(x, scale, *, lift=0.0):
 
 
 def _pivots(x):
-    """Of x.T, as PyTorch has them; an odd number of exchanged rows turns the sign of the last."""
+    """Of x.T, as PyTorch has them; the last is negative after an odd number of exchanges."""
 
     def one(m):
         packed, exchanges, _ = packed_lu(m.T)

@@ -191,7 +191,7 @@ sort_values, sort_indices = selected(
 
 
 def in_order(x):
-    """The elements in order along the last dimension; where some are equal, nothing is said."""
+    """The elements in order along the last dimension; of equal ones no kink is spoken of."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 

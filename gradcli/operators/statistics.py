@@ -15,7 +15,7 @@ from .reductions import average
 
 
 def _squared_distance(x, axis):
-    """From the mean. As in PyTorch exactly 0 where all are equal, unless there is one mean."""
+    """From the mean. As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
     if 0 < shapes.numel([x.shape[d] for d in axis]) < np.size(x):
         x = x - x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
     distance = x - average(x, axis, True)
