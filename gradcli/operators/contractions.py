@@ -1,6 +1,7 @@
 """Sums of products over letters: einsum, and what is said with it."""
 
 from string import ascii_letters
+from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -237,7 +238,7 @@ def _letters(term):
             "einsum() without an equation takes a list of numbers after each tensor",
             hint="as in einsum(a, [0, 1], b, [1, 2], [0, 2])",
         )
-    known = {**dict(enumerate(ascii_letters)), ...: "..."}
+    known: dict[Any, str] = {**dict(enumerate(ascii_letters)), ...: "..."}
     odd = [k for k in term if isinstance(k, bool) or k not in known]
     if odd:
         most = len(ascii_letters) - 1

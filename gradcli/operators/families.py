@@ -208,7 +208,7 @@ class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number.
+    number; only where `floats` may they be other than whole numbers.
     """
 
     def __init__(
@@ -217,13 +217,11 @@ class Shorthand:
         names: tuple[str, ...],
         alone: bool,
         numbers: tuple[str, ...],
+        floats: bool,
     ):
-        self.function, self.name, self.sentence, self.numbers = (
-            function,
-            function.__name__.rstrip("_"),
-            (function.__doc__ or "").strip(),
-            numbers,
-        )
+        self.function, self.numbers, self.floats = function, numbers, floats
+        self.name = function.__name__.rstrip("_")
+        self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
             SHORTHANDS[name] = self
 
@@ -244,6 +242,8 @@ class Shorthand:
             raise
 
 
-def shorthand(*names: str, alone: bool = False, numbers: tuple[str, ...] = ()):
+def shorthand(
+    *names: str, alone: bool = False, numbers: tuple[str, ...] = (), floats: bool = False
+):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers)
+    return lambda function: Shorthand(function, names, alone, numbers, floats)
