@@ -7,7 +7,7 @@ import gradcli
 from gradcli import GradcliError
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 DRAWS = np.random.default_rng(7)
 
@@ -359,3 +359,64 @@ def test_dropout_between_layers_is_random():
     call = f"torch.rnn_tanh(x, h, [{names}], True, 2, 0.5, True, False)[0]"
     error = refused(call, x=drawn(3, 2, 4), h=drawn(2, 2, 4), **given)
     assert (error.code, "random" in error.message) == ("unsupported", True)
+
+
+# ---- names that say what other names do ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.nuclear_norm(a)",
+        "torch.frobenius_norm(a, [1])",
+        "torch.norm_except_dim(a, 2, 0)",
+        "torch.norm_except_dim(a, 3, 1)",
+        "torch.norm_except_dim(a, 2, -1)",
+        "torch.conv_tbc(a[:, None], b[:, :, None], b[0, :1], 1)",
+        "torch.convolution(a[None], b[None], None, [1], [1], [1], False, [0], 1)",
+        "torch.convolution(a[None], b[:, :, None], None, [2], [0], [1], True, [1], 1)",
+        "torch.affine_grid_generator(a[None], [1, 1, 3, 2], False)",
+        "a.type_as(b)",
+        "a.real * b",
+        "a.new_zeros(2, 3) + a",
+        "a.new_ones((2, 3)) * a",
+        "a.new_full((2, 3), 2.5) * a",
+        "a.new_tensor([1.0, 2.0, 3.0]) * a",
+        "torch.scalar_tensor(2.5) * a",
+        "torch.logspace(0, 1, 3, dtype=torch.float64) * a",
+        "torch.logspace(-1, 1, 3, 2.0, dtype=torch.float64) * a",
+        "torch.range(0, 2) * a",
+        "a[torch.tril_indices(2, 3)[0], torch.tril_indices(2, 3)[1]]",
+        "torch.triu_indices(2, 3, 1) * a",
+        *(
+            f"torch.{name}_window(3, dtype=torch.float64) * a"
+            for name in ("bartlett", "hann", "hamming", "blackman", "kaiser")
+        ),
+        "torch.hann_window(3, False, dtype=torch.float64) * a",
+        "torch.hamming_window(3, True, 0.6, 0.3, dtype=torch.float64) * a",
+        "torch.signbit(1 - a) * a",
+        "torch.isclose(a, a + 1e-9 * b) * a",
+        "torch.isclose(a, b, 0.5) * a",
+        "torch.isposinf(a / torch.zeros(3)) * a",
+        "torch.isneginf(-a / torch.zeros(3)) * a",
+        "torch.isreal(a) * a",
+        "torch.isin(a, a[0]) * a",
+        "torch.isin(a, a[0], invert=True) * a",
+        "torch.logical_xor(a > 1, b > 1) * a",
+        "a.bool() * a",
+        "torch.bucketize(a, tensor([0.5, 1.0, 1.5])) * a",
+        "torch.searchsorted(tensor([0.5, 1.0, 1.5]), a, right=True) * a",
+        "torch.searchsorted(tensor([[0.5, 1.0], [0.1, 0.2]]), a, side='left') * a",
+        "a.nonzero().sum() * a",
+    ],
+)
+def test_other_names(text):
+    text = text.replace("torch.zeros(3)", "torch.zeros(3, dtype=torch.float64)")
+    agrees(text, **{n: drawn(2, 3) for n in "ab" if n == "a" or " b" in text or "(b" in text})
+
+
+@pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "bincount", "empty_like"])
+def test_names_that_give_no_gradient_in_pytorch_say_so(name):
+    error = refused(f"torch.{name}(a)", a=[1.0, 2.0])
+    assert error.code == "unsupported"
+    assert "in PyTorch" in error.message or "in memory" in error.message

@@ -463,7 +463,7 @@ class Builder:
         assert isinstance(called, Shorthand)
         if called.name == "onehot" and self.seed_shape is not None:
             named.setdefault("shape", self.seed_shape)
-        if args and called.parameters and _number(args[0]):
+        if args and called.parameters and not called.of_numbers and _number(args[0]):
             args = [as_node(args[0]), *args[1:]]
         if called.numbers and isinstance(e, ast.Call):
             args, named = self._with_numbers(called, args, named, e)

@@ -208,7 +208,8 @@ class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number; only where `floats` may they be other than whole numbers.
+    number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
+    a tensor; otherwise a number that comes first is taken for one.
     """
 
     def __init__(
@@ -218,8 +219,10 @@ class Shorthand:
         alone: bool,
         numbers: tuple[str, ...],
         floats: bool,
+        of_numbers: bool,
     ):
         self.function, self.numbers, self.floats = function, numbers, floats
+        self.of_numbers = of_numbers
         self.name = function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
@@ -243,7 +246,11 @@ class Shorthand:
 
 
 def shorthand(
-    *names: str, alone: bool = False, numbers: tuple[str, ...] = (), floats: bool = False
+    *names: str,
+    alone: bool = False,
+    numbers: tuple[str, ...] = (),
+    floats: bool = False,
+    of_numbers: bool = False,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers, floats)
+    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers)
