@@ -16,7 +16,9 @@ if TYPE_CHECKING:
         formula,
         grad,
         graph,
+        hessian,
         jacobian,
+        jvp,
         ops,
         seed_for,
     )
@@ -34,7 +36,9 @@ __all__ = [
     "formula",
     "grad",
     "graph",
+    "hessian",
     "jacobian",
+    "jvp",
     "ops",
     "seed_for",
 ]

@@ -1,6 +1,6 @@
 """What `import gradcli` offers."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import GradcliError
@@ -25,18 +25,22 @@ def _pose(
     claims: Any = (),
     assume: Assumptions = None,
 ) -> Analysis:
+    asked = _asked(expr, shapes, values, wrt, assume)
+    return Analysis(pose(grad=grad, limits=limits, **asked), claims=claims)
+
+
+def _asked(
+    expr: str,
+    shapes: Shapes | None,
+    values: Values | None,
+    wrt: Collection[str] | str | None,
+    assume: Assumptions = None,
+) -> dict[str, Any]:
+    """What was asked, as `pose` takes it. Raises GradcliError for what is of another type."""
     _check_named(expr, shapes, values)
     names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    problem = pose(
-        expr,
-        shapes=shapes,
-        values=values,
-        grad=grad,
-        wrt=names,
-        limits=limits,
-        assume=None if assume is None else read_assumptions(assume),
-    )
-    return Analysis(problem, claims=claims)
+    known = None if assume is None else read_assumptions(assume)
+    return {"expr": expr, "shapes": shapes, "values": values, "wrt": names, "assume": known}
 
 
 def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
@@ -50,6 +54,30 @@ def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> Non
         if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
+
+
+def _orders(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analysis]:
+    """The analysis itself; of order 2 and up, one for each input."""
+    if type(order) is not int or order < 1 or len(grads) >= order:
+        said = f"the order is a whole number from 1, above that of {len(grads)} further seeds"
+        raise GradcliError("option", said if grads else "the order is a whole number from 1")
+    if order == 1:
+        return [analysis]
+    from .explanation.derived import each_of_order
+    from .language.values import Reader
+
+    return each_of_order(analysis, order, grads, Reader(Limits(), 0, None))
+
+
+def _moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> Analysis:
+    """The analysis of a request whose inputs move along tangents."""
+    from .explanation.analysis import Unmoved
+    from .explanation.posing import pose_moving
+
+    if not isinstance(tangents, Mapping):
+        said = f"tangents are a dict by name of the input, not {tangents!r}"
+        raise GradcliError("value", said)
+    return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))
 
 
 def _own(value: Any) -> Any:
@@ -113,16 +141,25 @@ def explain(
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
     assume: Assumptions = None,
+    order: int = 1,
+    grads: Sequence[Any] = (),
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
     `shapes` and `values` are by name of the input; `grad` is the seed, as an array or as text in
     the language; `wrt` the inputs to differentiate by; `assume` what is known of matrices, which
-    shortens formulas: {"A": "symmetric"}. Raises GradcliError.
+    shortens formulas: {"A": "symmetric"}. With `order` 2 and up it is that of the derivative of
+    this order by one input, whose seeds after the first are `grads`. Raises GradcliError.
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    explanation = Explanation(_pose(expr, shapes, values, _own(grad), wrt, assume=assume))
+    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume)
+    analyses = _orders(first, order, grads)
+    if len(analyses) > 1:
+        names = [a.problem.wrt[0].name for a in analyses]
+        said = f"order {order} is explained for one input at a time"
+        raise GradcliError("option", said, hint=f"wrt is one of {', '.join(names)}")
+    explanation = Explanation(analyses[0])
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
@@ -134,16 +171,21 @@ def grad(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    order: int = 1,
+    grads: Sequence[Any] = (),
 ) -> Any:
     """The gradient of `expr` in numbers: an array, or a dict by name where there are several
     inputs.
 
-    None where the output does not depend on an input. Raises GradcliError.
+    None where the output does not depend on an input. With `order` 2 and up the derivative of this
+    order by each input; `grads` are the seeds after the first, for what is not a single number.
+    Raises GradcliError.
     """
-    analysis = _pose(expr, shapes, values, grad, wrt)
-    analysis.require_numbers()
-    given = [a for a in analysis.evaluator.values.values() if a is not None]
-    found = {name: _apart(value, given) for name, value in analysis.grad_values().items()}
+    found: dict[str, Any] = {}
+    for analysis in _orders(_pose(expr, shapes, values, grad, wrt), order, grads):
+        analysis.require_numbers()
+        given = [a for a in analysis.evaluator.values.values() if a is not None]
+        found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
     return found if len(found) > 1 else next(iter(found.values()))
 
 
@@ -177,6 +219,52 @@ def jacobian(
         shape = (*analysis.problem.out.shape, *x.shape)
         found[x.name] = None if entries is None else entries.reshape(shape)
     return found if len(found) > 1 else next(iter(found.values()))
+
+
+def hessian(
+    expr: str,
+    *,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+    wrt: Collection[str] | str | None = None,
+    tangents: Values | None = None,
+) -> Any:
+    """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
+    there are several inputs a dict of dicts by name, `found["x"]["z"]` of shape
+    (*x.shape, *z.shape).
+
+    With `tangents` by name of the input, the Hessian times the tangents, in the shape of each
+    input; those left out are zero. Numbers, or texts as of `jacobian`. Raises GradcliError.
+    """
+    from .explanation.hessian import Hessian
+    from .explanation.higher_data import hessian_arrays, product_arrays
+
+    asked = _asked(expr, shapes, values, wrt)
+    found = Hessian(_moving(asked, tangents or {}, scalar=True))
+    arrays = product_arrays(found) if tangents else hessian_arrays(found)
+    if len(arrays) > 1:
+        return arrays
+    (alone,) = arrays.values()
+    return alone if tangents else next(iter(alone.values()))
+
+
+def jvp(
+    expr: str,
+    *,
+    tangents: Values,
+    shapes: Shapes | None = None,
+    values: Values | None = None,
+) -> Any:
+    """The Jacobian of `expr` times tangents, given by name of the input; those left out are zero.
+
+    An array in the shape of the output, of numbers where the inputs have values, and otherwise of
+    texts. Raises GradcliError.
+    """
+    from .explanation.higher_data import array_of
+    from .explanation.jvp import Jvp
+
+    found = Jvp(_moving(_asked(expr, shapes, values, None), tangents))
+    return array_of(found.a, found.node, found.p.out.shape)
 
 
 def check(

@@ -14,6 +14,8 @@ CODES = {
     "shape": "the shapes of the operands do not fit together",
     "index": "an index or a dimension is out of range",
     "seed-shape": "the seed does not have the output's shape",
+    "tangent-shape": "a tangent does not have its input's shape",
+    "not-scalar": "a Hessian is asked for, and the output is not a single number",
     "implicit-seed": "a seed is needed, for the output is not a single number",
     "shape-option": "the text after --shape cannot be read",
     "assume": "what is assumed of a matrix has no meaning, or does not hold",

@@ -7,13 +7,25 @@ from typing import Any
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
+from .explanation.posing import pose_scalar
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
 from .language.problem import pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
-WANTED = ("output", "grad", "jacobian", "formula", "index", "elements", "notes", "claims", "cost")
+WANTED = (
+    "output",
+    "grad",
+    "jacobian",
+    "hessian",
+    "formula",
+    "index",
+    "elements",
+    "notes",
+    "claims",
+    "cost",
+)
 
 
 def batch(
@@ -70,7 +82,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
     assume = fields.get("assume")
     analysis = Analysis(
-        pose(
+        (pose_scalar if "hessian" in wanted else pose)(
             fields["expr"],
             shapes=_shapes(fields.get("shapes")),
             values=_object(fields.get("values"), "values"),
@@ -115,6 +127,11 @@ def _explained(a: Analysis, name: str) -> Any:
     match name:
         case "jacobian" | "cost":
             return data(name)
+        case "hessian":
+            from .explanation.hessian import Hessian
+            from .explanation.higher_data import blocks
+
+            return blocks(Hessian(a))
         case "formula":
             return {x.name: data.formula(x) for x in wrt}
         case "elements":

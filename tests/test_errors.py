@@ -229,8 +229,25 @@ def test_what_grad_alone_refuses(args, code, place, words):
     assert gradcli("explain", *args).status == 0
 
 
+OF_OTHER_COMMANDS = [
+    (["hessian", "x * 2", "-s", "x=3"], "not-scalar", "x * 2", "Reduce it with .sum()"),
+    (
+        *(["jvp", "x * 2", "-s", "x=2x3", "--tangent", "x=[1,2]"], "tangent-shape", None),
+        "Entry 0 in v has invalid size: should be torch.Size([2, 3]) but got torch.Size([2])",
+    ),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "place", "words"), OF_OTHER_COMMANDS)
+def test_what_other_commands_refuse(args, code, place, words):
+    result = refused(*args)
+    assert result.err.startswith(f"error[{code}]: ")
+    assert place is None or marked(result) == place
+    assert words in result.err
+
+
 def test_every_code_is_provoked():
-    told = {m[1] for m in (*MISTAKES, *GRAD_ONLY)} - {None}
+    told = {m[1] for m in (*MISTAKES, *GRAD_ONLY, *OF_OTHER_COMMANDS)} - {None}
     assert told | {"request"} == set(CODES)
     answer = gradcli("batch", "-", stdin='{"exp": "x"}')
     assert '"code": "request"' in answer.out

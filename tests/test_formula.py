@@ -13,6 +13,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, as_node, walk
+from gradcli.graphs.substitution import substitute
 from gradcli.language.build import Builder
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose
@@ -21,7 +22,7 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formula import formula, too_long
 from gradcli.notation.rules import LAYOUT, RULES
-from gradcli.notation.simplify import simplify, substitute
+from gradcli.notation.simplify import simplify
 from gradcli.notation.torch_code import expression, program_lines
 from gradcli.notation.tree import Name
 

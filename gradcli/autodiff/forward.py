@@ -1,21 +1,24 @@
 """Forward mode, from the reverse pass alone.
 
-The VJP is linear in its seed, and its own VJP is the JVP.
+The VJP is linear in its seed, and its own VJP is the JVP. Where a rule asks for a seed of 0, as
+that of xlogy does, the seed is still there: it stands for any other than 0, and is 1.
 """
 
 from collections.abc import Mapping
 
-from ..graphs import OPS, Node
+from ..graphs import OPS, Node, walk
+from ..graphs.substitution import substitute
 from .reverse import backward, from_several
 
 
 def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
-    """The Jacobian of `out` times the tangents, each in the shape of its node, in one pass.
+    """The derivative of `out` along the tangents of its inputs, each of the input's shape.
 
     None where `out` depends on none of them.
     """
-    seed = OPS["input"](name="g", shape=out.shape, is_seed=True)
-    return transposed(backward(out, seed, list(tangents)).of, seed, tangents)
+    seed = OPS["input"](name="\0seed", shape=out.shape, is_seed=True)
+    found = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
+    return found and substitute(found, {seed: OPS["ones"](size=out.shape)})
 
 
 def transposed(
@@ -28,3 +31,17 @@ def transposed(
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
     return from_several(seeds, [seed]).of[seed]
+
+
+def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
+    """The tangent of every node on the way from those of `tangents` to `out`, in order, each from
+    the tangents of its inputs; without one for what does not move.
+    """
+    found = dict(tangents)
+    for node in walk([out]):
+        moving = {i: found[i] for i in node.parents if i in found}
+        if moving and node not in found:
+            tangent = jvp(node, moving)
+            if tangent is not None:
+                found[node] = tangent
+    return found

@@ -84,39 +84,83 @@ def _limits(texts: list[str]) -> Any:
     return Limits(raised)
 
 
-def _analysis(streams: Streams, given: Given) -> Any:
-    """The request of a command, understood."""
-    from ..explanation.analysis import Analysis
+def _asked(streams: Streams, given: Given) -> dict[str, Any]:
+    """What was asked, as `pose` takes it."""
     from ..explanation.section_names import SHAPES_ALONE
     from ..language.assumptions import read_assumptions
     from ..language.options import read_names, read_shapes, read_values
+
+    sections, limits = set(_sections(given)), _limits(given.limit)
+    return {
+        "expr": streams.expression(given.expr),
+        "shapes": read_shapes(given.shape),
+        "values": read_values(given.value),
+        "wrt": read_names(given.wrt),
+        "limits": limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
+        "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
+        "random_seed": given.random_seed,
+        "stdin": LazyInput(streams),
+    }
+
+
+def _analysis(streams: Streams, given: Given) -> Any:
+    """The request of a command, understood."""
+    from ..explanation.analysis import Analysis
     from ..language.problem import pose
 
     if given.dtype not in ("float64", "float32"):
         raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
-    sections, limits = set(_sections(given)), _limits(given.limit)
-    problem = pose(
-        streams.expression(given.expr),
-        shapes=read_shapes(given.shape),
-        values=read_values(given.value),
-        grad=given.grad,
-        wrt=read_names(given.wrt),
-        limits=limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
-        assume=read_assumptions(",".join(given.assume)) if given.assume else None,
-        random_seed=given.random_seed,
-        stdin=LazyInput(streams),  # type: ignore[arg-type]
-    )
+    problem = pose(grad=given.grad[0] if given.grad else None, **_asked(streams, given))
     if given.expand:
         from ..autodiff.expansion import expanded
 
         problem = problem.rebuilt(expanded(problem.roots))
     against = [name.strip() for name in given.against.split(",")] if given.against else []
+    seeds = len(given.grad)
+    if seeds > given.order:
+        said = f"--grad is given {seeds} times: there is one seed for each order"
+        raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
+    if given.claim and given.order > 1:
+        raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
     return Analysis(problem, given.dtype, against, given.claim)
 
 
 def _sections(given: Given) -> tuple[str, ...]:
     """The sections that were named."""
     return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+
+
+def _orders(streams: Streams, given: Given) -> list[Any]:
+    """The analysis of what was asked, one for each input where the order is 2 or more."""
+    first = _analysis(streams, given)
+    if given.order == 1:
+        return [first]
+    from ..explanation.derived import each_of_order
+    from ..language.values import Reader
+
+    reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]
+    return each_of_order(first, given.order, given.grad[1:], reader)
+
+
+def _one_order(streams: Streams, given: Given) -> Any:
+    """The analysis of what was asked; of one input alone, where the order is 2 or more."""
+    found = _orders(streams, given)
+    if len(found) > 1:
+        names = [a.problem.wrt[0].name for a in found]
+        said = f"--order {given.order} is explained for one input at a time"
+        raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
+    return found[0]
+
+
+def _moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
+    """The request of a command whose inputs move along tangents."""
+    from ..explanation.analysis import Unmoved
+    from ..explanation.posing import pose_moving
+    from ..language.options import read_values
+
+    tangents = read_values(given.tangent, "--tangent")
+    problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
+    return Unmoved(problem, given.dtype)
 
 
 def _choices(given: Given, analysis: Any) -> Any:
@@ -147,6 +191,10 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 
     environment = _environment(streams, given, given.full)
     text = render(analysis, _format(streams, given), _choices(given, analysis), environment)
+    _write(streams, text, given)
+
+
+def _write(streams: Streams, text: str, given: Given) -> None:
     streams.write(text if text.endswith("\n") else text + "\n", given.output)
 
 
@@ -157,6 +205,7 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 @takes(
     *REQUEST,
     "assume",
+    "order",
     "expand",
     "claim",
     "format",
@@ -171,20 +220,21 @@ def _emit(streams: Streams, analysis: Any, given: Given) -> None:
 )
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient: the answer in one line, then why."""
-    _emit(streams, _analysis(streams, given), given)
+    _emit(streams, _one_order(streams, given), given)
 
 
 @app.command()
-@takes(*REQUEST, "output", "dtype", *ALWAYS)
+@takes(*REQUEST, "order", "output", "dtype", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON."""
     import json
 
     from ..explanation.arrays import jsonable
 
-    analysis = _analysis(streams, given)
-    analysis.require_numbers()
-    found = {name: jsonable(value) for name, value in analysis.grad_values().items()}
+    found: dict[str, Any] = {}
+    for analysis in _orders(streams, given):
+        analysis.require_numbers()
+        found |= {name: jsonable(value) for name, value in analysis.grad_values().items()}
     answer = found if len(found) > 1 else next(iter(found.values()))
     streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
 
@@ -195,6 +245,30 @@ def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
     given.show = "jacobian"
     _emit(streams, _analysis(streams, given), given)
+
+
+@app.command()
+@takes(*VALUES, "wrt", "assume", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+def hessian(streams: Streams, given: Given) -> None:
+    """Print the Hessian of a single number; with --tangent the Hessian times tangents."""
+    from ..explanation.hessian import Hessian
+    from ..render.higher import render_hessian
+
+    found = Hessian(_moving(streams, given, scalar=True))
+    choices, environment = _choices(given, found.a), _environment(streams, given, given.full)
+    _write(streams, render_hessian(found, _format(streams, given), choices, environment), given)
+
+
+@app.command()
+@takes(*VALUES, "wrt", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+def jvp(streams: Streams, given: Given) -> None:
+    """Print a Jacobian-vector product: how the output moves as inputs move along tangents."""
+    from ..explanation.jvp import Jvp
+    from ..render.higher import render_jvp
+
+    found = Jvp(_moving(streams, given))
+    choices, environment = _choices(given, found.a), _environment(streams, given, given.full)
+    _write(streams, render_jvp(found, _format(streams, given), choices, environment), given)
 
 
 @app.command()
@@ -235,7 +309,7 @@ def code(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*REQUEST, "claim", "against", "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "order", "claim", "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves; or
     formulas that you derived by hand.
@@ -245,7 +319,7 @@ def check(streams: Streams, given: Given) -> None:
     from ..explanation.sections.checks import run_checks
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
-    analysis = _analysis(streams, given)
+    analysis = _one_order(streams, given)
     _emit(streams, analysis, given)
     outcomes = [*analysis.verdicts, *run_checks(analysis)]
     if any(outcome.ok is False for outcome in outcomes):
@@ -313,7 +387,7 @@ def examples(streams: Streams, given: Given) -> None:
         streams.write(listing(), given.output)
         return
     example = EXAMPLES[find(given.example)]
-    given.expr, given.grad = example.expr, example.grad
+    given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
     given.shape, given.value = example.shapes, example.values
     if given.format is None and given.output is None:
         streams.write(f"{example.question}\n\n    {example.command}\n\n")

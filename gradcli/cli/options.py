@@ -67,7 +67,8 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
 
 
 SECTIONS = (
-    "answer, inputs, forward, seed, jacobian, cost, backward, gradient, claims, checks, code, notes"
+    "answer, inputs, forward, seed, jacobian, cost, modes, backward, gradient, claims, checks, "
+    "code, notes"
 )
 OPTIONS = {
     "expr": _argument(
@@ -85,8 +86,18 @@ OPTIONS = {
         help="The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.",
     ),
     "grad": _option(
-        str | None, None, "-g", "--grad", metavar="SEED",
-        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out).",
+        list[str], (), "-g", "--grad", metavar="SEED",
+        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out). "
+        "Again for each further order.",
+    ),
+    "order": _option(
+        int, 1, "--order", metavar="N", min=1, max=9,
+        help="The derivative of order N: the gradient of the gradient.",
+    ),
+    "tangent": _option(
+        list[str], (), "--tangent", metavar="NAME=VALUE",
+        help="The direction in which an input moves: a value, or over inputs: ones_like(x). "
+        "Repeatable.",
     ),
     "target": _option(
         list[str], (), "--target", metavar="NAME=VALUE",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..autodiff.reverse import Gradients, backward
 from ..backends.numeric import Evaluator
@@ -50,17 +50,27 @@ class Analysis:
     @cached_property
     def gradients(self) -> Gradients:
         """The gradient of every input asked for, as graph, and the steps to it."""
-        p = self.problem
-        found = remembered_backward(p.out, p.seed.node, tuple(i.node for i in p.wrt))
+        found = self._backward()
         if all(grad is None for grad in found.of.values()):
-            names = " and ".join(i.name for i in p.wrt)
-            raise GradcliError(
-                "not-differentiable",
-                f"no gradient flows from {p.out_name} to {names}",
-                span=p.program.source.span(p.program.statements[-1].value),
-                hint=f"PyTorch: {NOTHING_FLOWS}" if not found.steps else SENDS_NOTHING,
-            )
+            self.refuse(self.problem.wrt)
         return found
+
+    def refuse(self, wrt: Sequence[Input]) -> NoReturn:
+        """Raise the error that no gradient flows to some inputs."""
+        p, names = self.problem, " and ".join(x.name for x in wrt)
+        hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {NOTHING_FLOWS}"
+        if p.before is not None:
+            hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
+        raise GradcliError(
+            "not-differentiable",
+            f"no gradient flows from {p.out_name} to {names}",
+            span=p.program.source.span(p.program.statements[-1].value),
+            hint=hint,
+        )
+
+    def _backward(self) -> Gradients:
+        p = self.problem
+        return remembered_backward(p.out, p.seed.node, tuple(i.node for i in p.wrt))
 
     def gradient(self, x: Input) -> Node | None:
         """The gradient of one input, as graph; None where the output does not depend on it."""
@@ -70,13 +80,13 @@ class Analysis:
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """Numbers for whatever depends on inputs with a value alone; the seed is one of them where
-        it can be.
+        """Numbers for whatever depends on inputs with a value alone; the seed and the tangents are
+        among these where they can be.
         """
         evaluator = self._without_seed()
-        seed = self.problem.seed
-        if seed.value is not None and not self._depends_on_unknown(seed.value):
-            evaluator.values[seed.node] = self._cast(evaluator(seed.value)[0])
+        for given in self.problem.directions:
+            if given.value is not None and not self._depends_on_unknown(given.value):
+                evaluator.values[given.node] = self._cast(evaluator(given.value)[0])
         return evaluator
 
     def _without_seed(self) -> Evaluator:
@@ -128,8 +138,7 @@ class Analysis:
                 "implicit-seed",
                 "grad can be implicitly created only for scalar outputs",
                 span=p.program.source.span(p.program.statements[-1].value),
-                hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: give a seed of that "
-                "shape with --grad, or reduce it with .sum()",
+                hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )
         nodes = [grad for grad in self.gradients.of.values() if grad is not None]
         missing = {
@@ -186,17 +195,15 @@ class Analysis:
 
     @cached_property
     def symbolic(self) -> Any:
-        """The same graph over SymPy elements, the seed with its numbers where it has them."""
+        """The same graph over SymPy elements, seed and tangents in numbers where they have some."""
         from ..backends.symbolic import Symbolic
 
-        seed = self.problem.seed
-        given: dict[Node, Any] = {i.node: i.value for i in self.problem.inputs.values()}
-        given[seed.node] = None
-        backend = Symbolic(given, limits=self.problem.limits)
-        if seed.value is not None:
-            given[seed.node] = backend(seed.value)[0]
-            backend = Symbolic(given, limits=self.problem.limits)
-        return backend
+        p = self.problem
+        given: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
+        given |= {d.node: None for d in p.directions}
+        backend = Symbolic(given, limits=p.limits)
+        found = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
+        return Symbolic(given | found, limits=p.limits) if found else backend
 
     def _rows(self, grad: Node) -> Any:
         """Rows of SymPy elements; SymPy is imported when the first is looked at."""
@@ -212,3 +219,20 @@ class Analysis:
             return found[0](k)
 
         return row
+
+
+def _how_to_seed(p: Problem) -> str:
+    """How a seed is given."""
+    if p.before is None:
+        return "give a seed of that shape with --grad, or reduce it with .sum()"
+    before = "".join(" -g 1" for _ in range(p.order - 1))
+    return f"a seed for each order, that of order {p.order} last:{before} -g 'ones_like(out)'"
+
+
+class Unmoved(Analysis):
+    """An analysis in which an output may depend on no input at all: all derivatives are zero."""
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """The gradient of every input asked for, as graph, and the steps to it."""
+        return self._backward()

@@ -34,7 +34,8 @@ class Table(NamedTuple):
 
 class Matrix(NamedTuple):
     """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix
-    below.
+    below; or a tangent above it, and matrix times tangent at the right. Without the name of one
+    there is no room for it.
 
     `row_places` and `column_places` tell which rows and columns are here; None among them stands
     for those left out. Entries are texts; an exact zero is "·".
@@ -51,6 +52,10 @@ class Matrix(NamedTuple):
     skipped_rows: tuple[int, int]
     skipped_columns: tuple[int, int]
     input_role: str
+    tangent_name: str = ""
+    tangent: tuple[str, ...] | None = None
+    result_name: str = ""
+    result: tuple[str, ...] | None = None
 
 
 class Picture(NamedTuple):

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..graphs import Node, walk
+from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
+from .modes import Mode, modes
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
 from .sections.notes import collect
@@ -26,6 +28,7 @@ KEYS = (
     "steps",
     "jacobian",
     "cost",
+    "modes",
     "grad",
     "claims",
     "checks",
@@ -54,7 +57,7 @@ class Data:
         while opening := re.search(r"\(\s*$", text[:start]):
             start = opening.start()
         before = text[:start]
-        named = before.rstrip().endswith("=")
+        named = before.rstrip().endswith("=") or self.p.before is not None
         return text if named else f"{before}{self.p.out_name} = {text[start:]}"
 
     def _inputs(self) -> dict[str, Any]:
@@ -116,7 +119,7 @@ class Data:
                 "contributions": [
                     {
                         "to": ids[c.to],
-                        "formula": self._text(c.sent, step),
+                        "formula": self.text(c.sent, step),
                         "value": self.a.value(c.sent),
                     }
                     for c in step.contributions
@@ -126,9 +129,10 @@ class Data:
         ]
 
     def _text_of_rule(self, step) -> str:
-        return ", ".join(self._text(c.local, step) for c in step.contributions)
+        return ", ".join(self.text(c.local, step) for c in step.contributions)
 
-    def _text(self, node: Node, step=None) -> str:
+    def text(self, node: Node, step=None) -> str:
+        """A node as a formula."""
         extra = {} if step is None else {step.received: tree.Name(self.p.seed.name)}
         return "".join(t.text for t in self.w.formula_line(node, extra))
 
@@ -152,8 +156,7 @@ class Data:
 
     def jacobian_index(self, x: Input) -> str | None:
         """One Jacobian in index notation, as text; None where it has none."""
-        grad = self.a.gradient(x)
-        written = None if grad is None else self.w.indices.jacobian(x.node, grad)
+        written = self.w.jacobian_by_index(x)
         return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
@@ -260,6 +263,23 @@ class Data:
 
         return [as_data(verdict) for verdict in self.a.verdicts]
 
+    def _modes(self) -> dict[str, Any]:
+        return {x.name: self.modes(x) for x in self.p.wrt}
+
+    def modes(self, x: Input) -> dict[str, Any] | None:
+        """What a pass takes, gives and costs in forward and in reverse mode; None where the output
+        does not depend on the input.
+        """
+        found = modes(self.a, x, self.w.tangent_name)
+        if found is None:
+            return None
+        names = {found.tangent: tree.Name(self.w.tangent_name)}
+        forward = "".join(t.text for t in self.w.formula_line(found.forward.node, names))
+        return {
+            "jvp": _mode(found.forward, forward, x.shape),
+            "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),
+        }
+
     def _checks(self) -> list[dict[str, Any]]:
         return [
             {
@@ -282,4 +302,16 @@ def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:
         "bytes": j.entries * item_size("float", dtype),
         "by_rows": {"passes": j.rows, "flops": j.back.times(j.rows)},
         "by_columns": {"passes": j.columns, "flops": j.forward.times(j.columns)},
+    }
+
+
+def _mode(m: Mode, formula: str | None, takes: Shape) -> dict[str, Any]:
+    """One mode: the shapes of what it takes and gives, its formula, its cost."""
+    return {
+        "takes": list(takes),
+        "gives": list(m.node.shape),
+        "formula": formula,
+        "flops": m.passes.times(1),
+        "saved_bytes": m.saved,
+        "jacobian": {"passes": m.needed, "flops": m.passes.times(m.needed)},
     }

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
+from .hessian import Hessian
+from .jvp import Jvp
 from .section_names import ON_REQUEST, SECTIONS
 from .wording import Wording
 
@@ -57,6 +59,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         gradient,
         inputs,
         jacobian,
+        modes,
         notes,
         seed,
     )
@@ -84,6 +87,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             return [checks.checks(a, w)]
         case "code":
             return [code.code(a, w, c.precision)]
+        case "modes":
+            return [modes.section(a, w, x) for x in a.problem.wrt]
         case "notes":
             return [notes.notes(a, w, ("implicit-seed",) if not c.show or "seed" in c.show else ())]
     return []
@@ -91,3 +96,28 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
 def _place(c: Choices, name: str) -> tuple[int, ...] | None:
     return c.element[1] if c.element is not None and c.element[0] == name else None
+
+
+def hessian_document(h: Hessian, choices: Choices) -> Document:
+    """The Hessian alone: what it makes of tangents, its blocks, its checks."""
+    from .sections import hessian, notes
+
+    blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
+    noted = notes.notes(h.a, h.wording, ("unused",))
+    return Document(hessian.answers(h), (*blocks, hessian.checks(h), *[noted] * bool(noted.blocks)))
+
+
+def jvp_document(j: Jvp, choices: Choices) -> Document:
+    """A Jacobian-vector product: the answer, the tangents, their way, the Jacobians, checks."""
+    from .sections import jvp, notes
+
+    moving = [t.x for t in j.p.tangents]
+    sections = [
+        jvp.tangents(j),
+        jvp.forward(j, choices.most),
+        *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
+        jvp.product(j),
+        jvp.checks(j),
+        notes.notes(j.a, j.w, ("implicit-seed", "unused")),
+    ]
+    return Document(jvp.answers(j), tuple(s for s in sections if s.blocks))

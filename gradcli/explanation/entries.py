@@ -55,7 +55,7 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
     """Entries read off the Jacobian in index notation, in the user's own names; None where an input
     has a value.
     """
-    p, grad = a.problem, a.gradient(x)
+    p, grad = a.problem, w.read_off(x)
     if grad is None or any(
         i.value is not None and i.node.dtype == "float" for i in p.inputs.values()
     ):

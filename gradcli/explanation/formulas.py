@@ -4,7 +4,7 @@ It is derived at sizes that tell which dimensions they belong to, and compared w
 numbers at others, small ones; only where the program has no such sizes are the user's own taken.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -18,18 +18,42 @@ from ..language.problem import Input, Problem
 from ..language.program import read_program
 from ..lazy import np
 from ..notation import tree
+from .derived import of_gradient
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
+Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
 def general(problem: Problem) -> Problem | None:
     """The problem where its formula is derived; None where that is at the user's own sizes."""
-    found = in_general_sizes(problem)
+    return _again(problem, in_general_sizes)
+
+
+def _again(problem: Problem, pose: Pose) -> Problem | None:
+    """What `pose` makes of a problem; where its output is a gradient, the gradient of what it makes
+    of the problem before. None where there is none.
+    """
+    found = pose(problem) if problem.before is None else _gradient_again(problem, pose)
     if found is None:
         return None
     return found._replace(seed=found.seed._replace(implicit=problem.seed.implicit))
+
+
+def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
+    assert problem.before is not None
+    seed = problem.before.seed
+    given = seed.value is not None and not seed.implicit
+    before = None if given else _again(problem.before, pose)
+    if before is None or before.seed.implicit is not (before.seed.value is not None):
+        return None
+    (x,) = before.wrt
+    grad = backward(before.out, before.seed.node, [x.node]).of[x.node]
+    if grad is None:
+        return None
+    wrt = [before.inputs[z.name] for z in problem.wrt]
+    return of_gradient(before, x, grad, problem.seed.name, wrt)
 
 
 def _small(problem: Problem) -> dict[str, Shape]:
@@ -43,9 +67,10 @@ class Trial:
     """A problem at other sizes with random numbers, for formulas to be tried out on."""
 
     def __init__(self, problem: Problem, shapes: dict[str, Shape]):
-        p = self.problem = at_shapes(problem, shapes)
-        if sum(n.numel for n in walk(p.roots)) > MOST:
+        p = _again(problem, lambda p: at_shapes(p, shapes))
+        if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
+        self.problem = p
         draw = np.random.default_rng(0)
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
         one = problem.seed.implicit

@@ -7,6 +7,7 @@ SECTIONS = (
     "seed",
     "jacobian",
     "cost",
+    "modes",
     "backward",
     "gradient",
     "claims",
@@ -14,5 +15,5 @@ SECTIONS = (
     "code",
     "notes",
 )
-ON_REQUEST = ("cost",)  # shown where they are named, and only there
-SHAPES_ALONE = ("cost",)  # for these no array is made
+ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
+SHAPES_ALONE = ("cost", "modes")  # for these no array is made

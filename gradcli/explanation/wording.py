@@ -1,22 +1,25 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 
+from ..autodiff.reverse import Gradients, backward
 from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
+from ..graphs.substitution import substitute
 from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
 from ..notation.sharing import shared
 from ..notation.shorten import shortest
-from ..notation.simplify import simplify, substitute
+from ..notation.simplify import simplify
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
+from .derived import gradient_name
 from .formulas import general, tried_out
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
@@ -61,8 +64,34 @@ class Wording:
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         for name, node in p.names.items():
             found.setdefault(node, Name(name))
-        found.setdefault(p.out, Name(p.out_name))
+        if p.before is None:  # a gradient has no name in the language
+            found.setdefault(p.out, Name(p.out_name))
+        found |= {t.node: Name(t.name, "seed") for t in p.tangents}
         return found | {p.seed.node: Name(p.seed.name, "seed")}
+
+    def read_off(self, x: Input) -> Node | None:
+        """The gradient of an input as formulas are read off it: that of the shortened output, where
+        this is a gradient itself.
+        """
+        grad = self.analysis.gradient(x)
+        if grad is None or self.problem.before is None:
+            return grad
+        return self._of_shortened.of[x.node] or grad
+
+    @cached_property
+    def _of_shortened(self) -> Gradients:
+        p = self.problem
+        return backward(simplify(p.out, keep=self.names), p.seed.node, [x.node for x in p.wrt])
+
+    def jacobian_by_index(self, x: Input) -> Notation | None:
+        """The Jacobian by an input in index notation, the shorter one where there are two."""
+        grads = dict.fromkeys([self.analysis.gradient(x), self.read_off(x)])
+        found = [self.indices.jacobian(x.node, grad) for grad in grads if grad is not None]
+        return min(filter(None, found), key=lambda n: len(n.plain), default=None)
+
+    def gradient_name(self, x: Input) -> str:
+        """`x.grad`, or `x.grad2` where it is of order 2."""
+        return gradient_name(x.name, self.problem.order)
 
     @cached_property
     def received(self) -> str:
@@ -74,6 +103,11 @@ class Wording:
         """What an operation's output is called in its rule, where it has no name."""
         return self._free("y", "z", "output")
 
+    @cached_property
+    def tangent_name(self) -> str:
+        """What a direction in which an input moves is called."""
+        return self._free("t", "tangent")
+
     def _free(self, *wanted: str) -> str:
         taken = {name.text for name in self.names.values()}
         return next((name for name in wanted if name not in taken), wanted[-1] + "_")
@@ -83,11 +117,16 @@ class Wording:
         """The seed's name."""
         return Token(self.problem.seed.name, "seed")
 
-    def formula(self, node: Node, extra: dict[Node, Name] | None = None) -> tree.Tree | None:
-        """The shortest formula of a node; None where it is too long to be read."""
+    def formula(
+        self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
+    ) -> tree.Tree | None:
+        """The shortest formula of a node, without the names of nodes that come `later`; None where
+        it is too long to be read.
+        """
         if extra and node in extra:
             return extra[node]
-        names = {n: name for n, name in self.names.items() if n is not node} | (extra or {})
+        own = {n: name for n, name in self.names.items() if n is not node and n not in later}
+        names = own | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
         asked = substitute(asked, self._labels)
         if extra:
@@ -106,7 +145,7 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return self.formula(grad)
+        return self.formula(self.read_off(x) or grad)
 
     @cached_property
     def _in_general(self) -> dict[str, tree.Tree | None]:
@@ -114,9 +153,9 @@ class Wording:
         problem = general(self.problem)
         if problem is None:
             return {}
-        w = Wording(Analysis(problem), telling=True)
+        w = Wording(type(self.analysis)(problem), telling=True)
         try:
-            grads = {x.name: w.analysis.gradient(x) for x in problem.wrt}
+            grads = {x.name: w.read_off(x) for x in problem.wrt}
         except GradcliError:  # the program has no such sizes after all
             return {}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
@@ -155,21 +194,26 @@ class Wording:
 
     def by_index(self, x: Input) -> Notation | None:
         """The gradient of an input in index notation; None where that says nothing."""
-        grad = self.analysis.gradient(x)
+        grad = self.read_off(x)
+        called = self.gradient_name(x).removeprefix(f"{x.name}.")
+        indices = self.indices
         if grad is None:
             return None
-        whole = self.without_implicit_seed(grad)
-        short = simplify(substitute(whole, self._labels), keep=self.names)
-        found = self.indices.gradient(x.node, short)
+        return self.in_letters(grad, lambda n: indices.gradient(x.node, n, called))
+
+    def in_letters(self, node: Node, write: Callable[[Node], Notation | None]) -> Notation | None:
+        """What `write` makes of a node, simplified."""
+        whole = self.without_implicit_seed(node)
+        found = write(simplify(substitute(whole, self._labels), keep=self.names))
         if found is not None and "arange(" in found.plain:  # labels read better by their places
-            found = self.indices.gradient(x.node, whole) or found
+            found = write(whole) or found
         return found
 
     @cached_property
     def indices(self) -> Indices:
         """The letters of the problem."""
         p = self.problem
-        return Indices(p.out, p.seed.node, self.names, self.analysis.value)
+        return Indices(p.out, p.seed.node, self.names, self.analysis.value, p.out_name)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""

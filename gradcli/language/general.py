@@ -52,6 +52,7 @@ def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
         Reader(problem.limits.without("elements"), 0, None),
         problem.limits.without("elements"),
         {name: words for name, words in assume.items() if words},
+        None,
     )
 
 

@@ -10,9 +10,9 @@ from ..graphs import OPS, Node, as_node, walk
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from ..operators.leaves import Array
 from .assumptions import Assumed, check_shape, check_value
 from .build import Builder
+from .directions import Given, as_graph, read_direction
 from .infer import Tried, infer
 from .names import free_names
 from .program import Program, read_program
@@ -58,9 +58,29 @@ class Seed(NamedTuple):
         return self.node.attrs["name"]
 
 
+class Tangent(NamedTuple):
+    """A direction in which an input moves.
+
+    `node` stands for it in formulas, `value` is what was given for it, as graph, or None where
+    nothing was; `text` is how it was typed.
+    """
+
+    x: Input
+    node: Node
+    value: Node | None
+    text: str | None
+
+    @property
+    def name(self) -> str:
+        """What formulas call it."""
+        return self.node.attrs["name"]
+
+
 class Problem(NamedTuple):
     """Everything that an answer is computed from. `names` are what the program calls its nodes,
     `constants` what it calls numbers and shapes.
+
+    Where the output is the gradient of another problem, that is the one `before`.
     """
 
     program: Program
@@ -73,6 +93,18 @@ class Problem(NamedTuple):
     limits: Limits
     constants: dict[str, Any]
     as_written: bool = True  # not in terms of what operators are made of
+    tangents: tuple[Tangent, ...] = ()
+    before: "Problem | None" = None
+
+    @property
+    def order(self) -> int:
+        """How often its program is differentiated: 1, and 1 more for each problem before it."""
+        return 1 if self.before is None else 1 + self.before.order
+
+    @property
+    def directions(self) -> "list[Seed | Tangent]":
+        """What stands for a tensor that derivatives are multiplied with."""
+        return [self.seed, *self.tangents]
 
     @property
     def values(self) -> dict[Node, Any]:
@@ -113,15 +145,19 @@ def pose(
     random_seed: int = 0,
     stdin: IO[bytes] | None = None,
     assume: Assumed | None = None,
+    out_shape: Shape | None = None,
 ) -> Problem:
-    """The problem that a request poses. Raises GradcliError for a request that cannot be met."""
+    """The problem that a request poses. Raises GradcliError for a request that cannot be met.
+
+    `out_shape` is what the output's shape should be where inputs have none.
+    """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
     names = free_names(program, (*shapes, *values))
     _check_used([*shapes, *values, *(assume or {})], names, program)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {})
+    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
     return posing.problem(wrt)
 
 
@@ -140,7 +176,9 @@ def _check_used(given: Collection[str], names: Collection[str], program: Program
 class Posing:
     """The steps from what was given to a Problem."""
 
-    def __init__(self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed):
+    def __init__(
+        self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed, out_shape
+    ):
         self.program, self.names, self.arrays = program, names, arrays
         self.reader: Reader = reader
         self.limits: Limits = limits
@@ -149,7 +187,8 @@ class Posing:
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
-        self._read_seed(grad)
+        self.seed = None if grad is None else read_direction(grad, "--grad", reader)
+        self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
     def _shape(self, name: str, shapes: dict[str, Shape]) -> Shape:
         if name not in self.arrays:
@@ -161,15 +200,6 @@ class Posing:
             said = f"the value of {name} has shape {text(have)}, and {given}"
             raise GradcliError("shape", said, hint="one of the two is enough")
         return have
-
-    def _read_seed(self, grad: Any) -> None:
-        self.seed_array = None if grad is None else self.reader.literal(grad, "--grad")
-        self.seed_program = (
-            read_program(grad, self.limits, "--grad")
-            if grad is not None and self.seed_array is None
-            else None
-        )
-        self.seed_text = grad.strip() if self.seed_program else None
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
@@ -206,7 +236,7 @@ class Posing:
         unknown = [name for name in self.names if name not in self.known]
         if not unknown:
             return self.known, {}
-        rank = None if self.seed_array is None else self.seed_array.ndim
+        rank = None if self.out_shape is None else len(self.out_shape)
         found = infer(self.program, self.known, unknown, self.trial, rank)
         return self.known | found.shapes, found.assumed
 
@@ -216,8 +246,8 @@ class Posing:
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
         alike = different_sides([out, *(n for n in scope.values() if isinstance(n, Node))])
-        if self.seed_array is not None:
-            return Tried(out.shape, self.seed_array.shape, alike)
+        if self.out_shape is not None:
+            return Tried(out.shape, self.out_shape, alike)
         seed = self._build_seed(nodes, out, scope)
         return Tried(out.shape, None if seed is None else seed.shape, alike)
 
@@ -268,31 +298,10 @@ class Posing:
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""
-        if self.seed_array is not None:
-            array = np.asarray(self.seed_array, dtype=np.float64)
-            return OPS["tensor"](data=Array(array, "g"))
-        if self.seed_program is None:
+        if self.seed is None:
             return None
         values = {nodes[name]: self._value(name) for name in self.arrays}
-        known = {"out": out} | scope
-        builder = Builder(
-            self.seed_program,
-            known,
-            values=values,
-            limits=self.limits,
-            draws=self.reader,
-            seed_shape=out.shape,
-        )
-        seed = builder.run()
-        if isinstance(seed, tuple):
-            seed = builder._call_tensor(self.seed_program.statements[-1].value, [seed], {})
-        if not isinstance(seed, Node | int | float):
-            raise GradcliError(
-                "value",
-                "the seed is not a tensor",
-                span=builder.source.span(self.seed_program.statements[-1].value),
-            )
-        return as_node(seed)
+        return as_graph(self.seed, "g", {"out": out} | scope, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
         names = chain(SEED_NAMES, (f"g_{k}" for k in count(1)))
@@ -306,7 +315,13 @@ class Posing:
             )
         if value.shape != out.shape:
             raise _seed_shape_error(value.shape, out, self.program)
-        return Seed(node, value, self.seed_text, False, False)
+        assert self.seed is not None
+        return Seed(node, value, self.seed.text, False, False)
+
+
+def _shape_of(given: Given) -> Shape | None:
+    """The shape of an array; None for an expression."""
+    return None if given.array is None else given.array.shape
 
 
 class Built(NamedTuple):

@@ -170,7 +170,7 @@ class Simplifier:
         groups: dict = {}
         for term in terms:
             above, below, rest = split_number([term])
-            key = frozenset(Counter(_canonical(f) for f in rest).items())
+            key = frozenset(Counter(canonical(f) for f in rest).items())
             have = groups.get(key)
             top, bottom = (
                 (have[0] * below + above * have[1], have[1] * below) if have else (above, below)
@@ -377,11 +377,11 @@ def _standing(letter: str):
     return letter.startswith("_"), len(letter), letter
 
 
-def _canonical(e: Expr, depth: int = 0) -> Expr:
+def canonical(e: Expr, depth: int = 0) -> Expr:
     """The expression with the letters of its sums numbered, so that equal sums are equal."""
     if isinstance(e, Sum):
         letter = f"#{depth}"
         body = substituted(e.body, {e.letter: letter}, {})
-        return Sum(letter, e.size, _canonical(body, depth + 1))
+        return Sum(letter, e.size, canonical(body, depth + 1))
     made = parts(e)
-    return rebuilt(e, tuple(_canonical(part, depth) for part in made)) if made else e
+    return rebuilt(e, tuple(canonical(part, depth) for part in made)) if made else e

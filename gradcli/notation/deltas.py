@@ -24,11 +24,13 @@ from .expressions import (
     places_of,
     substituted,
 )
-from .matrices import Matrices
+from .matrices import Matrices, negated
 from .patterns import by_pattern
 from .places import Place
 from .tree import Call, Infix, Prefix, Tree, text
 from .written import opposite
+
+MOST_TERMS = 4  # of a sum that is multiplied out for its matrices
 
 
 class Reading:
@@ -131,6 +133,9 @@ class Reading:
             name = by_pattern(pattern, True)
             if name != "dense" and not self._data():
                 return name, self._of_ones(name, pattern)
+        update = self._update()
+        if update is not None:
+            return update
         formula = self.write.matrix(self.e, self.rows, self.columns)
         if formula is not None:
             return ("kronecker" if _is_kronecker(formula) else "dense"), formula
@@ -178,12 +183,42 @@ class Reading:
         return "diagonal", None if written is None else Call("diag", (written,))
 
     def _composed(self, pattern: Any) -> tuple[str, Tree | None]:
-        update = self._update()
-        if update is not None:
-            return update
         if self.blocks():
             return "block-diagonal", self._block()
-        return (by_pattern(pattern, False) if pattern is not None else "dense"), None
+        name = by_pattern(pattern, False) if pattern is not None else "dense"
+        return name, self._spread() if name == "dense" else None
+
+    def _spread(self) -> Tree | None:
+        """The matrices of a product whose sum is multiplied out, added up."""
+        terms = self._multiplied_out()
+        out: Tree | None = None
+        for term in terms if len(terms) <= MOST_TERMS else ():
+            minus = opposite(term)
+            reading = Reading(minus or term, self.rows, self.columns, self.write)
+            written = reading._written()
+            if written is None:
+                return None
+            if out is None:
+                out = written if minus is None else negated(written)
+            else:
+                out = Infix("+" if minus is None else "-", out, written)
+        return out
+
+    def _written(self) -> Tree | None:
+        """The formula of a term."""
+        if self._diagonal():
+            return self._diagonal_form()[1]
+        return self.write.matrix(self.e, self.rows, self.columns)
+
+    def _multiplied_out(self) -> list[Expr]:
+        """The terms of a product with one sum of terms among its factors; none without."""
+        factors = _factors(self.e)
+        totals = [f for f in factors if isinstance(f, Total)]
+        if len(totals) != 1:
+            return []
+        others = [f for f in factors if f is not totals[0]]
+        simplify = Simplifier(self.sizes)
+        return [simplify.product([*others, t]) for t in totals[0].terms]
 
     def blocks(self) -> tuple[tuple[str, int, str], ...]:
         """The letters that lead rows and columns alike, where others follow, with their sizes: in
@@ -210,13 +245,9 @@ class Reading:
 
     def _update(self) -> tuple[str, Tree | None] | None:
         """diag(s) - outer(s, s)."""
-        factors = _factors(self.e)
-        totals = [f for f in factors if isinstance(f, Total)]
-        if len(totals) != 1 or len(totals[0].terms) != 2 or len(self.rows) != len(self.columns):
+        terms = self._multiplied_out()
+        if len(terms) != 2 or len(self.rows) != len(self.columns):
             return None
-        others = [f for f in factors if f is not totals[0]]
-        simplify = Simplifier(self.sizes)
-        terms = [simplify.product([*others, t]) for t in totals[0].terms]
         readings = [Reading(t, self.rows, self.columns, self.write) for t in terms]
         straight = [r for r in readings if r._diagonal()]
         spread = [r for r in readings if not any(map(_has_relation, r.factors))]

@@ -48,14 +48,21 @@ class Notation(NamedTuple):
 class Indices:
     """The letters of a problem, and what is written with them; None: it is too long to read.
 
-    `names` are the nodes that have a name: inputs, intermediates, the output, the seed. `values`
-    may know the whole numbers and masks that decide what is picked.
+    `names` are the nodes that have a name: inputs, intermediates, the output, the seed; an output
+    without one is `called` something. `values` may know the whole numbers and masks that decide
+    what is picked.
     """
 
     def __init__(
-        self, out: Node, seed: Node | None, names: Mapping[Node, Name], values: Values | None = None
+        self,
+        out: Node,
+        seed: Node | None,
+        names: Mapping[Node, Name],
+        values: Values | None = None,
+        called: str = "out",
     ):
         self.out, self.seed, self.names, self.values = out, seed, names, values
+        self.called = names.get(out, Name(called))
         self.reserved = {name.text for name in names.values()}
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
@@ -132,22 +139,21 @@ class Indices:
         """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
         if self.forward is None:
             return None
-        name = self.names.get(self.out, Name("out"))
         names = {n: k for n, k in self.names.items() if n is not self.out or n.op.name == "input"}
-        return self._notation(_indexed(name, self.out_places), self.forward, names)
+        return self._notation(_indexed(self.called, self.out_places), self.forward, names)
 
-    def gradient(self, x: Node, grad: Node) -> Notation | None:
+    def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
         """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
-        at = self.places_of(x)
-        made = self._lowered(
-            grad,
-            at,
-            {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"},
-        )
+        return self.element(grad, Attribute(self.names[x], called), self.places_of(x))
+
+    def element(self, node: Node, left: Tree, at: tuple[Place, ...]) -> Notation | None:
+        """An element of any node, which is called `left`, at some letters."""
+        names = {n: name for n, name in self.names.items() if n is not node or n.op.name == "input"}
+        made = self._lowered(node, at, names)
         if made is None:
             return None
         e = Lettering(self.letters, made[1])(made[0], {*self.reserved, *_plain(at)})
-        return self._notation(_indexed(Attribute(self.names[x], "grad"), at), e)
+        return self._notation(_indexed(left, at), e)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
         """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
@@ -156,7 +162,7 @@ class Indices:
             return None
         e, at, sizes = found
         e = Lettering({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
-        out = self.names.get(self.out, Name("out"))
+        out = self.called
         left = tree.Infix(
             "/",
             _indexed(Name("∂" + out.text, out.role), self.out_places),

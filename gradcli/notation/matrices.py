@@ -10,6 +10,7 @@ from ..graphs import Node
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
+from .contractions import Contraction, Unwritten, scaled
 from .expressions import (
     MINUS,
     Element,
@@ -18,10 +19,10 @@ from .expressions import (
     Number,
     Power,
     Product,
+    Sum,
     Total,
     is_condition,
     letters_of,
-    parts,
 )
 from .places import Place
 from .spelling import spelled
@@ -84,13 +85,9 @@ class Matrices:
         written = self._tensor(e, letters)
         if written is None:
             return None
-        if not any(self._whole(p, letters) for p in _inner(e)):
+        if letters_of(e) - {*self.given} != set(letters):
             return Method(written, "expand", tuple(map(self._length, letters)))
         return Infix("*", tree.Number(1), written) if is_condition(e) else written
-
-    def _whole(self, e: Expr, letters: Letters) -> bool:
-        """Whether it is an element of a tensor that has all dimensions."""
-        return isinstance(e, Element) and letters_of(e) - {*self.given} == set(letters)
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
@@ -103,6 +100,8 @@ class Matrices:
             return self._product(e, letters)
         if isinstance(e, Power):
             return self._power(e, letters)
+        if isinstance(e, Sum):
+            return self._summed(e, letters)
         if isinstance(e, Function):
             args = [self._tensor(a, letters) for a in e.args]
             if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
@@ -113,6 +112,22 @@ class Matrices:
                 return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
             return Call(e.op.name, tuple(args))  # type: ignore[arg-type]
         return None
+
+    def _summed(self, e: Sum, letters: Letters) -> Tree | None:
+        """A sum as a product of matrices and vectors, where it is one."""
+        free = letters_of(e) - {*self.given}
+        own = [k for k in letters if k in free]
+        if free - {*own} or len(own) > 2:
+            return None
+        try:
+            found = Contraction([e], self._length, self._tensor, self.given)
+            if not own:
+                return found.scalar()
+            made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
+        except Unwritten:
+            return None
+        last = own == list(letters[len(letters) - len(own) :])
+        return made if last else spread(made, own, letters)
 
     def _power(self, e: Power, letters: Letters) -> Tree | None:
         if divides(e):
@@ -156,17 +171,25 @@ class Matrices:
         tail = letters[len(letters) - len(at) :]
         if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
             return name
-        own = [p for p in at if p in letters]
+        own = [p for p in at if isinstance(p, str) and p in letters]
         if own != list(at) or own != [k for k in letters if k in own]:
             return None
-        start = letters.index(own[0])
-        return Subscript(name, ", ".join(":" if k in own else "None" for k in letters[start:]))
+        return spread(name, own, letters)
+
+    def called(self, node: Node) -> Tree | None:
+        """The name of a node, or the call of a function of named ones: inv(X)."""
+        name = self.names.get(node)
+        usual = node.attrs == node.op.attributes
+        if name is not None or node.dtype != "float" or not usual or not node.parents:
+            return name
+        args = [self.names.get(i) for i in node.parents]
+        return None if None in args else Call(node.op.name, tuple(args))  # type: ignore[arg-type]
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
         None where their letters do not run over the whole of it.
         """
-        name = self.names.get(e.node)
+        name = self.called(e.node)
         if name is None or not self._is_whole(e):
             return None
         first = tuple(p for p in e.places if p in self.given)
@@ -188,11 +211,7 @@ class Matrices:
         """number * matrix."""
         if matrix is None or number is None:
             return matrix
-        if isinstance(number, Infix) and number.symbol == "/":
-            if number.left == tree.Number(1):
-                return Infix("/", matrix, number.right)
-            return Infix("*", Infix("/", number.left, number.right), matrix)
-        return Prefix("-", matrix) if number == tree.Number(-1) else Infix("*", number, matrix)
+        return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
 
     def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
         """The number of a product, None for 1, and its other factors."""
@@ -222,7 +241,34 @@ class Matrices:
                 return self.identity(rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
-        return self._kronecker(factors, rows, columns)
+        if len(factors) == 1 and isinstance(factors[0], Total):
+            return self._total(factors[0], rows, columns)
+        return self._contracted(factors, rows, columns) or self._kronecker(factors, rows, columns)
+
+    def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
+        """Matrices added up, where they are all there; a number that all have before the sum."""
+        numbers = [self.number(opposite(t) or t) for t in e.terms]
+        common = numbers[0][0] if all(n == numbers[0][0] for n, _ in numbers) else None
+        found = []
+        for t, (number, factors) in zip(e.terms, numbers):
+            written = self._plain(factors, rows, columns)
+            found.append((t, self.scaled(None if common else number, written)))
+        if all(opposite(t) is None for t in e.terms):  # A + A.T
+            found.sort(key=lambda pair: isinstance(pair[1], Attribute))
+        return self.scaled(common, self._joined(found)) or self._kronecker([e], rows, columns)
+
+    def _contracted(self, factors: list[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """A product of matrices or of vectors, between one letter and another."""
+        if len(rows) != 1 or len(columns) != 1:
+            return None
+        (row,), (column,) = rows, columns
+        try:
+            found = Contraction(factors, self._length, self._tensor, self.given)
+            if not found.is_apart(row, column) and not any(isinstance(f, Sum) for f in factors):
+                return None
+            return found.matrix(row, column)
+        except Unwritten:
+            return None
 
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
         whole = self._whole_tensor(e)
@@ -279,14 +325,14 @@ class Matrices:
         return Method(written, "reshape", whole)
 
 
+def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
+    """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
+    start = letters.index(own[0])
+    return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
 def negated(written: Tree) -> Tree:
     """-a * b, the minus at the first factor."""
-    if isinstance(written, Infix) and written.symbol in ("*", "/"):
+    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)
     return Prefix("-", written)
-
-
-def _inner(e: Expr):
-    yield e
-    for part in parts(e):
-        yield from _inner(part)

@@ -52,6 +52,7 @@ class _Reading:
             "<": "less",
             "//": "floor_divide",
             "%": "remainder",
+            "@": "matmul",
         }
         ops |= {
             ">=": "greater_equal",
@@ -75,13 +76,16 @@ class _Reading:
             return getattr(np, t.function)(args if t.function == "ones" else args[0])
         if t.function in ("kron", "outer", "tril", "triu"):
             return getattr(np, t.function)(*args)
-        return OPS[t.function].value(*args)
+        op = OPS[t.function]
+        return op.value(*args, **op.attributes)
 
     def _method(self, t: Method) -> Any:
         if t.name == "numel":
             return self(t.base).size
         shape = [self(a) for a in t.args]
         base = self(t.base)
+        if t.name == "sum":
+            return np.sum(base, axis=self(t.named[0][1]) if t.named else None)
         return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
 
     def _attribute(self, t: Attribute) -> Any:

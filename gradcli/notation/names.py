@@ -5,10 +5,11 @@ from fractions import Fraction
 
 from ..graphs import Node, walk
 from ..graphs.shapes import axes
+from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
 from .rules.products import Coefficient, Product, build, magnitude, product_of
 from .rules.reductions import constant_along
-from .simplify import LARGE, stripped, substitute
+from .simplify import LARGE, stripped
 from .tree import Name
 
 ONE = Fraction(1)

@@ -6,8 +6,10 @@ The identities stand in notation/rules; here they are applied, inputs first, unt
 from collections.abc import Collection, Mapping
 
 from ..graphs import Node, intern, walk
+from ..graphs.substitution import substitute
 from .rules import LAYOUT, RULES, Rule
 from .rules.atoms import atom_of
+from .rules.products import constant_value
 
 WRITTEN = {"shape", "size"}  # attributes that a user may have written out
 LARGE = 300  # nodes; a larger graph is not read, however it is written
@@ -35,15 +37,26 @@ def without_spans(node: Node) -> Node:
     return stripped(node, {}, written=set())
 
 
-def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
-    """`node` with other nodes in place of some."""
+def without_ones(node: Node) -> Node:
+    """The same numbers to the last digit, without the products by 1 that a seed of 1 leaves."""
     done: dict[Node | None, Node | None] = {None: None}
-    done.update(new.items())
-    for n in walk([node], lambda n: () if n in new else n.inputs):
-        if n not in done:
-            inputs = tuple(done[i] for i in n.inputs)
-            done[n] = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+    for n in walk([node]):
+        inputs = tuple(done[i] for i in n.inputs)
+        fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+        done[n] = _other_factor(fresh)
     return done[node]  # type: ignore[return-value]
+
+
+def _other_factor(node: Node) -> Node:
+    """x for 1 * x and x * 1; any other node as it is."""
+    if node.op.name == "mul":
+        for one, other in (node.parents, node.parents[::-1]):
+            while one.op.name == "expand":
+                (one,) = one.parents
+            same = other.shape == node.shape and other.dtype == node.dtype
+            if same and constant_value(one) == 1:
+                return other
+    return node
 
 
 def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WRITTEN) -> Node:

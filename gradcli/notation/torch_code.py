@@ -200,27 +200,59 @@ def array(value: Any, requires_grad: bool = False) -> str:
 
 
 def program_lines(problem: Any) -> list[str]:
-    """The lines in Python that reproduce a Problem: inputs, statements, backward."""
-    return _Program(problem).lines()
+    """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
+    is higher, one gradient after the other.
+    """
+    chain = [problem]
+    while chain[0].before is not None:
+        chain.insert(0, chain[0].before)
+    first = _Program(chain[0]._replace(wrt=problem.wrt))
+    programs = [first, *map(_Program, chain[1:])]
+    exact = all(p.is_exact for p in programs)
+    lines = [] if exact else ["torch.set_default_dtype(torch.float64)"]
+    lines += first.statements()
+    return lines + (first.backward() if len(chain) == 1 else _gradients(programs))
+
+
+def _gradients(programs: "list[_Program]") -> list[str]:
+    """A line for the gradient of each order by the one input that there is."""
+    (x,) = programs[-1].problem.wrt
+    lines = []
+    for order, program in enumerate(programs, 1):
+        given = [] if program.problem.seed.implicit else [program.seed()]
+        named = ["create_graph=True"] if order < len(programs) else []
+        arguments = ", ".join([program.out_name, x.name, *given, *named])
+        lines.append(f"{gradient_variable(x.name, order)} = torch.autograd.grad({arguments})[0]")
+    return lines
+
+
+def gradient_variable(x: str, order: int) -> str:
+    """What code calls the gradient of some order: x_grad, x_grad2."""
+    return f"{x}_grad{order if order > 1 else ''}"
 
 
 class _Program:
     def __init__(self, problem: Any):
         self.problem = problem
         self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
+        self.out_name = problem.out_name.replace(".", "_")
+        if problem.before is not None:
+            self.names |= {node: Name(name) for name, node in problem.names.items()}
+            self.names[problem.out] = Name(self.out_name)
 
-    def lines(self) -> list[str]:
+    def statements(self) -> list[str]:
+        """Lines that make the inputs and the output."""
         p = self.problem
         differentiated = {i.node for i in p.wrt} - held(p.out)
         inputs = [self._input(i, i.node in differentiated) for i in p.inputs.values()]
-        return [*self._precision(), *inputs, *self._statements(), *self._backward()]
+        return [*inputs, *self._statements()]
 
-    def _precision(self) -> list[str]:
-        """Double precision, where a number would be another one in single precision."""
+    @property
+    def is_exact(self) -> bool:
+        """Whether no number would be another one in single precision."""
         given = [value for value in self.problem.values.values() if value.dtype.kind == "f"]
         given += [self._seed_array] if self._seed_array is not None else []
-        exact = all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
-        return [] if exact else ["torch.set_default_dtype(torch.float64)"]
+        return all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
 
     @property
     def _seed_array(self) -> Any:
@@ -253,20 +285,29 @@ class _Program:
         self.names.setdefault(node, Name(name))
         return line
 
-    def _backward(self) -> list[str]:
+    def backward(self) -> list[str]:
+        """The line that goes back."""
         p, seed = self.problem, self.problem.seed
         if seed.implicit:
             return [f"{p.out_name}.backward()"]
         if seed.value is None:
             hint = f"# or any seed of shape {p.out.shape}"
-            return [f"{p.out_name}.backward(torch.ones_like({p.out_name}))  {hint}"]
+            return [f"{p.out_name}.backward({self.seed()})  {hint}"]
+        values = self._seed_array
+        if values is not None and values.size > LARGE:
+            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
+            return [comment, f"{p.out_name}.backward({self.seed()})"]
+        return [f"{p.out_name}.backward({self.seed()})"]
+
+    def seed(self) -> str:
+        """The seed in Python: ones, where nobody gave one."""
+        p = self.problem
+        if p.seed.value is None:
+            return f"torch.ones_like({self.out_name})"
         values = self._seed_array
         if values is None:
-            return [f"{p.out_name}.backward({self._seed_expression()})"]
-        if values.size > LARGE:
-            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
-            return [comment, f"{p.out_name}.backward({seed.name})"]
-        return [f"{p.out_name}.backward({array(values)})"]
+            return self._seed_expression()
+        return p.seed.name if values.size > LARGE else array(values)
 
     def _seed_expression(self) -> str:
         value = self.problem.seed.value

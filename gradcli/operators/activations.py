@@ -1,12 +1,14 @@
 """Activations of neural networks, beside those in pointwise.py."""
 
+from math import isfinite
+
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..graphs.operator import check_in_place
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, where
-from .families import composite, elementwise, shorthand
+from .families import composite, elementwise, require, shorthand
 from .pointwise import F, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
@@ -91,6 +93,11 @@ def hardshrink(input, *, lambd=0.5):
     return where((input >= -lambd) & (input <= lambd), 0, input)
 
 
+def _not_negative(*, lambd):
+    require(0 <= lambd < float("inf"), f"lambd of softshrink() is 0 or above, not {lambd}")
+    return {"lambd": lambd}
+
+
 @elementwise(
     lambda x, *, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
     symbolic=lambda sp, x, *, lambd: x - elements.clipped(sp, x, -lambd, lambd),
@@ -99,6 +106,7 @@ def hardshrink(input, *, lambd=0.5):
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
+    settle=_not_negative,
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""
@@ -154,6 +162,8 @@ def along_channels(weight, input, needed):
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise a slope between lower and upper times x."""
     check_in_place("rrelu", inplace)
+    finite = isfinite(lower) and isfinite(upper)
+    require(finite and lower <= upper, f"rrelu() needs lower up to upper, not {lower} and {upper}")
     if training and lower != upper and input.numel:
         raise GradcliError(
             "unsupported",
@@ -170,8 +180,14 @@ def _celu(x, *, alpha):
     return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) * (1 / alpha)))
 
 
+def _not_zero(*, alpha):
+    require(alpha != 0, "alpha of celu() cannot be 0")
+    return {"alpha": alpha}
+
+
 @elementwise(
     _celu,
+    settle=_not_zero,
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x / alpha) - 1)),
     dtype="float",
     caveat="in the gradient PyTorch rounds alpha to single precision",

@@ -5,7 +5,7 @@ import math
 from ..lazy import np
 from . import elements
 from .arithmetic import steps, where
-from .families import SAMPLES, composite, elementwise
+from .families import SAMPLES, composite, elementwise, one_of
 
 
 @elementwise()
@@ -319,6 +319,7 @@ def erf(g, y, x):
     lambda x, *, approximate: _gelu(x, approximate),
     torch=F + "gelu",
     dtype="float",
+    settle=one_of(approximate=("none", "tanh")),
     expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
 )
 def gelu(g, y, x, *, approximate="none"):

@@ -17,7 +17,7 @@ FORMATS = ("terminal", "plain", "markdown", "json")
 
 def render(analysis: Analysis, format: str, choices: Choices, environment: Environment) -> str:
     """The explanation in one of FORMATS. Raises GradcliError for another, or an unknown section."""
-    _check(format)
+    check_format(format)
     check_sections(choices.show)
     if format == "json":
         from .json import render_json
@@ -26,7 +26,8 @@ def render(analysis: Analysis, format: str, choices: Choices, environment: Envir
     return render_document(document(analysis, choices), format, environment)
 
 
-def _check(format: str) -> None:
+def check_format(format: str) -> None:
+    """Refuse what is none of FORMATS."""
     if format not in FORMATS:
         hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
         raise GradcliError("option", f"there is no format {format}", hint=hint)
@@ -34,7 +35,7 @@ def _check(format: str) -> None:
 
 def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
     """The seed for a target in one of FORMATS. Raises GradcliError for another."""
-    _check(format)
+    check_format(format)
     if format == "json":
         import json
 

@@ -1,6 +1,7 @@
 """The explanation as JSON."""
 
 import json
+from typing import Any
 
 from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
@@ -21,6 +22,9 @@ def render_json(analysis: Analysis, choices: Choices) -> str:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or analysis.claims)}
     )
     data = Data(analysis)
-    return json.dumps(
-        {key: jsonable(data(key)) for key in KEYS if key in wanted}, ensure_ascii=False
-    )
+    return dumped({key: data(key) for key in KEYS if key in wanted})
+
+
+def dumped(values: dict[str, Any]) -> str:
+    """One object on one line."""
+    return json.dumps(jsonable(values), ensure_ascii=False)

@@ -4,6 +4,7 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 """
 
 import re
+from collections.abc import Sequence
 
 from ..explanation.blocks import (
     Answer,
@@ -25,7 +26,7 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import cut, drawn
+from .matrix import Cut, cut, drawn
 from .tensors import tensor_lines
 
 WIDE = 10_000  # a page has no width: lines are wrapped where they are read
@@ -135,32 +136,25 @@ class _Page:
 
     def matrix(self, block: Matrix) -> str:
         shown = cut(block, None)
-        head = [
-            code_span(block.seed_name),
-            "",
-            *("…" if k is None else code_span(block.column_labels[k]) for k in shown.columns),
-        ]
-        lines = [head, ["---:", "---", *["---:"] * len(shown.columns)]]
+        names = block.column_labels
+        lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]
+        rule = ["---:"] * len(shown.columns)
+        lines.append(self.beside(block, "---:", ["---", *rule], "---:"))
+        if block.tangent is not None:
+            lines.append(self.line(block, shown, "", block.tangent_name, block.tangent, ""))
         for r in shown.rows:
             if r is None:
-                lines.append(["⋮", "…", *["…"] * len(shown.columns)])
+                lines.append(self.beside(block, "⋮", ["…"] * (1 + len(shown.columns)), "⋮"))
                 continue
-            weight = "" if block.seed is None else block.seed[r]
+            entries = [self.entry(block.entries[r], k) for k in shown.columns]
+            weight, result = (n[r] if n else "" for n in (block.seed, block.result))
             lines.append(
-                [
-                    weight,
-                    code_span(block.row_labels[r]),
-                    *(self.entry(block.entries[r], k) for k in shown.columns),
-                ]
+                self.beside(block, weight, [code_span(block.row_labels[r]), *entries], result)
             )
         if block.product is not None:
-            lines.append(
-                [
-                    "",
-                    f"**{code_span(block.product_label)}**",
-                    *(f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns),
-                ]
-            )
+            bold = [f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns]
+            head = f"**{code_span(block.product_label)}**"
+            lines.append(self.beside(block, "", [head, *bold], ""))
         table = "\n".join(
             "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines
         )
@@ -168,6 +162,17 @@ class _Page:
             f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
         )
         return "\n\n".join(filter(None, [table, shown.left_out, below]))
+
+    def line(
+        self, block: Matrix, shown: Cut, left: str, head: str, texts: Sequence[str], right: str
+    ) -> list[str]:
+        """A line of names or numbers that belong to the columns."""
+        cells = ["…" if k is None else code_span(texts[k]) for k in shown.columns]
+        return self.beside(block, code_span(left), [code_span(head), *cells], code_span(right))
+
+    def beside(self, block: Matrix, left: str, cells: list[str], right: str) -> list[str]:
+        """A line with what stands left of the matrix and right of it, where there is room."""
+        return [*[left] * bool(block.seed_name), *cells, *[right] * bool(block.result_name)]
 
     def entry(self, row: tuple[str, ...], k: int | None) -> str:
         if k is None:

@@ -64,8 +64,9 @@ def entry(text: str, whole: bool = False) -> str:
 def column_width(matrix: Matrix, k: int, whole: bool = False) -> int:
     """How wide column k is."""
     texts = [matrix.column_labels[k], *(entry(row[k], whole) for row in matrix.entries)]
-    if matrix.product is not None:
-        texts.append(entry(matrix.product[k], whole))
+    for line in (matrix.product, matrix.tangent):
+        if line is not None:
+            texts.append(entry(line[k], whole))
     return max(map(len, texts))
 
 

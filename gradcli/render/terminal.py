@@ -164,7 +164,11 @@ class Page:
             title = title + Text(" " * min(room, max(2, 50 - cell_len(title.plain)))) + remark
         if section.blocks and all(isinstance(b, Step | Note) for b in section.blocks):
             return [title, Padding(self.steps(section.blocks), (0, 0, 0, 2))]
-        return [title, *(self.block(b) for b in section.blocks)]
+        out: list[RenderableType] = [title]
+        for k, block in enumerate(section.blocks):
+            after = k and isinstance(section.blocks[k - 1], Matrix)
+            out += [*[Text("")] * bool(after), self.block(block)]
+        return out
 
     def block(self, block: Block) -> RenderableType:
         """Any block, indented under its heading."""
@@ -307,11 +311,11 @@ class Page:
         return drawing
 
     def matrix(self, block: Matrix) -> RenderableType:
-        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule."""
-        margin = max([len(block.seed_name), *map(len, block.seed or ())])
-        margin = max(margin, len(block.product_name) if block.product else 0)
-        labels = max(len(block.product_label), *map(len, block.row_labels))
-        shown = cut(block, None if self.environment.full else self.width - margin - labels - 6)
+        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule; a
+        tangent between the labels and the entries, matrix times tangent at the right.
+        """
+        room = None if self.environment.full else self.width - self.beside_matrix(block)
+        shown = cut(block, room)
         grid = Grid(
             box=BOX,
             show_edge=False,
@@ -321,46 +325,48 @@ class Page:
             header_style="",
             footer_style="",
         )
-        seed_style = self.style("seed")
+        seeded, moved = bool(block.seed_name), bool(block.result_name)
+        seed = self.style("seed")
         header = self.entries(block, shown.columns, block.column_labels, block.input_role)
-        product = (
-            self.entries(block, shown.columns, block.product, "answer")
-            if block.product
-            else Text("")
-        )
-        grid.add_column(
-            Text(block.seed_name, seed_style),
-            footer=Text(block.product_name, seed_style),
-            justify="right",
-            no_wrap=True,
-        )
-        grid.add_column(
-            Text(""), footer=Text(block.product_label, self.style(block.input_role)), no_wrap=True
-        )
-        grid.add_column(header, footer=product, no_wrap=True)
+        product = self.entries(block, shown.columns, block.product or (), "answer")
+        if seeded:
+            name = Text(block.seed_name, seed)
+            grid.add_column(name, Text(block.product_name, seed), justify="right", no_wrap=True)
+        under = Text(block.product_label, self.style(block.input_role))
+        grid.add_column(Text(""), under, no_wrap=True)
+        grid.add_column(header, product, no_wrap=True)
+        if moved:
+            grid.add_column(Text(block.result_name, seed), justify="right", no_wrap=True)
+        if block.tangent is not None:
+            above = self.entries(block, shown.columns, block.tangent, "seed")
+            grid.add_row(*[""] * seeded, Text(block.tangent_name, seed), above, *[""] * moved)
+            grid.add_section()
         for k in shown.rows:
             if k is None:
-                grid.add_row("⋮" if not self.environment.ascii else ":", "…", "")
+                dots = "⋮" if not self.environment.ascii else ":"
+                grid.add_row(*[dots] * seeded, "…", "", *[dots] * moved)
                 continue
-            weight = "" if block.seed is None else block.seed[k]
-            grid.add_row(
-                Text(weight, seed_style),
-                block.row_labels[k],
-                self.entries(block, shown.columns, block.entries[k], ""),
-            )
-        parts: list[RenderableType] = [Text(""), grid]
-        return (
-            Group(*parts, Text(shown.left_out, "dim"), Text(""))
-            if shown.left_out
-            else Group(*parts, Text(""))
-        )
+            weight = Text("" if block.seed is None else block.seed[k], seed)
+            result = Text("" if block.result is None else block.result[k], self.style("answer"))
+            entries = self.entries(block, shown.columns, block.entries[k], "")
+            grid.add_row(*[weight] * seeded, block.row_labels[k], entries, *[result] * moved)
+        left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
+        return Group(Text(""), grid, *left_out)
+
+    def beside_matrix(self, block: Matrix) -> int:
+        """The columns that a matrix needs beside its entries."""
+        margin = max([len(block.seed_name), *map(len, block.seed or ())])
+        margin = max(margin, len(block.product_name) if block.product else 0)
+        labels = max(len(block.product_label), *map(len, block.row_labels))
+        right = max([len(block.result_name), *map(len, block.result or ())])
+        return margin + labels + right + 6 + 3 * bool(block.result_name)
 
     def entries(
         self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str
     ) -> Text:
         """One row of entries, each at the right of its column."""
         out = Text(no_wrap=True)
-        for place, k in enumerate(columns):
+        for place, k in enumerate(columns if texts else []):
             gap = "  " if place else ""
             if k is None:
                 out.append(f"{gap}…", "dim")

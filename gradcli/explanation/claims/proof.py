@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 
 from ...graphs import OPS, Node
+from ...graphs.substitution import substitute
 from ...notation.collect import Simplifier
 from ...notation.expressions import TooLong
 from ...notation.lower import Lowering
-from ...notation.simplify import simplify, substitute
+from ...notation.simplify import simplify
 from ...notation.tree import Name
 from .normal import normal_form
 from .points import Point

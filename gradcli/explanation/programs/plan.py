@@ -7,10 +7,11 @@ from functools import cached_property
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, intern, walk
+from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...lazy import np
 from ...notation.rules import IN_CODE
-from ...notation.simplify import simplify, substitute, without_spans
+from ...notation.simplify import simplify, without_spans
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis

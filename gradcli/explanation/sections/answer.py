@@ -12,7 +12,7 @@ def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
 
 
 def _answer(a: Analysis, w: Wording, x) -> Answer:
-    name = plain(Token(x.name, role_of(x)), Token(".grad"))
+    name = plain(Token(x.name, role_of(x)), Token(w.gradient_name(x).removeprefix(x.name)))
     grad = a.gradient(x)
     if grad is None:
         return Answer(

@@ -1,6 +1,6 @@
 """The answer, checked: seed times Jacobian, and finite differences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ... import frameworks
@@ -14,6 +14,7 @@ from ..wording import Wording
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
+TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
 RANGES = ((0.3, 1.7), (0.1, 0.9))  # where random values are drawn; probabilities want the second
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
@@ -37,8 +38,12 @@ class Check(NamedTuple):
 
 def checks(a: Analysis, w: Wording) -> Section:
     """A row for every check."""
-    rows = tuple(_row(c) for c in run_checks(a))
-    return Section("checks", plain("Checked"), (), (Table(rows),))
+    return section_of(run_checks(a))
+
+
+def section_of(found: Iterable[Check]) -> Section:
+    """The section of some checks."""
+    return Section("checks", plain("Checked"), (), (Table(tuple(map(_row, found))),))
 
 
 def _row(c: Check) -> Row:
@@ -58,12 +63,16 @@ def run_checks(a: Analysis) -> list[Check]:
     """Seed times Jacobian and finite differences, at the values given, or at random ones where some
     are missing.
     """
-    if not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST:
-        remark = "left out: too large to try with random values"
-        return [Check(name, None, None, "", remark) for name in (ROWS, DIFFERENCES)]
-    at = _Point(a)
+    if too_large(a):
+        return [Check(name, None, None, "", TOO_LARGE) for name in (ROWS, DIFFERENCES)]
+    at = Point(a)
     frameworks = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *frameworks]
+
+
+def too_large(a: Analysis) -> bool:
+    """Whether random values would be drawn for more than can be tried."""
+    return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
 
 
 def random_values(problem: Problem) -> dict[Node, Any]:
@@ -84,7 +93,7 @@ def _drawn(problem: Problem, low: float, high: float) -> dict[Node, Any]:
     }
 
 
-class _Point:
+class Point:
     """The values at which the check is made."""
 
     def __init__(self, a: Analysis):
@@ -109,7 +118,7 @@ class _Point:
         return Evaluator({**self.values, problem.seed.node: self.seed}, limits=problem.limits)
 
 
-def _seed_times_jacobian(a: Analysis, at: _Point) -> Check:
+def _seed_times_jacobian(a: Analysis, at: Point) -> Check:
     """The rows of the Jacobian, each from a one-hot seed, weighed by the seed."""
     p, worst, place, left_out = a.problem, 0.0, "", 0
     if p.out.numel > EVERY_ROW:
@@ -119,14 +128,14 @@ def _seed_times_jacobian(a: Analysis, at: _Point) -> Check:
         gradient = at.evaluator(p)(grad)[0]
         finite = np.isfinite(total) & np.isfinite(gradient)
         left_out += int(np.sum(~finite))
-        error, where = _largest(np.where(finite, total, 0), np.where(finite, gradient, 0))
+        error, where = largest_difference(np.where(finite, total, 0), np.where(finite, gradient, 0))
         if error > worst:
             worst, place = error, label(x.name, x.shape, where)
     remarks = [at.remark, f"{left_out} not finite, left out" if left_out else ""]
     return Check(ROWS, worst <= 1e-9, worst, place, "; ".join(filter(None, remarks)))
 
 
-def _weighed_rows(a: Analysis, at: _Point, x: Input, grad: Node) -> Any:
+def _weighed_rows(a: Analysis, at: Point, x: Input, grad: Node) -> Any:
     """The sum of all rows of the Jacobian, each times its element of the seed."""
     p = a.problem
     vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
@@ -147,7 +156,7 @@ def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
             yield x, grad
 
 
-def _largest(left: Any, right: Any) -> tuple[float, int]:
+def largest_difference(left: Any, right: Any) -> tuple[float, int]:
     """The largest difference, relative to sizes above 1, and its place; both nan, or equal
     infinities, are no difference.
     """
@@ -164,7 +173,7 @@ def _largest(left: Any, right: Any) -> tuple[float, int]:
 # ---- finite differences --------------------------------------------------------------------------
 
 
-def _finite_differences(a: Analysis, at: _Point) -> Check:
+def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     p, worst, place, compared = a.problem, 0.0, "", 0
     odd: dict[str, list[str]] = {"a corner": [], "not finite": []}
@@ -253,7 +262,7 @@ def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[tuple[float, ..
 # ---- PyTorch and JAX themselves ------------------------------------------------------------------
 
 
-def _against(a: Analysis, at: _Point, framework: str) -> Check:
+def _against(a: Analysis, at: Point, framework: str) -> Check:
     """Value and gradients against those that a framework computes, at the same point."""
     name, p = frameworks.version(framework), a.problem
     pairs = list(_differentiated(a))
@@ -290,7 +299,7 @@ class _Difference(NamedTuple):
 
 def _difference(name: str, ours: Any, theirs: Any) -> _Difference:
     theirs = np.zeros(ours.shape) if theirs is None else np.asarray(theirs, float)
-    relative, where = _largest(ours, theirs)
+    relative, where = largest_difference(ours, theirs)
     if not relative:
         return _Difference(0.0, 0.0, "")
     left, right = float(np.ravel(ours)[where]), float(np.ravel(theirs)[where])

@@ -1,6 +1,6 @@
 """The PyTorch lines that reproduce the answer."""
 
-from ...notation.torch_code import program_lines
+from ...notation.torch_code import gradient_variable, program_lines
 from ..analysis import Analysis
 from ..blocks import Code, Section, plain
 from ..numbers import number_text
@@ -24,12 +24,14 @@ def _wants_gradient(name: str, lines: list[str]) -> bool:
 
 
 def _result(a: Analysis, x, precision: int) -> str:
+    order = a.problem.order
+    name = f"{x.name}.grad" if order == 1 else gradient_variable(x.name, order)
     if a.gradient(x) is None:
-        return f"{x.name}.grad  # None"
+        return f"{name}  # None"
     value = a.grad_value(x)
     if value is None or value.size > MOST_SHOWN:
-        return f"{x.name}.grad"
-    return f"{x.name}.grad  # {_nested(value, precision)}"
+        return name
+    return f"{name}  # {_nested(value, precision)}"
 
 
 def _nested(value, precision: int) -> str:

@@ -1,6 +1,6 @@
 """The inputs: shapes, values, and what was assumed."""
 
-from ...language.problem import Input
+from ...language.problem import Input, Problem
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
@@ -20,7 +20,19 @@ def _row(x: Input, a: Analysis) -> Row:
         plain(shape_text(x.shape)),
         value,
     )
-    return Row((*cells, words(_assumption(x))) if x.assumed else cells)
+    if x.assumed:
+        return Row((*cells, words(_assumption(x))))
+    order = _seed_of(x, a.problem)
+    return Row((*cells, words(f"the seed of order {order}")) if order else cells)
+
+
+def _seed_of(x: Input, p: Problem) -> int:
+    """The order whose seed, a symbol, an input is; 0 for what is not a seed."""
+    while p.before is not None:
+        p = p.before
+        if x.node is p.seed.node:
+            return p.order
+    return 0
 
 
 def _assumption(x: Input) -> str:

@@ -38,14 +38,14 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
         + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")
     )
     structure = structure_of(a, w, x)
-    blocks: list[Block] = [_structure(structure, rows * columns)]
+    blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
         cut = not full and max(rows, columns) > SHOWN
         if cut or not a.jacobian(x).numeric:
-            blocks += _by_index(a, w, x)
+            blocks += _by_index(w, x)
         if cut:
-            blocks += _picture(a, w, x, structure)
-        blocks.append(_matrix(a, w, x, full, precision))
+            blocks += picture_of(a, w, x, structure)
+        blocks.append(matrix(a, w, x, full, precision))
         blocks += _column_by_column(a, w, x)
         blocks.append(Prose(_cost(a, w, x)))
     return Section("jacobian", title, remark, tuple(blocks))
@@ -59,18 +59,20 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     if grad is None:
         return Structure("zero", None, 0, a.problem.out.numel * x.node.numel)
     jacobian = a.jacobian(x)
-    matrix = None
+    numbers = None
     if numel(jacobian.size) <= CONFIRMED:
-        matrix = jacobian.matrix if jacobian.numeric else _at_random_values(a, x)
-    if matrix is not None and not np.all(np.isfinite(matrix)):
-        matrix = None
-    found = jacobian_structure(a.problem.out, x.node, grad, a.problem.seed.node, w.names, matrix)
-    if jacobian.numeric and matrix is not None:
-        return found._replace(nonzero=int(np.count_nonzero(matrix)))
+        numbers = jacobian.matrix if jacobian.numeric else at_random_values(a, x)
+    if numbers is not None and not np.all(np.isfinite(numbers)):
+        numbers = None
+    shown = w.read_off(x) or grad
+    found = jacobian_structure(a.problem.out, x.node, shown, a.problem.seed.node, w.names, numbers)
+    if jacobian.numeric and numbers is not None:
+        return found._replace(nonzero=int(np.count_nonzero(numbers)))
     return found
 
 
-def _at_random_values(a: Analysis, x: Input) -> Any:
+def at_random_values(a: Analysis, x: Input) -> Any:
+    """The matrix at the values of the inputs, random where they have none."""
     from .checks import random_values
 
     out = a.problem.out
@@ -82,7 +84,7 @@ SHADES = ("· all of them zero", "▒ some", "█ none")
 KINDS = {"row": "one row", "kronecker": "Kronecker product"}
 
 
-def _structure(s: Structure, total: int) -> Table:
+def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
@@ -94,21 +96,20 @@ def _structure(s: Structure, total: int) -> Table:
     if s.nonzero is not None:
         count = f"{s.nonzero:,} of its {total:,} entries {verb} not zero"
     said = words(f"{kind}: {count}")
-    return Table((Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said)),))
+    return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
 
 
-def _by_index(a: Analysis, w: Wording, x: Input) -> list[Block]:
+def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
-    grad = a.gradient(x)
-    found = None if grad is None else w.indices.jacobian(x.node, grad)
+    found = w.jacobian_by_index(x)
     if found is None:
         return []
     return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
 
 
-def _picture(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     """Where entries are, of a matrix that is too large to be shown and has some that are zero."""
-    out, grad = a.problem.out, a.gradient(x)
+    out, grad = a.problem.out, w.read_off(x)
     total = out.numel * x.node.numel
     if grad is None or out.numel == 1 or s.nonzero in (0, total) or total > MOST_DRAWN:
         return []
@@ -130,21 +131,26 @@ def _picture(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
 
 
-def _matrix(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Matrix:
+def matrix(
+    a: Analysis, w: Wording, x: Input, full: bool, precision: int, margin: bool = True, letter="J"
+) -> Matrix:
+    """The matrix, called `letter`, with its labels; with a `margin` the seed beside it and seed
+    times matrix below.
+    """
     out, seed = a.problem.out, a.problem.seed
     rows, rows_before = places(out.numel, 10**9 if full else SHOWN)
     columns, columns_before = places(x.node.numel, 10**9 if full else SHOWN)
     entries = texts.rows(a, w, x, rows, columns, precision)
-    value, grad = a.value(seed.node), a.grad_value(x)
+    value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     return Matrix(
-        seed_name=seed.name,
+        seed_name=seed.name if margin else "",
         seed=None if value is None else texts.numbers(np.ravel(value)[rows], precision),
         row_labels=tuple(label(a.problem.out_name, out.shape, k) for k in rows),
         column_labels=tuple(label(x.name, x.shape, k) for k in columns),
         entries=entries,
-        product_label=f"{x.name}.grad",
+        product_label=w.gradient_name(x),
         product=None if grad is None else texts.numbers(np.ravel(grad)[columns], precision),
-        product_name=f"{seed.name}·J",
+        product_name=f"{seed.name}·{letter}",
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
@@ -188,7 +194,7 @@ def element_line(a: Analysis, w: Wording, x: Input, flat: int) -> Line | None:
     written = written_out(w.without_implicit_seed(grad), place, w.names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
-    line: Line = (Token(label(f"{x.name}.grad", x.shape, flat), role_of(x)),)
+    line: Line = (Token(label(w.gradient_name(x), x.shape, flat), role_of(x)),)
     for part in (written.symbols, written.numbers):
         if part is not None:
             line += (Token(" = "), *tree.tokens(part))
@@ -202,8 +208,8 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
     out = a.problem.out
     if not out.shape:
         return words(
-            f"For a single number the Jacobian is one row, and {x.name}.grad is that row in the "
-            f"shape of {x.name}."
+            f"For a single number the Jacobian is one row, and {w.gradient_name(x)} is that row in "
+            f"the shape of {x.name}."
         )
     size = size_words(LARGE ** (out.ndim + x.node.ndim), item_size("float", a.dtype))
     return words(

@@ -12,11 +12,11 @@ IMPLICIT = "grad can be implicitly created only for scalar outputs"
 def seed(a: Analysis, w: Wording) -> Section:
     """The seed, explained."""
     p = a.problem
-    call = (
-        f"{p.out_name}.backward()"
-        if p.seed.value is None or p.seed.implicit
-        else f"{p.out_name}.backward(gradient={p.seed.name})"
-    )
+    given = "" if p.seed.value is None or p.seed.implicit else p.seed.name
+    call = f"{p.out_name}.backward({given and f'gradient={given}'})"
+    if p.before is not None:
+        arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
+        call = f"torch.autograd.grad({', '.join(arguments)})"
     blocks: list[Block] = [Table((_row(a, w),))]
     blocks += [Prose(line) for line in (_meaning(a, w), *_remarks(a, w))]
     return Section("seed", plain("Seed"), plain(call), tuple(blocks))
@@ -53,6 +53,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
 def _remarks(a: Analysis, w: Wording) -> list[Line]:
     """What is special about this seed."""
     p = a.problem
+    again = "" if p.before is None else ", one for each order"
     if p.seed.refused:
         return [
             words(
@@ -60,7 +61,7 @@ def _remarks(a: Analysis, w: Wording) -> list[Line]:
                 f"Jacobian row for each of the {p.out.numel} elements of "
                 f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
                 f"differentiate {p.out_name}.sum(). "
-                "Give a seed with --grad. Here it stays a symbol, "
+                f"Give a seed with --grad{again}. Here it stays a symbol, "
             )
             + (w.seed, Token("."))
         ]

@@ -1,0 +1,150 @@
+"""The Hessian, a section for each pair of inputs; the Hessian times tangents; their checks."""
+
+from typing import Any
+
+from ...language.problem import Input
+from ...lazy import np
+from ...notation import tree
+from ...notation.index import Notation
+from ...notation.tree import Token
+from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..hessian import Hessian
+from ..wording import Wording, role_of, shape_text
+from .checks import (
+    AGREE,
+    DIFFERENCES,
+    EVERY_ROW,
+    Check,
+    largest_difference,
+    run_checks,
+    section_of,
+)  # fmt: skip
+from .jacobian import (
+    SHOWN,
+    at_random_values,
+    label,
+    matrix,
+    picture_of,
+    structure_of,
+    structure_row,
+)
+
+SYMMETRIC = "symmetric"
+
+
+def answers(h: Hessian) -> tuple[Answer, ...]:
+    """The Hessian times tangents, a line for each input."""
+    return tuple(_answer(h, z) for z in h.p.wrt) if h.p.tangents else ()
+
+
+def _answer(h: Hessian, z: Input) -> Answer:
+    name = plain(Token(z.name, role_of(z)), Token(".hvp"))
+    node = h.product(z)
+    if node is None:
+        return Answer(name, Tensor(np.zeros(z.shape), "answer"), plain("0"), ())
+    value = h.a.value(node)
+    return Answer(
+        name,
+        None if value is None else Tensor(value, "answer"),
+        h.wording.formula_line(h.written(z) or node),
+        (),
+    )
+
+
+def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section:
+    """One block of the Hessian: rows are elements of `x`, columns elements of `z`."""
+    a = h.gradient(x)
+    w = Wording(a)
+    rows, columns = x.node.numel, z.node.numel
+    names = [Token(i.name, role_of(i)) for i in ((x,) if x is z else (x, z))]
+    by = [names[0]] if x is z else [names[0], Token(" and "), names[1]]
+    title = plain(f"Hessian of {h.p.out_name} with respect to ", *by)
+    flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
+    as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
+    remark = plain(shape_text((*x.shape, *z.shape)) + as_matrix)
+    single = Row((words("a single number"),))
+    structure = structure_of(a, w, z)
+    structured = structure_row(structure, rows * columns)
+    blocks: list[Block] = [Table((single if rows * columns == 1 else structured,))]
+    grad = a.gradient(z)
+    if grad is None:
+        what = "it" if rows * columns == 1 else "every entry"
+        said = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
+        blocks.append(Prose(words(said)))
+    elif rows and columns:
+        index = w.jacobian_by_index(z)
+        if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
+            line = _in_letters(h, x, z, index)
+            blocks.append(Table((Row((words("index"), line)),)))
+        if not full and max(rows, columns) > SHOWN:
+            blocks += picture_of(a, w, z, structure)
+        made = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
+        part = "part of " if len(h.p.tangents) > 1 else ""
+        blocks.append(made._replace(product_label=f"{part}{z.name}.hvp"))
+    return Section("hessian", title, remark, tuple(blocks))
+
+
+def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
+    """`∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
+    assert isinstance(index.left, tree.Infix)
+    row, column = (_brackets(side) for side in (index.left.left, index.left.right))
+    left, right = (Token(i.name, role_of(i)) for i in (x, z))
+    left_side = plain(f"∂²{h.p.out_name}/∂", left, f"{row}∂", right, f"{column} = ")
+    return (*left_side, *tree.tokens(index.right))
+
+
+def _brackets(written: tree.Tree) -> str:
+    """`[i,j]`; nothing for a single number."""
+    return f"[{','.join(written.places)}]" if isinstance(written, tree.Indexed) else ""
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def checks(h: Hessian) -> Section:
+    """A row for every check."""
+    return section_of(run(h))
+
+
+def run(h: Hessian) -> list[Check]:
+    """The Hessian against its mirror image, and times a tangent against finite differences of the
+    gradient; at random values where some are missing.
+    """
+    return [_symmetric(h), *_differences(h)]
+
+
+def _symmetric(h: Hessian) -> Check:
+    size = sum(x.node.numel for x in h.p.wrt)
+    if size > EVERY_ROW:
+        return Check(SYMMETRIC, None, None, "", f"left out: {size:,} rows")
+    worst, place, left_out, total = 0.0, "", 0, 0
+    for x, z in h.pairs():
+        here, there = _block(h, x, z), _block(h, z, x).T
+        finite = np.isfinite(here) & np.isfinite(there)
+        left_out, total = left_out + int(np.sum(~finite)), total + here.size
+        error, where = largest_difference(np.where(finite, here, 0), np.where(finite, there, 0))
+        if error > worst:
+            row, column = np.unravel_index(where, here.shape)
+            place = f"{label(x.name, x.shape, int(row))}, {label(z.name, z.shape, int(column))}"
+            worst = error
+    remarks = [] if h.p.numeric else ["at random values"]
+    remarks += [f"{left_out} not finite, left out"] if left_out else []
+    said = "; ".join(remarks)
+    if left_out == total > 0:
+        return Check(SYMMETRIC, None, None, "", said)
+    return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
+
+
+def _block(h: Hessian, x: Input, z: Input) -> Any:
+    return at_random_values(h.gradient(x), z)
+
+
+def _differences(h: Hessian) -> list[Check]:
+    """Tangents times blocks against differences of gradients; what is worst of all inputs. Nothing
+    where all blocks are zero.
+    """
+    of = [h.gradient(x) for x in h.p.wrt]
+    curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
+    found = [c for a in curved for c in run_checks(a) if c.name == DIFFERENCES]
+    worst = max(found, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
+    return [] if worst is None else [worst._replace(name="finite differences of the gradient")]

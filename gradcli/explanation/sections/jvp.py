@@ -1,0 +1,178 @@
+"""A Jacobian-vector product: the tangents, how they go forward, the Jacobian times each of them."""
+
+from typing import Any
+
+from ...graphs import Node
+from ...language.problem import Input
+from ...lazy import np
+from ...notation.tree import Name, Token
+from .. import entries
+from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
+from ..elide import middle
+from ..jvp import Jvp
+from ..wording import listed, role_of, shape_text
+from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
+from .jacobian import matrix, structure_of, structure_row
+
+ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
+
+
+def answers(j: Jvp) -> tuple[Answer, ...]:
+    """The tangent of the output, in one line."""
+    name = plain(f"{j.p.out_name}.tangent")
+    if j.node is None:
+        return (Answer(name, Tensor(np.zeros(j.p.out.shape), "answer"), plain("0"), ()),)
+    value = j.a.value(j.node)
+    number = None if value is None else Tensor(value, "answer")
+    return (Answer(name, number, j.w.formula_line(j.node), ()),)
+
+
+def tangents(j: Jvp) -> Section:
+    """A row for every input: in which direction it moves, or that it does not."""
+    rows = [Row(_tangent(j, x)) for x in j.p.inputs.values() if x.node.dtype == "float"]
+    blocks: list[Block] = [Table(tuple(rows))]
+    said = [
+        f"The tangent of {j.p.out_name} is the derivative of {j.p.out_name} along them: how fast "
+        "each element changes as the inputs move."
+    ]
+    if all(t.value is None for t in j.p.tangents):
+        names, first = listed([t.name for t in j.p.tangents]), j.p.tangents[0].x.name
+        symbols = "is a symbol" if len(j.p.tangents) == 1 else "are symbols"
+        said.append(
+            f"No tangent was given, so {names} {symbols}: "
+            f"give one with --tangent {first}=..., and the others are zero."
+        )
+    blocks.append(Prose(words(" ".join(said))))
+    return Section("tangents", plain("Tangents"), (), tuple(blocks))
+
+
+def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
+    name = plain(Token(x.name, role_of(x)))
+    shape = plain(shape_text(x.shape))
+    t = j.tangent(x)
+    if t is None:
+        return (name, shape, words("0: no tangent was given, it does not move"))
+    said = words("moves along ", Token(t.name, "seed"))
+    if t.text is not None:
+        said += (Token(" = "), *j.w.coloured(plain(t.text)))
+    value = None if t.value is None else j.a.value(t.value)
+    return (name, shape, said) if value is None else (name, shape, said, Tensor(value, "seed"))
+
+
+def forward(j: Jvp, most: int) -> Section:
+    """A row for every operation that moves, with its tangent."""
+    moving = [n for n in j.w.operations() if n in j.along]
+    rows = middle(
+        moving,
+        most,
+        lambda node: _operation(j, node),
+        lambda n: Row((words(f"… {n:,} more operations"),)),
+    )
+    blocks = (Table(tuple(rows)),) if rows else ()
+    return Section("forward", plain("Forward, with tangents"), (), blocks)
+
+
+def _operation(j: Jvp, node: Node) -> Row:
+    called, own = j.called[node], Name(j.w.own_output)
+    unnamed = {} if node in j.w.names else {node: own}
+    line = j.w.line(j.w.formula(j.along[node], j.received(node) | unnamed, j.later(node)))
+    if unnamed and any(token.text == own.text for token in line):
+        line += (Token(f" with {own.text} the output", "word"),)
+    value = j.a.value(j.along[node])
+    cells = (j.w.titled(node, whole=False), (Token(*called), Token(" = "), *line))
+    return Row(cells if value is None else (*cells, Tensor(value)))
+
+
+# ---- the Jacobian --------------------------------------------------------------------------------
+
+
+def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
+    """The Jacobian for one input, its tangent above and the product at the right."""
+    t = j.tangent(x)
+    assert t is not None
+    out, a = j.p.out, j.a
+    title = plain(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
+    remark = plain(shape_text((*out.shape, *x.shape)))
+    total = out.numel * x.node.numel
+    blocks: list[Block] = [Table((structure_row(structure_of(a, j.w, x), total),))]
+    if a.gradient(x) is not None and total:
+        blocks.append(_times(j, matrix(a, j.w, x, full, precision, margin=False), x, precision))
+    return Section("jacobian", title, remark, tuple(blocks))
+
+
+def _times(j: Jvp, made: Matrix, x: Input, precision: int) -> Matrix:
+    """The matrix with a tangent above it, and at the right what the two give."""
+    t = j.tangent(x)
+    assert t is not None
+    part = j.part(x)
+    value, result = (None if n is None else j.a.value(n) for n in (t.node, part))
+    return made._replace(
+        tangent_name=t.name,
+        tangent=_shown(value, made.skipped_columns, len(made.column_labels), precision),
+        result_name="" if result is None else f"J·{t.name}",
+        result=_shown(result, made.skipped_rows, len(made.row_labels), precision),
+    )
+
+
+def _shown(value: Any, skipped: tuple[int, int], count: int, precision: int) -> Any:
+    """The numbers beside the rows or columns that are shown."""
+    if value is None:
+        return None
+    flat, (before, missing) = np.ravel(value), skipped
+    kept = np.concatenate([flat[:before], flat[before + missing :]]) if missing else flat
+    assert len(kept) == count
+    return entries.numbers(kept, precision)
+
+
+def product(j: Jvp) -> Section:
+    """The tangent of the output: for any shape, by index, numbers."""
+    out = j.p.out_name
+    title = plain(f"Tangent of {out}")
+    if j.node is None:
+        names = listed([t.x.name for t in j.p.tangents])
+        said = f"{out} does not depend on {names}: its tangent is 0."
+        return Section("gradient", title, (), (Prose(words(said)),))
+    rows = [Row((words("formula"), j.w.formula_line(j.node)))]
+    index = j.by_index()
+    if index is not None:
+        rows.append(Row((words("index"), tuple(index.tokens))))
+    value = j.a.value(j.node)
+    if value is not None:
+        rows.append(Row((words("numbers"), Tensor(value, "answer"))))
+    return Section("gradient", title, (), (Table(tuple(rows)),))
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def checks(j: Jvp) -> Section:
+    """A row for every check."""
+    return section_of(run(j))
+
+
+def run(j: Jvp) -> list[Check]:
+    """The JVP against the VJP, and that against finite differences; at random values where some are
+    missing.
+    """
+    return [_adjoint(j), *(c for c in run_checks(j.a) if c.name == DIFFERENCES)]
+
+
+def _adjoint(j: Jvp) -> Check:
+    """Both sides at the seed that the other checks have."""
+    if too_large(j.a):
+        return Check(ADJOINT, None, None, "", TOO_LARGE)
+    at = Point(j.a)
+    evaluator, draw = at.evaluator(j.p), np.random.default_rng(4)
+    for t in j.p.tangents:
+        given = None if t.value is None else evaluator(t.value)[0]
+        evaluator.values[t.node] = draw.normal(size=t.x.shape) if given is None else given
+    left = 0.0 if j.node is None else float(np.sum(at.seed * evaluator(j.node)[0]))
+    right = 0.0
+    for t in j.p.tangents:
+        grad = j.a.gradient(t.x)
+        if grad is not None:
+            right += float(np.sum(evaluator(grad)[0] * evaluator(t.node)[0]))
+    error = abs(left - right) / max(1.0, abs(right))
+    if not np.isfinite(error):
+        return Check(ADJOINT, None, None, "", "not finite")
+    return Check(ADJOINT, error <= AGREE, error, "", at.remark)

@@ -1,0 +1,75 @@
+"""Forward mode and reverse mode side by side."""
+
+from collections.abc import Iterator
+
+from ...language.problem import Input
+from ...notation.tree import Name, Token
+from ..analysis import Analysis
+from ..blocks import Line, Prose, Row, Section, Table, plain, words
+from ..modes import Mode, Modes, modes
+from ..quantities import amount, count_text, memory
+from ..wording import Wording, role_of, shape_text
+
+
+def section(a: Analysis, w: Wording, x: Input) -> Section:
+    """What a JVP and a VJP take, give and cost, and which of the two is for the whole Jacobian."""
+    out = a.problem.out_name
+    title = plain(f"Modes for {out} by ", Token(x.name, role_of(x)))
+    name = w.tangent_name
+    found = modes(a, x, name)
+    if found is None:
+        return Section("modes", title, (), (Prose(words(f"{out} does not depend on {x.name}.")),))
+    head = Row((words(""), words("forward mode (JVP)"), words("reverse mode (VJP)")))
+    facts = Table((head, *_facts(a, w, x, found)))
+    return Section("modes", title, (), (facts, _formulas(w, x, found), Prose(_verdict(a, x))))
+
+
+def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
+    """What can be compared, a row each."""
+    t, out = Token(w.tangent_name, "seed"), a.problem.out
+    like_x = f", as {x.name}: {shape_text(x.shape)}"
+    like_out = f", as {a.problem.out_name}: {shape_text(out.shape)}"
+    yield Row((words("takes"), words(t, like_x), words(w.seed, like_out)))
+    yield Row((words("gives"), words("J·", t, like_out), words(w.seed, "·J", like_x)))
+    passes = (words(amount(mode.passes.times(1), "FLOP")) for mode in (m.forward, m.reverse))
+    yield Row((words("one pass"), *passes))
+    yield Row((words("keeps"), words("nothing"), words(_kept(m.reverse))))
+    yield Row((words("the whole J"), words(_whole(m.forward)), words(_whole(m.reverse))))
+
+
+def _formulas(w: Wording, x: Input, m: Modes) -> Table:
+    t = Name(w.tangent_name, "seed")
+    forward = w.formula_line(m.forward.node, {m.tangent: t})
+    return Table(
+        (
+            Row((words("J·", Token(*t)), forward)),
+            Row((words(w.seed, "·J"), w.line(w.gradient(x)))),
+        )
+    )
+
+
+def _verdict(a: Analysis, x: Input) -> Line:
+    """Which of the two is for the whole Jacobian."""
+    out, rows, columns = a.problem.out_name, a.problem.out.numel, x.node.numel
+    if rows == columns:
+        return words(f"Either mode needs {_count(rows, 'pass')} for the whole Jacobian.")
+    few, many = sorted((rows, columns))
+    mode = "reverse" if rows < columns else "forward"
+    needs = f"{count_text(few)} and not {_count(many, 'pass')}"
+    said = f"For the whole Jacobian {mode} mode needs {needs}"
+    if few == 1 and rows == 1:
+        said += f": {out} is a single number, as every loss is, and so training goes backward"
+    return words(f"{said}.")
+
+
+def _whole(m: Mode) -> str:
+    return f"{_count(m.needed, 'pass')}, {amount(m.passes.times(m.needed), 'FLOP')}"
+
+
+def _kept(m: Mode) -> str:
+    return f"{memory(m.saved)} of the forward pass" if m.saved else "nothing but inputs"
+
+
+def _count(n: int, what: str) -> str:
+    """`1 pass`, `3,000 passes`, `16.4 million passes`."""
+    return f"{count_text(n)} {what}{'es' * (n != 1)}"

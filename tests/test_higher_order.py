@@ -1,0 +1,372 @@
+"""Hessians, Jacobian-vector products and higher orders: what is known by hand or from a book."""
+
+import json
+
+import numpy as np
+import pytest
+from console import gradcli as run
+from second_derivatives import FORMS
+from support import Case, examples
+
+import gradcli
+from gradcli.autodiff.forward import jvp, tangents_along
+from gradcli.backends.numeric import Evaluator
+from gradcli.graphs import OPS
+from gradcli.language.problem import pose
+
+
+def answered(*args: str, **how):
+    result = run(*args, **how)
+    assert (result.status, result.err) == (0, "")
+    return result
+
+
+def refused(*args: str, code: str) -> str:
+    result = run(*args)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"error[{code}]: ")
+    return result.err
+
+
+# ---- the Hessian ---------------------------------------------------------------------------------
+
+
+def hessian_as_json(*args: str):
+    return json.loads(answered("hessian", *args, "-f", "json").out)
+
+
+@pytest.mark.parametrize(("text", "shapes", "name", "formula"), FORMS)
+def test_closed_forms(text, shapes, name, formula):
+    found = hessian_as_json(text, "-s", shapes, "-w", name)
+    assert found["hessian"][name]["formula"] == formula
+    assert all(check["ok"] for check in found["checks"])
+
+
+STRUCTURES = [
+    ("x.sum()", "zero"),
+    ("relu(x).sum()", "zero"),
+    ("x @ x", "scaled identity"),
+    ("sin(x).sum()", "diagonal"),
+    ("logsumexp(x, 0)", "symmetric low-rank update"),
+    ("(x.cumsum(0)**2).sum()", "dense"),
+]
+
+
+@pytest.mark.parametrize(("text", "structure"), STRUCTURES)
+def test_structures(text, structure):
+    found = hessian_as_json(text, "-s", "x=3")["hessian"]["x"]
+    assert (found["shape"], found["structure"]) == ([3, 3], structure)
+
+
+def test_numbers():
+    # f = x0² x1: the gradient is (2 x0 x1, x0²)
+    found = gradcli.hessian("x[0]**2 * x[1]", values={"x": [3.0, 5.0]})
+    assert found.tolist() == [[10, 6], [6, 0]]
+
+
+def test_a_number_by_a_number():
+    assert gradcli.hessian("x**3", values={"x": 2.0}).tolist() == 12
+    assert "a single number" in answered("hessian", "x**3", "-v", "x=2").out
+
+
+def test_every_pair_of_inputs():
+    # f = Σ x y²: by x nothing, by x and y 2 y, by y 2 x
+    values = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    found = gradcli.hessian("(x * y * y).sum()", values=values)
+    assert found["x"]["x"].tolist() == [[0, 0], [0, 0]]
+    assert found["x"]["y"].tolist() == found["y"]["x"].tolist() == [[6, 0], [0, 8]]
+    assert found["y"]["y"].tolist() == [[2, 0], [0, 4]]
+    out = answered("hessian", "(x * y * y).sum()").out
+    for pair in ("x", "x and y", "y"):
+        assert f"Hessian of out with respect to {pair}  " in out
+    assert "No gradient flows from x.grad to x: every entry is 0." in out
+
+
+def test_an_input_that_does_not_matter_has_zeros():
+    values = {"x": [1.0, 2.0], "y": [3.0]}
+    found = gradcli.hessian("x @ x + y.detach().sum()", values=values)
+    assert found["x"]["x"].tolist() == [[2, 0], [0, 2]]
+    assert (found["y"]["y"].tolist(), found["x"]["y"].tolist()) == ([[0]], [[0], [0]])
+
+
+def test_symbols():
+    found = gradcli.hessian("x @ A @ x", wrt="x")
+    assert found.tolist() == [["2*A[0,0]", "A[0,1] + A[1,0]"], ["A[0,1] + A[1,0]", "2*A[1,1]"]]
+    out = answered("hessian", "x @ A @ x", "-w", "x").out
+    assert "A + A.T" in out
+    assert "∂²out/∂x[i]∂x[j] = " in out
+
+
+def test_shapes_nobody_gave_make_a_single_number():
+    assert "Hessian of out with respect to x " in answered("hessian", "x @ A @ x").out
+    assert answered("explain", "x @ A @ x").out.startswith("x.grad = ")
+
+
+def test_a_seed_of_the_same_request_does_not_scale_it():
+    (answer,) = gradcli.batch(
+        [{"expr": "x**3", "values": {"x": 2}, "grad": 5.0, "want": ["hessian", "grad"]}]
+    )
+    assert answer["hessian"]["x"]["matrix"] == [[12]]
+    assert answer["grad"] == {"x": 60}
+
+
+def test_batch():
+    lines = [
+        {"id": 1, "expr": "x @ A @ x", "want": ["hessian"], "wrt": ["x"]},
+        {"id": 2, "expr": "x @ y", "values": {"x": [1, 2], "y": [3, 4]}, "want": ["hessian"]},
+        {"id": 3, "expr": "x * 2", "values": {"x": [1, 2]}, "want": ["hessian"]},
+    ]
+    first, second, third = gradcli.batch(lines)
+    assert first["hessian"]["x"]["formula"] == "A + A.T"
+    assert first["hessian"]["x"]["shape"] == [2, 2]
+    assert list(second["hessian"]) == ["x", "x,y", "y"]
+    assert second["hessian"]["x,y"]["matrix"] == [[1, 0], [0, 1]]
+    assert second["hessian"]["x,y"]["structure"] == "identity"
+    assert third["error"]["code"] == "not-scalar"
+
+
+def test_markdown():
+    out = answered("hessian", "x @ x", "-v", "x=[1,2]", "-f", "markdown").out
+    assert "|  | `x[0]` | `x[1]` |" in out
+    assert "| `x.grad[0]` | 2 | · |" in out
+
+
+def test_only_a_single_number_has_one():
+    err = refused("hessian", "x * 2", "-v", "x=[1,2]", code="not-scalar")
+    assert "out has shape (2,)" in err
+    assert "The Tensor returned by the function given to hessian" in err
+
+
+# ---- Hessian times tangents ----------------------------------------------------------------------
+
+
+def test_hessian_times_a_tangent():
+    # H = A + A.T
+    values = {"x": [1.0, 2.0], "A": [[1.0, 2.0], [3.0, 4.0]]}
+    found = gradcli.hessian("x @ A @ x", values=values, wrt="x", tangents={"x": [1, -1]})
+    assert found.tolist() == [-3, -3]
+    out = answered("hessian", "x @ x", "-v", "x=[1,2]", "--tangent", "x=[3,4]").out
+    assert out.startswith("x.hvp = [6, 8]    2 * t")
+    assert "t·H" in out
+
+
+def test_hessian_times_tangents_of_several_inputs():
+    # f = x·y: H swaps the two
+    values = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    found = gradcli.hessian("x @ y", values=values, tangents={"x": [1, 0], "y": [0, 5]})
+    assert (found["x"].tolist(), found["y"].tolist()) == ([0, 5], [1, 0])
+    one = gradcli.hessian("x @ y", values=values, tangents={"y": [0, 5]})
+    assert (one["x"].tolist(), one["y"].tolist()) == ([0, 5], [0, 0])
+
+
+def test_hessian_times_a_tangent_in_symbols():
+    data = hessian_as_json("x @ A @ x", "-w", "x", "--tangent", "x=[1,2]")
+    assert data["hvp"]["x"]["value"] is None
+    assert data["hvp"]["x"]["formula"] in ("A @ t + A.T @ t", "A.T @ t + A @ t", "(A + A.T) @ t")
+    assert data["tangents"]["x"]["value"] == [1, 2]
+
+
+# ---- Jacobian times tangents ---------------------------------------------------------------------
+
+
+def test_jvp():
+    # d(x²) = 2 x t
+    found = gradcli.jvp("x * x", values={"x": [1.0, 2.0]}, tangents={"x": [10, 100]})
+    assert found.tolist() == [20, 400]
+    out = answered("jvp", "x * x", "-v", "x=[1,2]", "--tangent", "x=[10,100]").out
+    assert out.startswith("out.tangent = [20, 400]    2 * t * x")
+    assert "J·t" in out
+
+
+def test_a_tangent_may_be_an_expression():
+    found = gradcli.jvp("x * x", values={"x": [1.0, 2.0]}, tangents={"x": "3 * x + ones_like(x)"})
+    assert found.tolist() == [8, 28]
+
+
+def test_a_tangent_tells_the_shape():
+    out = answered("jvp", "x @ a", "--tangent", "x=[[1,2,3,4,5],[6,7,8,9,0]]").out
+    assert "  x    2×5    moves along t" in out
+    assert "  a    5×" in out
+
+
+def test_tangents_add_up_and_missing_ones_are_zero_and_told():
+    values = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    both = gradcli.jvp("x * y", values=values, tangents={"x": [1, 1], "y": [10, 10]})
+    assert both.tolist() == [13, 24]
+    assert gradcli.jvp("x * y", values=values, tangents={"x": [1, 1]}).tolist() == [3, 4]
+    out = answered("jvp", "x * y", "-v", "x=[1,2]", "-v", "y=[3,4]", "--tangent", "x=[1,1]").out
+    assert "0: no tangent was given, it does not move" in out
+
+
+def test_without_tangents_they_are_symbols():
+    out = answered("jvp", "x @ a").out
+    assert out.startswith("out.tangent = x @ t_a + t_x @ a\n")
+    assert "No tangent was given, so t_x and t_a are symbols" in out
+
+
+def test_the_way_forward():
+    out = answered("jvp", "h = tanh(x); h * h", "-v", "x=[0]", "--tangent", "x=[1]").out
+    assert "h.tangent = t * (1 - h ** 2)" in out
+    assert "out.tangent = 2 * h.tangent * h" in out
+
+
+def test_an_output_that_does_not_move():
+    found = gradcli.jvp("x.detach() + y", values={"x": [1.0], "y": [2.0]}, tangents={"x": [5]})
+    assert found.tolist() == [0]
+    args = ("x.detach() + y", "-v", "x=[1]", "-v", "y=[2]", "--tangent", "x=[5]")
+    assert "does not depend on x: its tangent is 0" in answered("jvp", *args).out
+
+
+def test_jvp_as_json():
+    args = ("x * y", "-v", "x=[1,2]", "-v", "y=[3,4]", "--tangent", "x=2 * y")
+    found = answered("jvp", *args, "-f", "json").json
+    assert found["tangents"]["x"] == {"shape": [2], "value": [6, 8], "name": "t", "text": "2 * y"}
+    assert found["jvp"] == {
+        **{"shape": [2], "value": [18, 32], "formula": "t * y", "index": "t[i]*y[i]"},
+    }
+    assert all(check["ok"] for check in found["checks"])
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("x * 2", "--tangent", "x=[1,2]", "-s", "x=3"), "tangent-shape", "(2,)"),
+        (("x.sum()", "--tangent", "x=eye(2)", "-s", "x=4"), "tangent-shape", "reshape it to (4,)"),
+        (("x * 2", "--tangent", "z=[1,2]"), "unused-option", "there is no input z"),
+        (("x * 2", "--tangent", "x"), "value", "there is no ="),
+        (("x[k]", "-v", "k=[0,1]", "--tangent", "k=1 * x"), "not-differentiable", "cannot move"),
+    ],
+)
+def test_tangents_that_are_refused(args, code, said):
+    assert said in refused("jvp", *args, code=code)
+
+
+def test_a_tangent_of_what_is_held_fixed():
+    err = refused("hessian", "x @ y", "-w", "x", "--tangent", "y=2 * x", code="unused-option")
+    assert "y is held fixed" in err
+
+
+# ---- orders --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("order", "expected"), [(1, 80), (2, 160), (3, 240), (4, 240), (5, 120)])
+def test_derivatives_of_a_power(order, expected):
+    # x⁵ at 2: 5·16, 20·8, 60·4, 120·2, 120
+    args = ("x**5", "-v", "x=2")
+    assert answered("grad", *args, "--order", str(order)).json == expected
+    assert gradcli.grad("x**5", values={"x": 2.0}, order=order) == expected
+
+
+def test_each_order_has_its_seed():
+    # out = x³, weighed 5: 15 x²; that weighed (1, 10): 30 x (1, 10)
+    args = ("(x**3).sum()", "-v", "x=[1,2]", "-g", "5", "-g", "[1,10]", "--order", "2")
+    assert answered("grad", *args).json == [30, 600]
+    found = gradcli.grad(
+        "(x**3).sum()", values={"x": [1.0, 2.0]}, grad=5.0, order=2, grads=[[1.0, 10.0]]
+    )
+    assert found.tolist() == [30, 600]
+
+
+def test_a_seed_that_depends_on_an_input_is_differentiated_with_it():
+    # a² weighed a: 2 a²; its derivative is 4 a, and 2 a where the seed is held fixed
+    args = ("a*a", "-v", "a=[1,2]", "-g", "ones_like(out)", "--order", "2")
+    moving, held = (
+        answered("grad", *args[:3], "-g", seed, *args[3:]).json for seed in ("a", "a.detach()")
+    )
+    assert (moving, held) == ([4, 8], [2, 4])
+
+
+def test_orders_of_several_inputs_are_those_of_each():
+    found = answered("grad", "x * y * y", "-v", "x=3", "-v", "y=2", "--order", "2").json
+    assert found == {"x": None, "y": 6}
+
+
+def test_explained():
+    out = answered("explain", "x**3", "-v", "x=2", "--order", "2").out
+    assert out.startswith("x.grad2 = 12    6 * x")
+    assert "Gradient of x, order 2" in out
+    assert "x_grad = torch.autograd.grad(out, x, create_graph=True)[0]" in out
+    assert "x_grad2 = torch.autograd.grad(x_grad, x)[0]" in out
+    assert "x_grad2  # 12" in out
+
+
+def test_explained_in_symbols():
+    out = answered("explain", "tanh(x).sum()", "-s", "x=3", "--order", "2").out
+    assert out.startswith("x.grad2 = 2 * g_2 * tanh(x) * (tanh(x) ** 2 - 1)")
+    assert "Jacobian of x.grad with respect to x" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("grad", "(x**2).sum()", "-v", "x=[1,2]", "--order", "2"), "implicit-seed", "-g 1 -g"),
+        (
+            ("grad", "(x**2).sum()", "-v", "x=[1,2]", "--order", "2", "-g", "1", "-g", "[1,2,3]"),
+            *("seed-shape", "the seed of order 2 has shape (3,)"),
+        ),
+        (("grad", "x * 2", "-v", "x=3", "--order", "2"), "not-differentiable", "is zero"),
+        (("grad", "x * 2", "-v", "x=3", "-g", "1", "-g", "1"), "option", "--order 2"),
+        (("explain", "x**2 * y**2", "--order", "2"), "option", "-w x or -w y"),
+        (("grad", "x", "-v", "x=3", "--order", "0"), "option", "0"),
+    ],
+)
+def test_orders_that_are_refused(args, code, said):
+    assert said in refused(*args, code=code)
+
+
+# ---- modes ---------------------------------------------------------------------------------------
+
+
+def test_modes_side_by_side():
+    out = answered("explain", "x @ a", "-s", "x=2x3,a=3x4", "--show", "modes", "-w", "x").out
+    assert "t, as x: 2×3" in out
+    assert "g, as out: 2×4" in out
+    assert "J·t    t @ a" in out
+    assert "g·J    g @ a.T" in out
+    assert "the whole J    6 passes, 288 FLOP    8 passes, 384 FLOP" in out
+    assert "forward mode needs 6 and not 8 passes" in out
+
+
+def test_modes_of_a_loss():
+    out = answered("explain", "((X @ w - y)**2).mean()", "-s", "X=50x9", "--show", "modes").out
+    assert "training goes backward" in out
+
+
+def test_modes_as_json():
+    args = ("x @ w", "-s", "x=20x30,w=30x40", "--show", "modes", "-f", "json", "-w", "w")
+    found = answered("explain", *args).json["modes"]["w"]
+    assert found["jvp"] == {
+        **{"takes": [30, 40], "gives": [20, 40], "formula": "x @ t"},
+        **{"flops": 2 * 20 * 30 * 40, "saved_bytes": 0},
+        "jacobian": {"passes": 1200, "flops": 1200 * 2 * 20 * 30 * 40},
+    }
+    assert found["vjp"] == {
+        **{"takes": [20, 40], "gives": [30, 40], "formula": "x.T @ g"},
+        **{"flops": 2 * 20 * 30 * 40, "saved_bytes": 0},
+        "jacobian": {"passes": 800, "flops": 800 * 2 * 20 * 30 * 40},
+    }
+
+
+def test_modes_are_shown_on_request_alone():
+    assert "forward mode" not in answered("explain", "x * x").out
+
+
+# ---- every operator ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_tangents_along_the_way_are_that_of_the_whole(example):
+    c = Case(example.problem)
+    draw = np.random.default_rng(5)
+    tangents = {x: OPS["input"](name=f"t{k}", shape=x.shape) for k, x in enumerate(c.grads)}
+    given = {t: draw.normal(size=t.shape) for t in tangents.values()}
+    whole = jvp(c.p.out, tangents)
+    step_by_step = tangents_along(c.p.out, tangents).get(c.p.out)
+    numbers = Evaluator({**c.p.values, **given})
+    left, right = (0.0 if node is None else numbers(node)[0] for node in (whole, step_by_step))
+    np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-11)
+
+
+def test_a_problem_is_left_as_it_was():
+    p = pose("x**3", values={"x": 2.0})
+    assert (p.order, p.before, p.tangents) == (1, None, ())

@@ -1,0 +1,196 @@
+"""Second derivatives and Jacobian-vector products against those of PyTorch and JAX."""
+
+import re
+
+import numpy as np
+import pytest
+from second_derivatives import FORMS
+from support import assert_equal, examples, fixed, generator, run_torch, torch_answer
+
+import gradcli
+from gradcli.language.options import read_shapes
+
+pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+# A vector of inputs that are differentiated by; the first is moved.
+PROGRAMS = [
+    ("x @ A @ x", {"x": (3,), "A": (3, 3)}),
+    ("((A @ x - b)**2).sum()", {"x": (3,), "A": (4, 3), "b": (4,)}),
+    ("logsumexp(x, 0)", {"x": (4,)}),
+    ("h = tanh(X @ W + b); (h * h).mean()", {"W": (3, 2), "X": (4, 3), "b": (2,)}),
+    ("((U @ V.T - M)**2).sum()", {"U": (3, 2), "V": (4, 2), "M": (3, 4)}),
+    ("linalg.norm(x) * x.prod()", {"x": (3,)}),
+    ("softmax(X @ w, dim=0) @ y", {"w": (3,), "X": (4, 3), "y": (4,)}),
+    ("(exp(x)[:, None] * sin(y)[None, :]).sum()", {"x": (2,), "y": (3,)}),
+    ("linalg.det(X) + trace(linalg.inv(X))", {"X": (3, 3)}),
+    ("layer_norm(x, (4,)).pow(3).sum()", {"x": (2, 4)}),
+    ("(x[..., 1:] * x[..., :-1]).cumsum(-1).sum()", {"x": (2, 3)}),
+    ("x ** 3", {"x": ()}),
+    ("relu(X @ w).sum() + x.abs().sum()", {"w": (3,), "X": (4, 3), "x": (2,)}),
+]
+
+
+def kron_of_views(a, b):
+    """torch.kron raises an error for kron(A.T, B), whose first matrix is a view."""
+    import torch
+
+    return torch.kron(a.contiguous(), b.contiguous())
+
+
+@pytest.mark.parametrize("more", [0, 2])
+@pytest.mark.parametrize(("text", "shapes", "name", "_"), FORMS)
+def test_closed_forms_have_the_numbers_of_torch(text, shapes, name, _, more):
+    """The formula, executed by PyTorch, at the sizes of the corpus and at larger ones."""
+    import torch
+
+    larger = re.sub(r"\d+", lambda n: str(int(n[0]) + more), shapes)
+    values = drawn(text, read_shapes([larger]))
+    tensors = {n: torch.tensor(v) for n, v in values.items()}
+    request = {"expr": text, "values": values, "wrt": [name], "want": "hessian"}
+    (answer,) = gradcli.batch([request])
+    formula = answer["hessian"][name]["formula"]
+    names = {"out": run_torch(text, tensors), "kron": kron_of_views}
+    found = run_torch(formula, tensors | names)
+    theirs = torch.func.hessian(lambda x: run_torch(text, tensors | {name: x}))(tensors[name])
+    size = values[name].size
+    assert_equal(found.numpy(), theirs.reshape(size, size).numpy(), rtol=1e-9, atol=1e-11)
+
+
+def drawn(text, shapes):
+    draw = generator(text)
+    return {name: draw.uniform(0.5, 1.5, shape) for name, shape in shapes.items()}
+
+
+def torch_function(text, values):
+    """The program as a function of its inputs, and these."""
+    import torch
+
+    names = list(values)
+    tensors = tuple(torch.tensor(values[name]) for name in names)
+    return lambda *given: run_torch(text, dict(zip(names, given))), tensors
+
+
+def by_name(found, names):
+    """One answer, or a dict by name, as gradcli gives them."""
+    return {names[0]: found} if len(names) == 1 else found
+
+
+@pytest.mark.parametrize(("text", "shapes"), PROGRAMS)
+def test_hessian_is_that_of_torch(text, shapes):
+    import torch
+
+    values = drawn(text, shapes)
+    names = list(values)
+    function, tensors = torch_function(text, values)
+    theirs = torch.func.hessian(function, argnums=tuple(range(len(names))))(*tensors)
+    ours = gradcli.hessian(text, values=values)
+    if len(names) == 1:
+        ours = {names[0]: {names[0]: ours}}
+    for i, x in enumerate(names):
+        for k, z in enumerate(names):
+            assert_equal(ours[x][z], theirs[i][k].numpy(), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(("text", "shapes"), PROGRAMS)
+def test_hessian_times_tangents_is_that_of_torch(text, shapes):
+    import torch
+
+    values = drawn(text, shapes)
+    names, draw = list(values), generator(text, "tangents")
+    moved = names[0]
+    tangents = {moved: draw.normal(size=shapes[moved])}
+    function, tensors = torch_function(text, values)
+    directions = [torch.tensor(tangents.get(n, np.zeros(shapes[n]))) for n in names]
+    gradient = torch.func.grad(function, argnums=tuple(range(len(names))))
+    theirs = torch.func.jvp(gradient, tensors, tuple(directions))[1]
+    ours = by_name(gradcli.hessian(text, values=values, tangents=tangents), names)
+    for name, expected in zip(names, theirs):
+        assert_equal(ours[name], expected.numpy(), rtol=1e-9, atol=1e-11)
+
+
+JAX_PROGRAMS = [
+    ("x @ A @ x", lambda jnp: lambda x, A: x @ A @ x, {"x": (3,), "A": (3, 3)}),
+    (
+        "log(1 + exp(X @ w)).sum()",
+        lambda jnp: lambda X, w: jnp.log(1 + jnp.exp(X @ w)).sum(),
+        {"X": (3, 2), "w": (2,)},
+    ),
+    ("tanh(x).prod()", lambda jnp: lambda x: jnp.tanh(x).prod(), {"x": (3,)}),
+]
+
+
+@pytest.mark.parametrize(("text", "function", "shapes"), JAX_PROGRAMS)
+def test_hessian_is_that_of_jax(text, function, shapes):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    values = drawn(text, shapes)
+    names = list(values)
+    numbers = tuple(range(len(names)))
+    theirs = jax.hessian(function(jax.numpy), argnums=numbers)(*values.values())
+    ours = gradcli.hessian(text, values=values)
+    if len(names) == 1:
+        ours = {names[0]: {names[0]: ours}}
+    for i, x in enumerate(names):
+        for k, z in enumerate(names):
+            assert_equal(ours[x][z], np.asarray(theirs[i][k]), rtol=1e-9, atol=1e-11)
+
+
+ORDERS = [
+    *("x**5", "sin(x) * exp(x)", "tanh(x)", "x.sigmoid()"),
+    *("1 / x", "log(x)", "sqrt(x)", "erf(x)"),
+]
+
+
+@pytest.mark.parametrize("text", ORDERS)
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_orders_are_those_of_torch(text, order):
+    import torch
+
+    x = torch.tensor(0.7, requires_grad=True)
+    found = run_torch(text, {"x": x})
+    for _ in range(order):
+        (found,) = torch.autograd.grad(found, x, create_graph=True)
+    ours = gradcli.grad(text, values={"x": 0.7}, order=order)
+    assert_equal(ours, found.detach().numpy(), rtol=1e-10)
+
+
+SEEDS = ["ones_like(out)", "x * x", "2 * out", "x.detach()"]
+
+
+@pytest.mark.parametrize("first", SEEDS)
+@pytest.mark.parametrize("second", SEEDS)
+def test_seeds_of_each_order_are_those_of_torch(first, second):
+    import torch
+
+    text, value = "sin(x) * x", np.array([0.3, 0.8, 1.1])
+    x = torch.tensor(value, requires_grad=True)
+    found = run_torch(text, {"x": x})
+    for seed in (first, second):
+        weights = run_torch(seed, {"x": x, "out": found})
+        (found,) = torch.autograd.grad(found, x, weights, create_graph=True)
+    ours = gradcli.grad(text, values={"x": value}, grad=first, order=2, grads=[second])
+    assert_equal(ours, found.detach().numpy(), rtol=1e-12)
+
+
+# ---- every operator ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", [e for e in examples() if e.op.torch], ids=str)
+def test_jvp_is_what_the_vjps_of_torch_say(example):
+    """⟨g, J·t⟩ = ⟨g·J, t⟩, the right side from PyTorch, whose reverse mode covers more than its
+    forward mode.
+    """
+    held, draw = fixed(example.problem), generator(example.text, "tangents")
+    moving = [x for x in example.problem.wrt if x.name not in held]
+    tangents = {x.name: draw.normal(size=x.shape) for x in moving}
+    ours = gradcli.jvp(example.text, values=example.values, tangents=tangents)
+    for _ in range(3):
+        seed = draw.normal(size=ours.shape)
+        theirs = torch_answer(example.text, example.values, seed, held).grads
+        along = sum(np.sum(theirs[n] * t) for n, t in tangents.items() if theirs[n] is not None)
+        assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
