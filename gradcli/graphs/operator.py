@@ -9,7 +9,7 @@ operator's sentence.
 import inspect
 from collections.abc import Collection, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import GradcliError, Span
 from .node import OPS, Node, as_node, intern
@@ -34,11 +34,20 @@ NUMPY = {
 }
 
 
+class NoRule(NamedTuple):
+    """What a rule answers for an input by which there is no derivative; `torch`: what PyTorch says
+    where one is asked for.
+    """
+
+    torch: str
+
+
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Operator:
     """One operator.
 
-    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None
+    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
+                NoRule
     expand      (*inputs, **attrs) -> the same value said with other operators
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,

@@ -64,7 +64,7 @@ STORAGE = {
 MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
-ATTRIBUTES = {"T", "mT", "H", "mH"}
+ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 ARRAY_MAKERS = {
     *("tensor", "as_tensor", "array", "asarray"),
     *("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"),
@@ -463,7 +463,7 @@ class Builder:
         assert isinstance(called, Shorthand)
         if called.name == "onehot" and self.seed_shape is not None:
             named.setdefault("shape", self.seed_shape)
-        if args and called.parameters and _number(args[0]):
+        if args and called.parameters and not called.of_numbers and _number(args[0]):
             args = [as_node(args[0]), *args[1:]]
         if called.numbers and isinstance(e, ast.Call):
             args, named = self._with_numbers(called, args, named, e)
@@ -483,15 +483,19 @@ class Builder:
         names = (*called.parameters, *(None,) * len(args))
         texts = {k.arg: k.value for k in e.keywords}
         return [
-            self._numbers_in(a, text) if name in called.numbers else a
+            self._numbers_in(a, text, called.floats) if name in called.numbers else a
             for name, a, text in zip(names, args, written)
         ], {
-            k: self._numbers_in(v, texts[k]) if k in called.numbers else v for k, v in named.items()
+            k: self._numbers_in(v, texts[k], called.floats) if k in called.numbers else v
+            for k, v in named.items()
         }
 
-    def _numbers_in(self, value: Any, e: ast.expr) -> Any:
+    def _numbers_in(self, value: Any, e: ast.expr, floats: bool) -> Any:
         if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
-            return tuple(map(self._numbers_in, value, e.elts))
+            return tuple(self._numbers_in(v, part, floats) for v, part in zip(value, e.elts))
+        if floats and isinstance(value, Node):
+            text = self.source.segment(e)
+            return Array(self.numbers(value, f"the answer depends on the numbers of {text}"), text)
         return self._index_array(value, e) if isinstance(value, Node) else value
 
     def _node(self, op: Operator, args, e: ast.expr, **named) -> Node:

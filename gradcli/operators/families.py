@@ -235,7 +235,8 @@ class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number.
+    number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
+    a tensor; otherwise a number that comes first is taken for one.
     """
 
     def __init__(
@@ -244,13 +245,13 @@ class Shorthand:
         names: tuple[str, ...],
         alone: bool,
         numbers: tuple[str, ...],
+        floats: bool,
+        of_numbers: bool,
     ):
-        self.function, self.name, self.sentence, self.numbers = (
-            function,
-            names[0] if alone else function.__name__.rstrip("_"),
-            (function.__doc__ or "").strip(),
-            numbers,
-        )
+        self.function, self.numbers, self.floats = function, numbers, floats
+        self.of_numbers = of_numbers
+        self.name = names[0] if alone else function.__name__.rstrip("_")
+        self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
             SHORTHANDS[name] = self
 
@@ -285,6 +286,12 @@ class Shorthand:
         return by_place | (self.function.__kwdefaults__ or {})
 
 
-def shorthand(*names: str, alone: bool = False, numbers: tuple[str, ...] = ()):
+def shorthand(
+    *names: str,
+    alone: bool = False,
+    numbers: tuple[str, ...] = (),
+    floats: bool = False,
+    of_numbers: bool = False,
+):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers)
+    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers)

@@ -307,6 +307,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         ("affine_grid(theta, (1, 1, 2, 3), align_corners=False)", "theta=1x2x3"),
         ("affine_grid(theta, (1, 1, 2, 2, 3), align_corners=True)", "theta=1x3x4"),
     ),
+    aliases=("affine_grid_generator",),
     saved=(),
 )
 def affine_grid(theta, *, size, align_corners=None):

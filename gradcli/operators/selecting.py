@@ -329,7 +329,7 @@ def masked_select(input, mask):
     return whole[mask]
 
 
-@shorthand("argwhere", numbers=("input",))
+@shorthand("argwhere", numbers=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
     """Where elements are not 0, a row for each of them; no gradient."""
     found = input.value if isinstance(input, Array) else np.asarray(input)
