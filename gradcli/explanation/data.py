@@ -13,8 +13,8 @@ from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
 from .sections.checks import run_checks
-from .sections.jacobian import structure_of
 from .sections.notes import collect
+from .structures import structure_of
 from .wording import Wording
 
 SCHEMA = "gradcli/1"
