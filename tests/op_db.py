@@ -116,6 +116,22 @@ def samples(name: str) -> Iterator[Sample]:
         yield Sample(text, values, wrt, name)
 
 
+def bad_samples(name: str) -> Iterator[Sample]:
+    """What an entry says must be refused, where that can be typed."""
+    op = entries()[name]
+    if op.error_inputs_func is None:
+        return
+    for error in op.error_inputs("cpu"):
+        given, spelling = error.sample_input, _Spelling()
+        try:
+            text = spelling.call(op.name, name, [given.input, *given.args], given.kwargs)
+        except (_NotTyped, AttributeError):
+            continue
+        if all(t.device.type == "cpu" and t.ndim <= 64 for t in spelling.tensors.values()):
+            values = {n: _array(t.detach()) for n, t in spelling.tensors.items()}
+            yield Sample(text, values, tuple(values), name)
+
+
 def _array(tensor: torch.Tensor) -> np.ndarray:
     """A copy; in double precision, though some samples mix in single."""
     return (tensor.double() if tensor.is_floating_point() else tensor).numpy().copy()

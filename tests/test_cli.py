@@ -392,7 +392,7 @@ def test_full():
 def test_lines_of_code_are_never_cut():
     values = [k + 0.125 for k in range(20)]
     out = answered("x * 1.0", "-v", f"x={values}", "-g", "ones_like(out)", "--show", "code").out
-    assert f"  x = torch.tensor({values}, requires_grad=True)\n" in out
+    assert f" x = torch.tensor({values}, requires_grad=True) " in re.sub(r"\s+", " ", out)
 
 
 def test_dtype():
@@ -464,17 +464,8 @@ def test_interrupted(monkeypatch):
 def test_a_pipe_gets_plain_text_of_80_columns(args):
     result = answered(*args)
     assert "\x1b" not in result.out
-    assert all(len(line) <= 80 for line in without_code(result.lines))
+    assert all(len(line) <= 80 for line in result.lines)
     assert not any(line != line.rstrip() for line in result.lines)
-
-
-def without_code(lines: list[str]) -> list[str]:
-    """The lines but for those of the program in PyTorch, which are never wrapped."""
-    if "In PyTorch" not in lines:
-        return lines
-    start = lines.index("In PyTorch")
-    end = next((k for k in range(start, len(lines)) if not lines[k]), len(lines))
-    return lines[:start] + lines[end:]
 
 
 def test_a_terminal_gets_colours():
@@ -519,7 +510,7 @@ def test_colour(args, terminal, variables, colored):
 )
 def test_no_line_is_wider_than_the_terminal(args, width):
     shown = answered(*args, terminal=True, COLUMNS=str(width)).out
-    lines = without_code(ESCAPE.sub("", shown).splitlines())
+    lines = ESCAPE.sub("", shown).splitlines()
     assert max(map(len, lines)) <= width
     assert (
         answered(*args, "--width", str(width)).lines

@@ -91,6 +91,15 @@ def test_a_kernel_for_a_given_image():
     assert found == {"x": (1, 1, 3, 3), "w": (2, 1, 2, 2), "out": (1, 2, 2, 2)}
 
 
+def test_a_size_that_follows_from_an_assumed_one():
+    assert shapes("x[0, 1:] * b") == {"x": (2, 3), "b": (4, 2), "out": (4, 2)}
+    found = shapes("x[1:] * b")
+    assert found["x"][0] - 1 == found["b"][0] == found["out"][0]
+    found = shapes("cat([x[:, ::2], y]) @ b")
+    assert found["x"][1] == 3
+    assert found["y"][1] == found["b"][0] == 2
+
+
 def test_no_two_assumed_sizes_are_equal():
     found, _ = inferred("relu(x @ W + b) @ V")
     sizes = {shape[axis] for shape, assumed in found.values() for axis in assumed}

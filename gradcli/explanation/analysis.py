@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 remembered_backward = lru_cache(maxsize=16)(backward)
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
+SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
 def unless_unwritten(compute: Callable[[], Any]) -> Any:
@@ -57,7 +58,7 @@ class Analysis:
     def refuse(self, wrt: Sequence[Input]) -> NoReturn:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
-        hint = f"PyTorch: {NOTHING_FLOWS}"
+        hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {NOTHING_FLOWS}"
         if p.before is not None:
             hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
         raise GradcliError(

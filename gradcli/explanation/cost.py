@@ -170,6 +170,6 @@ def _is_number(node: Node) -> bool:
 
 def _memory(node: Node) -> Node:
     """The node whose memory a view shows."""
-    while node.op.view and (node.op.view is True or node.op.view(**node.attrs)):
+    while node.op.shares_memory(node):
         node = node.inputs[0]  # type: ignore[assignment]
     return node

@@ -7,7 +7,8 @@ operator's sentence.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from ..errors import GradcliError, Span
@@ -15,7 +16,7 @@ from .node import OPS, Node, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
-OUTDATED = {"size_average", "reduce"}  # what PyTorch had before `reduction`
+IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
@@ -33,6 +34,7 @@ NUMPY = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Operator:
     """One operator.
 
@@ -63,10 +65,12 @@ class Operator:
     aliases     its other names
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
-    order       the order of its parameters in a call, where tensors and attributes mix; the names
-                of PyTorch's older arguments, which are no parameters, keep their places in it
+    order       the order of its parameters in a call, where tensors and attributes mix; names in it
+                that are no parameters are further ways to give an attribute, for `settle`, or
+                `inplace`
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
-    settle      (**attrs) -> the attributes, where they may be given in several ways, in one
+    settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
+                what was given of the names in `order` that are no parameters
     fixed       the inputs by which PyTorch has no derivative, though there is one
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
@@ -77,111 +81,52 @@ class Operator:
     defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
 
     Read off the function: `name`; `module`, the file of gradcli/operators; `sentence`; `inputs`; of
-    these, `optional` may be left out; `variadic`: the one input takes any number of tensors.
+    these, `optional` may be left out; `variadic`: the one input takes any number of tensors;
+    `places`: `order` with the names that are no parameters.
     """
 
-    __slots__ = (
-        "aliases",
-        "attributes",
-        "caveat",
-        "collect",
-        "domain",
-        "dtype",
-        "examples",
-        "expand",
-        "family",
-        "fixed",
-        "flops",
-        "index",
-        "inputs",
-        "jax",
-        "kink",
-        "labels",
-        "method",
-        "module",
-        "name",
-        "numpy",
-        "optional",
-        "order",
-        "places",
-        "rows",
-        "rule",
-        "samples",
-        "saved",
-        "sentence",
-        "settle",
-        "shape",
-        "shape_only",
-        "spelling",
-        "symbolic",
-        "torch",
-        "value",
-        "variadic",
-        "view",
-    )
+    rule: Any = field(kw_only=False)
+    family: str = "operator"
+    shape: Any = None
+    dtype: Any = "promote"
+    value: Any = None
+    symbolic: Any = None
+    numpy: Any = None
+    jax: Any = None
+    expand: Any = None
+    rows: Any = None
+    flops: Any = None
+    view: Any = False
+    saved: Sequence = (...,)
+    shape_only: bool = False
+    index: Any = None
+    spelling: Any = None
+    method: bool = False
+    torch: Any = "torch.{name}"
+    aliases: Sequence[str] = ()
+    attributes: Any = None
+    order: Any = None
+    collect: str | None = None
+    settle: Any = None
+    fixed: Collection[str] = ()
+    labels: Collection[str] = ()
+    kink: Any = None
+    caveat: str | None = None
+    examples: Sequence[tuple[str, str]] = ()
+    domain: tuple[float, float] = (-2.0, 2.0)
+    samples: Sequence[float] = ()
+    defined_by: InitVar[Any] = None
 
-    def __init__(
-        self,
-        rule: Callable | None,
-        *,
-        family="operator",
-        shape=None,
-        dtype="promote",
-        value=None,
-        symbolic=None,
-        numpy=None,
-        jax=None,
-        expand=None,
-        rows=None,
-        flops=None,
-        view=False,
-        saved=(...,),
-        shape_only=False,
-        index=None,
-        spelling=None,
-        method=False,
-        torch="torch.{name}",
-        aliases=(),
-        order=None,
-        collect=None,
-        settle=None,
-        labels=(),
-        fixed=(),
-        kink=None,
-        caveat=None,
-        examples=(),
-        domain=(-2.0, 2.0),
-        samples=(),
-        attributes=None,
-        defined_by=None,
-    ):
-        self.rule = rule
-        self.family = family
-        self.shape = shape
-        self.dtype = dtype
-        self.value = value
-        self.symbolic = symbolic
-        self.numpy = numpy
-        self.jax = jax
-        self.expand = expand
-        self.rows = rows
-        self.flops = flops
-        self.view = view
-        self.saved = saved
-        self.shape_only = shape_only
-        self.index = index
-        self.spelling = spelling
-        self.method = method
-        self.aliases = aliases
-        self.collect = collect
-        self.settle = settle
-        self.labels = labels
-        self.fixed = fixed
-        self.kink = kink
-        self.caveat = caveat
-        self.examples = examples
-        self.domain = domain
-        self.samples = samples
+    name: str = field(init=False)
+    module: str = field(init=False)
+    sentence: str = field(init=False)
+    inputs: tuple[str, ...] = field(init=False)
+    optional: set[str] = field(init=False)
+    places: tuple[str, ...] = field(init=False)
+    variadic: bool = field(init=False)
+
+    def __post_init__(self, defined_by: Any) -> None:
+        rule, expand = self.rule, self.expand
         source = defined_by or rule or expand
         self.name = source.__name__.rstrip("_")
         self.module = source.__module__.rsplit(".", 1)[-1]
@@ -190,11 +135,12 @@ class Operator:
         tensors, self.variadic, named = _parameters(expand if means else rule, 0 if means else 2)
         self.inputs = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
-        self.attributes = named if attributes is None else attributes
-        self.places = tuple(order.split()) if order else (*self.inputs, *self.attributes)
-        known = {*self.inputs, *self.attributes}
-        self.order = tuple(name for name in self.places if name in known)
-        self.torch = torch and torch.format(name=self.name)
+        if self.attributes is None:
+            self.attributes = named
+        parameters = (*self.inputs, *self.attributes)
+        self.places = tuple(self.order.split()) if self.order else parameters
+        self.order = tuple(name for name in self.places if name in parameters)
+        self.torch = self.torch and self.torch.format(name=self.name)
         if OPS.setdefault(self.name, self) is not self:
             raise ValueError(f"a second operator {self.name}")
 
@@ -219,8 +165,7 @@ class Operator:
                     "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
                 )
             given[name] = value
-        if OUTDATED & given.keys() - self.attributes.keys():
-            _say_reduction(given)
+        check_in_place(self.name, given.pop("inplace", False))
         attrs = {
             name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
         }
@@ -239,7 +184,15 @@ class Operator:
                     f"{name} of {self.name}() must be written as a number, not a tensor",
                     hint=self.usage(),
                 )
-        return self._tensors(given), self.settle(**attrs) if self.settle else attrs
+            if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
+                )
+        tensors = self._tensors(given)
+        if self.settle:
+            others = given.keys() - {*self.inputs}
+            attrs = self.settle(**attrs, **{name: given[name] for name in others})
+        return tensors, attrs
 
     def _place(self, args: Sequence) -> dict[str, Any]:
         """Positional arguments, by the name of their parameter."""
@@ -273,7 +226,7 @@ class Operator:
         name = NUMPY.get(key, key)
         if name == "dim" and "dims" in self.attributes:
             return "dims"
-        if name in self.attributes or name in self.inputs or name in OUTDATED & {*self.places}:
+        if name in self.attributes or name in self.inputs or name in self.places:
             return name
         for place, others in enumerate((FIRST, SECOND, THIRD)):
             if name in others and len(self.inputs) > place:
@@ -330,6 +283,10 @@ class Operator:
             node.expansion = self.expand(*node.inputs, **node.attrs)
         return node.expansion
 
+    def shares_memory(self, node: Node) -> bool:
+        """Whether `node` is a view of its first input in PyTorch."""
+        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+
     def usage(self) -> str:
         """How it is called, as a hint."""
         return f"it is called as {self.signature()}"
@@ -364,12 +321,11 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
 
 
-def _say_reduction(given: dict[str, Any]) -> None:
-    """PyTorch's older two arguments for what a loss gives, said as its `reduction`."""
-    average, reduce = (given.pop(name, None) for name in ("size_average", "reduce"))
-    if average is not None or reduce is not None:
-        whole = "mean" if average is None or average else "sum"
-        given["reduction"] = whole if reduce is None or reduce else "none"
+def check_in_place(name: str, inplace: object) -> None:
+    """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
+    if inplace:
+        said = f"{name}(inplace=True) {IN_PLACE}"
+        raise GradcliError("unsupported", said, hint="leave inplace out")
 
 
 def freeze(value):

@@ -21,7 +21,6 @@ from ..operators.leaves import Array
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
-from .refusals import IN_PLACE
 from .vocabulary import CONSTANTS, DTYPES, function
 
 BINARY = {
@@ -415,9 +414,6 @@ class Builder:
         args = [*operands, *map(self.visit, e.args)]
         named = {str(k.arg): self.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
         dtype = named.pop("dtype", None)
-        if named.pop("inplace", False):
-            said = f"{name}(inplace=True) {IN_PLACE}"
-            raise GradcliError("unsupported", said, hint="leave inplace out")
         special = getattr(self, f"_call_{name}", None) or (
             self._call_tensor if name in ARRAY_MAKERS else None
         )

@@ -250,11 +250,8 @@ def _smallest(
     error = GradcliError("shape", "there are no shapes that fit together")
     for attempt, numbers in enumerate(numberings):
         chosen = dict(zip(free, numbers, strict=True))
-        shapes = {
-            name: tuple(chosen.get(n, n) for n in sizes.of(shape))
-            for name, shape in symbolic.items()
-        }
         try:
+            shapes = _numbered(symbolic, known, sizes, chosen, trial)
             out, seed, _ = trial(known | shapes)
         except GradcliError as failed:
             error = error if attempt else failed
@@ -262,6 +259,32 @@ def _smallest(
         if seed is None or out == seed:
             return Inferred(shapes, _assumed(symbolic, sizes, chosen))
     raise error
+
+
+def _numbered(
+    symbolic: dict[str, Shape],
+    known: dict[str, Shape],
+    sizes: _Sizes,
+    chosen: dict[int, int],
+    trial: Trial,
+) -> dict[str, Shape]:
+    """The shapes with these numbers for the free sizes.
+
+    A size that was found from stand-ins, as n - 1 of x[1:] is, is found again from the numbers.
+    """
+    given = {n for shape in known.values() for n in shape}
+    found = [p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given]
+    shapes = {
+        name: tuple(p if p in found else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
+        for name, s in symbolic.items()
+    }
+    if not found:
+        return shapes
+    again = _Sizes(found)
+    _unify(shapes, known, again, trial)
+    if again.free():
+        raise GradcliError("shape", "with these numbers nothing fixes a size")
+    return {name: again.of(shape) for name, shape in shapes.items()}
 
 
 def _assumed(

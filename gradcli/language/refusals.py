@@ -5,13 +5,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ..graphs.operator import IN_PLACE
+
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"
 SPARSE = "is for sparse tensors, and tensors are dense here"
 MASKED = "is for masked tensors; where(mask, x, ...) says what the others are"
 AUTOGRAD = "is what gradcli does: leave it out, and give the seed with --grad"
 SINGLE = "rounds to a shorter floating-point type: --dtype says in which one to compute"
-IN_PLACE = "changes its input in place, and values never change here"
 COPY = "is PyTorch's inner name for a function and a copy of what it answers"
 INNER = "is an inner part of PyTorch, which programs do not call"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"

@@ -1,11 +1,14 @@
 """Activations of neural networks, beside those in pointwise.py."""
 
+from math import isfinite
+
 from ..errors import GradcliError
 from ..graphs import shapes
+from ..graphs.operator import check_in_place
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, where
-from .families import composite, elementwise, shorthand
+from .families import composite, elementwise, require, shorthand
 from .pointwise import F, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
@@ -26,6 +29,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
     numpy="np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_sigmoid",
+    order="x inplace",
 )
 def hardsigmoid(g, y, x):
     """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
@@ -42,6 +46,7 @@ def hardsigmoid(g, y, x):
     examples=(("hardswish(x)", "x=3"), ("hardswish(4 * x)", "x=2x3")),
     numpy="{0} * np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_swish",
+    order="x inplace",
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -62,6 +67,7 @@ def _hardtanh(x, *, min_val, max_val):
     caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
     numpy="np.clip({0}, {min_val}, {max_val})",
+    order="x min_val max_val inplace",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""
@@ -69,8 +75,9 @@ def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
 
 
 @shorthand()
-def relu6(input):
+def relu6(input, inplace=False):
     """x, held between 0 and 6."""
+    check_in_place("relu6", inplace)
     return hardtanh(input, min_val=0.0, max_val=6.0)
 
 
@@ -86,6 +93,11 @@ def hardshrink(input, *, lambd=0.5):
     return where((input >= -lambd) & (input <= lambd), 0, input)
 
 
+def _not_negative(*, lambd):
+    require(0 <= lambd < float("inf"), f"lambd of softshrink() is 0 or above, not {lambd}")
+    return {"lambd": lambd}
+
+
 @elementwise(
     lambda x, *, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
     symbolic=lambda sp, x, *, lambd: x - elements.clipped(sp, x, -lambd, lambd),
@@ -94,6 +106,7 @@ def hardshrink(input, *, lambd=0.5):
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
+    settle=_not_negative,
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""
@@ -106,6 +119,7 @@ def softshrink(g, y, x, *, lambd=0.5):
     caveat="no derivative at the threshold: PyTorch takes 0",
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
     saved=("input",),
+    order="input threshold value inplace",
 )
 def threshold(input, *, threshold, value):
     """x where it is above the threshold, otherwise value."""
@@ -145,8 +159,11 @@ def along_channels(weight, input, needed):
 
 
 @shorthand()
-def rrelu(input, lower=1 / 8, upper=1 / 3, training=False):
+def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise a slope between lower and upper times x."""
+    check_in_place("rrelu", inplace)
+    finite = isfinite(lower) and isfinite(upper)
+    require(finite and lower <= upper, f"rrelu() needs lower up to upper, not {lower} and {upper}")
     if training and lower != upper and input.numel:
         raise GradcliError(
             "unsupported",
@@ -163,14 +180,21 @@ def _celu(x, *, alpha):
     return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) * (1 / alpha)))
 
 
+def _not_zero(*, alpha):
+    require(alpha != 0, "alpha of celu() cannot be 0")
+    return {"alpha": alpha}
+
+
 @elementwise(
     _celu,
+    settle=_not_zero,
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x / alpha) - 1)),
     dtype="float",
     caveat="in the gradient PyTorch rounds alpha to single precision",
     examples=(("celu(x)", "x=2x3"), ("celu(x, 0.5)", "x=3")),
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",
     jax="jax.nn.celu({0}, {alpha})",
+    order="x alpha inplace",
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
@@ -190,6 +214,7 @@ def celu(g, y, x, *, alpha=1.0):
     numpy=f"{SELU_SCALE} * np.where({{0}} > 0, {{0}}, "
     f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
     jax="jax.nn.selu",
+    order="x inplace",
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
@@ -202,6 +227,7 @@ def selu(g, y, x):
     torch=F + "mish",
     expand=lambda x: x * tanh(softplus(x)),
     jax="jax.nn.mish",
+    order="x inplace",
 )
 def mish(g, y, x):
     """x * tanh(softplus(x))."""

@@ -319,6 +319,7 @@ def reciprocal(g, y, x):
 
 
 def _clip(x, low, high):
+    _bounded(low, high)
     x = x if low is None else np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
 
@@ -344,10 +345,16 @@ def _bound_hit(y, x, low, high):
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""
+    _bounded(min, max)
     inside, below, above = _sides(x, min, max)
     to_min = None if min is None else where(below, g, 0)
     to_max = None if max is None else where(above, g, 0)
     return where(inside, g, 0), to_min, to_max
+
+
+def _bounded(*bounds):
+    if all(bound is None for bound in bounds):
+        raise GradcliError("arguments", "clamp() needs min or max, or both")
 
 
 def _sides(x, low, high):

@@ -3,11 +3,10 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from .arithmetic import where
-from .families import composite, shorthand
+from .families import require, shorthand
 from .leaves import arange
-from .losses import logsigmoid, reduced
+from .losses import logsigmoid, loss, reduced
 from .networks import linear
-from .pointwise import F
 
 
 def _class_axis(input):
@@ -22,8 +21,7 @@ def _check_classes(input, target):
     shapes.require_equal(target.shape, wanted, message)
 
 
-@composite(
-    torch=F + "nll_loss",
+@loss(
     order="input target weight size_average ignore_index reduce reduction",
     labels=("target",),
     examples=(
@@ -38,6 +36,10 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     """Minus the entry of input that each label in target picks, weighted, reduced."""
     _check_classes(input, target)
     axis = _class_axis(input)
+    if weight is not None:
+        classes, have = input.shape[axis], shapes.text(weight.shape)
+        message = f"nll_loss() takes a weight for each of {classes} classes, not shape {have}"
+        shapes.require_equal(weight.shape, (classes,), message)
     counted = target.ne(ignore_index)
     label = where(counted, target, 0)
     losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
@@ -66,8 +68,7 @@ def _along_classes(weight, ndim, axis):
     return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
 
 
-@composite(
-    torch=F + "cross_entropy",
+@loss(
     order="input target weight size_average ignore_index reduce reduction label_smoothing",
     examples=(
         ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
@@ -81,6 +82,8 @@ def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
 ):
     """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
+    within = 0 <= label_smoothing <= 1
+    require(within, f"label_smoothing must be from 0 to 1, not {label_smoothing}")
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
     if target.shape == input.shape:
@@ -122,6 +125,13 @@ def linear_cross_entropy(
     label_smoothing=0.0,
 ):
     """cross_entropy of linear(input, linear_weight, linear_bias)."""
+    if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim < 2):
+        have = f"{shapes.text(input.shape)} and {shapes.text(linear_weight.shape)}"
+        said = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
+        raise GradcliError("shape", f"{said} there are several losses a row, not shapes {have}")
+    if ignore_index is not None and target.dtype == "float":
+        said = "ignore_index is for class labels, and this target has probabilities"
+        raise GradcliError("arguments", said)
     classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
     if linear_bias is not None:
         have = shapes.text(linear_bias.shape)
@@ -157,8 +167,7 @@ def _exceeding(margin, picked, others, counted, p=1):
     return z if p == 1 else z * z
 
 
-@composite(
-    torch=F + "multi_margin_loss",
+@loss(
     order="input target p margin weight size_average reduce reduction",
     labels=("target",),
     fixed=("weight",),
@@ -185,9 +194,8 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     return reduced((losses.sum(dim=1) / classes).reshape(shape=target.shape), reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "multilabel_margin_loss",
     labels=("target",),
     examples=(
         ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
@@ -211,8 +219,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     return reduced(losses.reshape(shape=input.shape[:-1]), reduction)
 
 
-@composite(
-    torch=F + "multilabel_soft_margin_loss",
+@loss(
     order="input target weight size_average reduce reduction",
     examples=(
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),

@@ -1,6 +1,7 @@
 """Sums of products over letters: einsum, and what is said with it."""
 
 from string import ascii_letters
+from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -150,9 +151,21 @@ def _without_repeats(term):
 )
 def einsum(g, y, *operands, equation):
     """Products summed over the letters that the output leaves out."""
-    letters, right = spelled_out(equation, [x.ndim for x in operands])
+    ranks = [x.ndim for x in operands]
+    letters, right = spelled_out(equation, ranks)
+    if _hidden(letters, ranks):
+        letters, right = _without_dots(equation, ranks)
     sizes = _letter_sizes(equation, letters, [x.shape for x in operands])
     return tuple(_einsum_to(k, g, operands, letters, right, sizes) for k in range(len(operands)))
+
+
+def _hidden(terms, ranks):
+    """Whether dots behind letters stand for fewer dimensions than other dots do: a gradient would
+    have the others among its own dimensions.
+    """
+    dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
+    most = max((count for _, count in dotted), default=0)
+    return any(count < most and not t.startswith("...") for t, count in dotted)
 
 
 def _einsum_to(k, g, operands, terms, right, sizes):
@@ -189,6 +202,48 @@ def _onto_diagonal(out, term, letters, sizes):
     dots = "..." if "..." in term else ""
     equation = ",".join([dots + letters, *(t for t, _ in links)]) + "->" + renamed
     return einsum(equation, out, *(o for _, o in links))
+
+
+# ---- letters by number ---------------------------------------------------------------------------
+
+
+@shorthand()
+def einsum_(*given, equation=None):
+    """Products summed over the letters that the output leaves out; or over numbers, a list of them
+    after each tensor.
+    """
+    if equation is None and given and not isinstance(given[0], str):
+        equation, operands = _by_number(given)
+        return einsum(equation, *operands)
+    return einsum(*given) if equation is None else einsum(*given, equation=equation)
+
+
+def _by_number(given):
+    """The equation of einsum(a, [0, 1], b, [1, 2], [0, 2]), and its operands."""
+    operands, terms = given[: len(given) // 2 * 2 : 2], given[1::2]
+    written = [_letters(term) for term in terms]
+    if len(given) % 2:
+        return f"{','.join(written)}->{_letters(given[-1])}", operands
+    numbers = [k for term in terms for k in term]
+    once = sorted(k for k in {*numbers} - {...} if numbers.count(k) == 1)
+    right = _letters([..., *once] if ... in numbers else once)
+    return f"{','.join(written)}->{right}", operands
+
+
+def _letters(term):
+    """A letter for each number of a list, and dots for its dots."""
+    if not isinstance(term, tuple | list):
+        raise GradcliError(
+            "arguments",
+            "einsum() without an equation takes a list of numbers after each tensor",
+            hint="as in einsum(a, [0, 1], b, [1, 2], [0, 2])",
+        )
+    known: dict[Any, str] = {**dict(enumerate(ascii_letters)), ...: "..."}
+    odd = [k for k in term if isinstance(k, bool) or k not in known]
+    if odd:
+        most = len(ascii_letters) - 1
+        raise GradcliError("arguments", f"einsum() takes numbers from 0 to {most}, not {odd[0]!r}")
+    return "".join(known[k] for k in term)
 
 
 # ---- sums over dimensions named by their place ---------------------------------------------------

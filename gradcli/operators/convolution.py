@@ -73,7 +73,12 @@ def _check(name, n, input, weight, groups, channels):
 
 
 def _with_bias(out, bias, n):
-    return out if bias is None else out + bias.reshape(shape=(bias.numel, *(1,) * n))
+    if bias is None:
+        return out
+    have, channels = shapes.text(bias.shape), out.shape[-n - 1]
+    message = f"a bias of shape {have} does not go with {channels} channels of the output"
+    shapes.require_equal(bias.shape, (channels,), message)
+    return out + bias.reshape(shape=(channels, *(1,) * n))
 
 
 def _batched(rule, n):
@@ -222,6 +227,8 @@ def _transposed(n):
             raise GradcliError("arguments", "output_padding must be below stride or dilation")
         inner = zip(input.shape[-n:], kernel.stride, kernel.spread, kernel.edges, more)
         size = tuple(m * s + spread - a - b + p for m, s, spread, (a, b), p in inner)
+        if min(size) < 1:
+            raise GradcliError("shape", f"{name}() leaves nothing here: {shapes.text(size)}")
         return _with_bias(_spread(kernel, weight, input, size), bias, n)
 
     meaning.__name__ = name

@@ -4,7 +4,7 @@ The outputs of a decomposition are operators of their own: the gradient is the s
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from .elements import Unwritten
 from .families import none_at_all, operator, shorthand
@@ -18,6 +18,7 @@ from .lapack import (
     of_each_matrix,
     packed_lu,
     reflections,
+    square,
 )
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
@@ -65,17 +66,26 @@ def row_exchanges(g, y, packed, pivots):
     return None, None
 
 
-@operator(
+def _of_lu(name, place, **fields):
+    """One of the three matrices of P @ L @ U."""
+    return operator(
+        symbolic=PIVOTS,
+        dtype="float",
+        torch=LINALG + "lu",
+        spelling=f"linalg.lu({{0}}).{name}",
+        flops=of_each_matrix(elimination),
+        numpy=f"scipy.linalg.lu({{0}})[{place}]",
+        jax="",
+        **fields,
+    )
+
+
+@_of_lu(
+    "P",
+    0,
     shape=lambda s: (*matrix(s)[:-1], s[-2]),
     value=lambda x: _permutation(_exchanges(x), x.shape[-2]),
-    symbolic=PIVOTS,
-    dtype="float",
-    torch=LINALG + "lu",
-    spelling="linalg.lu({0}).P",
     examples=(("linalg.lu(x).P @ x", "x=2x2"),),
-    flops=of_each_matrix(elimination),
-    numpy="scipy.linalg.lu({0})[0]",
-    jax="",
 )
 def lu_p(g, y, x):
     """P of the decomposition P @ L @ U: a permutation matrix; no gradient."""
@@ -112,21 +122,16 @@ def _lower(packed):
     return np.tril(packed[..., :k], -1) + np.eye(packed.shape[-2], k)
 
 
-@operator(
+@_of_lu(
+    "L",
+    1,
     shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
     value=lambda x: _lower(_packed(x)),
-    symbolic=PIVOTS,
-    dtype="float",
-    torch=LINALG + "lu",
-    spelling="linalg.lu({0}).L",
     examples=(
         ("linalg.lu(x)[1]", "x=3x3"),
         ("linalg.lu(x).L", "x=2x3x2"),
         ("linalg.lu(x)[1]", "x=2x3"),
     ),
-    flops=of_each_matrix(elimination),
-    numpy="scipy.linalg.lu({0})[1]",
-    jax="",
 )
 def lu_l(g, y, x):
     """L of the decomposition P @ L @ U with rows exchanged: lower triangular, 1 on the diagonal."""
@@ -144,21 +149,16 @@ def lu_l(g, y, x):
     return lu_p(x) @ solve_triangular(U.mT, inner, upper=False, left=False)
 
 
-@operator(
+@_of_lu(
+    "U",
+    2,
     shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
     value=lambda x: np.triu(_packed(x)[..., : min(x.shape[-2:]), :]),
-    symbolic=PIVOTS,
-    dtype="float",
-    torch=LINALG + "lu",
-    spelling="linalg.lu({0}).U",
     examples=(
         ("linalg.lu(x)[2]", "x=3x3"),
         ("linalg.lu(x).U", "x=2x2x3"),
         ("linalg.lu(x)[2]", "x=3x2"),
     ),
-    flops=of_each_matrix(elimination),
-    numpy="scipy.linalg.lu({0})[2]",
-    jax="",
 )
 def lu_u(g, y, x):
     """U of the decomposition P @ L @ U with rows exchanged: upper triangular."""
@@ -235,7 +235,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
 @shorthand("linalg.lu_solve", alone=True)
 def solve_by_lu(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A; adjoint, A.mT @ x."""
-    LU, B = as_node(LU), as_node(B)
+    LU, B, pivots = as_node(LU), as_node(B), as_node(pivots)
+    message = f"lu_solve() needs a pivot for each row of {shapes.text(square(LU.shape))}, not "
+    shapes.require_equal(pivots.shape, LU.shape[:-1], message + shapes.text(pivots.shape))
     if not left:
         return solve_by_lu(LU, pivots, B.mT, adjoint=not adjoint).mT
     P, L, U = lu_unpack(LU, pivots)
@@ -257,12 +259,6 @@ def lu_solve(b, LU_data, LU_pivots):
 
 def _size(s, mode):
     return s[-2] if mode == "complete" else min(s[-2:])
-
-
-def _qr(place):
-    return lambda x, *, mode: np.linalg.qr(x, mode="complete" if mode == "complete" else "reduced")[
-        place
-    ]
 
 
 def _check_rule(x, mode):
@@ -290,16 +286,29 @@ def _mirrored(x):
 REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
 
 
-@operator(
+def _of_qr(name, place, **fields):
+    """One of the two matrices of Q @ R."""
+
+    def value(x, *, mode):
+        return np.linalg.qr(x, mode="complete" if mode == "complete" else "reduced")[place]
+
+    return operator(
+        value=value,
+        symbolic=REFLECTED,
+        dtype="float",
+        torch=LINALG + "qr",
+        spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
+        numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",
+        **fields,
+    )
+
+
+@_of_qr(
+    "Q",
+    0,
     shape=lambda s, *, mode: (*matrix(s)[:-1], _size(s, mode)),
-    value=_qr(0),
-    symbolic=REFLECTED,
-    dtype="float",
-    torch=LINALG + "qr",
-    spelling="linalg.qr({0}, mode={mode}).Q",
     examples=(("linalg.qr(x)[0]", "x=3x2"), ("qr(x).Q", "x=2x2x3")),
     flops=of_each_matrix(lambda m, n: 2 * reflections(m, n)),
-    numpy="np.linalg.qr({0}, {mode?})[0]",
 )
 def qr_q(g, y, x, *, mode="reduced"):
     """Q of the decomposition Q @ R: orthogonal columns of length 1."""
@@ -314,16 +323,12 @@ def qr_q(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1)
 
 
-@operator(
+@_of_qr(
+    "R",
+    1,
     shape=lambda s, *, mode: (*matrix(s)[:-2], _size(s, mode), s[-1]),
-    value=_qr(1),
-    symbolic=REFLECTED,
-    dtype="float",
-    torch=LINALG + "qr",
-    spelling="linalg.qr({0}, mode={mode}).R",
     examples=(("linalg.qr(x)[1]", "x=3x2"), ("qr(x).R", "x=2x2x3")),
     flops=of_each_matrix(reflections),
-    numpy="np.linalg.qr({0}, {mode?})[1]",
 )
 def qr_r(g, y, x, *, mode="reduced"):
     """R of the decomposition Q @ R: upper triangular."""

@@ -1,31 +1,54 @@
 """Distances between vectors, and losses that are made of them."""
 
 from functools import cache
+from math import inf, nan
 
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import abs, minimum, sign, where
-from .families import composite, reduction, shorthand
+from .families import composite, one_of, reduction, require, shorthand
 from .leaves import Array
-from .losses import TINY, held_above, reduced
+from .losses import TINY, held_above, loss, reduced
 from .norms import vector_norm
 from .pointwise import F
 
 # ---- length of a difference ----------------------------------------------------------------------
 
 
+def _largest_size(x, axis, keepdims, *, skip_nan):
+    largest = np.fmax if skip_nan else np.maximum
+    return largest.reduce(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
+
+
 @reduction(
-    lambda x, axis, keepdims: np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0),
-    symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, ord=float("inf")),
-    expand=lambda x, *, dim, keepdim: abs(x).amax(dim=dim, keepdim=keepdim),
+    _largest_size,
+    symbolic=lambda sp, *xs, skip_nan: vector_norm.symbolic(sp, *xs, ord=inf),
+    expand=lambda x, *, dim, keepdim, skip_nan: abs(x).amax(dim=dim, keepdim=keepdim),
     torch=None,
     examples=(("largest_size(x, dim=1)", "x=2x3"),),
     method=False,
 )
-def largest_size(g, y, x, dim):
+def largest_size(g, y, x, dim, *, skip_nan=False):
     """The largest |x| along dim; where several are, each takes the whole gradient."""
-    return g * sign(x) * abs(x).eq(y)
+    return _unless_nan(y - abs(x), g * sign(x) * abs(x).eq(y))
+
+
+@reduction(
+    lambda x, axis, keepdims: np.sum(np.abs(x), axis=axis, keepdims=keepdims),
+    symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, ord=1),
+    expand=lambda x, *, dim, keepdim: abs(x).sum(dim=dim, keepdim=keepdim),
+    torch=None,
+    examples=(("total_size(x, dim=1)", "x=2x3"),),
+    method=False,
+)
+def total_size(g, y, x, dim):
+    """The sum of |x| along dim, with a gradient of nan at nan, where abs has 0."""
+    return _unless_nan(x, g * sign(x))
+
+
+def _unless_nan(x, value):
+    return where(x.eq(x), value, nan)
 
 
 @composite(
@@ -39,17 +62,23 @@ def length(x):
     return vector_norm(x, dim=-1)
 
 
-def _length(x, p):
-    """The length of each vector in the last dimension, as cdist and pdist have it."""
+def _length(x, p, *, skip_nan=False):
+    """The length of each vector in the last dimension, as cdist and pdist have it; where the
+    largest element is it, only pdist counts nan as the largest.
+    """
     if not p >= 0:
         raise GradcliError("arguments", f"a distance needs p of at least 0, not {p}")
     if p == 0:
-        return sign(abs(x)).sum(dim=-1)
-    if p == float("inf"):
-        return largest_size(x, dim=-1)
+        return abs(x).ceil().clamp(max=1).sum(dim=-1)
+    if p == 1:
+        return total_size(x, dim=-1)
+    if p == inf:
+        return largest_size(x, dim=-1, skip_nan=skip_nan)
     return length(x) if p == 2 else vector_norm(x, dim=-1, ord=p)
 
 
+EUCLID = "use_mm_for_euclid_dist"
+COMPUTE_MODES = (f"{EUCLID}_if_necessary", EUCLID, f"donot_{EUCLID}", None, 0, 1, 2)
 COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
 
 
@@ -59,6 +88,7 @@ COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
     kink=lambda y, *_, **attrs: y.eq(0),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
     saved=("x1", "x2", "output"),
+    settle=one_of(compute_mode=COMPUTE_MODES),
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""
@@ -67,7 +97,7 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     have, want = x1.shape[-1], x2.shape[-1]
     if have != want:
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
-    return _length(x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3), p)
+    return _length(x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3), p, skip_nan=True)
 
 
 @cache
@@ -122,6 +152,7 @@ def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
+    require(eps >= 0, f"eps of cosine_similarity() is 0 or above, not {eps}")
     shape = shapes.broadcast(x1.shape, x2.shape)
     directions = []
     for x in (x1.expand(shape=shape), x2.expand(shape=shape)):
@@ -133,8 +164,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
 # ---- losses --------------------------------------------------------------------------------------
 
 
-@composite(
-    torch=F + "cosine_embedding_loss",
+@loss(
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
@@ -156,8 +186,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
     return reduced(near + apart, reduction)
 
 
-@composite(
-    torch=F + "triplet_margin_loss",
+@loss(
     order="anchor positive negative margin p eps swap size_average reduce reduction",
     examples=(
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),

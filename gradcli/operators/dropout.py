@@ -2,11 +2,13 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node
+from ..graphs.operator import check_in_place
 from .families import shorthand
 
 
 def _dropout(name, *names, training_by_default, sentence):
-    def meaning(input, p=0.5, training=training_by_default, *, train=None):
+    def meaning(input, p=0.5, training=training_by_default, inplace=False, *, train=None):
+        check_in_place(name, inplace)
         return _dropped(name, as_node(input), p, training if train is None else train)
 
     meaning.__name__, meaning.__doc__ = name, sentence

@@ -66,6 +66,30 @@ def elementwise(value: Callable | None = None, **fields):
     return declare
 
 
+def require(holds, said):
+    """Refuse arguments that PyTorch refuses."""
+    if not holds:
+        raise GradcliError("arguments", said)
+
+
+def is_whole(value):
+    """Whether an argument is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def one_of(**known):
+    """A `settle` that takes no other values of an attribute than these."""
+
+    def settle(**attrs):
+        for name, values in known.items():
+            if attrs[name] not in values:
+                said = " or ".join(map(repr, values))
+                raise GradcliError("arguments", f"{name} is {said}, not {attrs[name]!r}")
+        return attrs
+
+    return settle
+
+
 def _names(rule):
     return rule.__code__.co_varnames[: rule.__code__.co_argcount]
 
@@ -220,7 +244,7 @@ class Shorthand:
     ):
         self.function, self.name, self.sentence, self.numbers = (
             function,
-            function.__name__.rstrip("_"),
+            names[0] if alone else function.__name__.rstrip("_"),
             (function.__doc__ or "").strip(),
             numbers,
         )
@@ -234,6 +258,7 @@ class Shorthand:
 
     def __call__(self, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
+        self._check_switches(args, named)
         try:
             return self.function(*args, **named)
         except TypeError as error:
@@ -242,6 +267,19 @@ class Shorthand:
                 reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
                 raise GradcliError("arguments", f"{reason}") from None
             raise
+
+    def _check_switches(self, args, named):
+        for name, value in (*zip(self.parameters, args, strict=False), *named.items()):
+            if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
+                said = f"{name} of {self.name}() is True or False, not {value!r}"
+                raise GradcliError("arguments", said)
+
+    @property
+    def defaults(self) -> dict[str, object]:
+        """What its parameters are where they are not given."""
+        given = self.function.__defaults__ or ()
+        by_place = dict(zip(reversed(self.parameters), reversed(given), strict=False))
+        return by_place | (self.function.__kwdefaults__ or {})
 
 
 def shorthand(*names: str, alone: bool = False, numbers: tuple[str, ...] = ()):

@@ -4,7 +4,7 @@ import math
 
 from ..lazy import np, scipy_special
 from . import elements
-from .families import composite, elementwise
+from .families import composite, elementwise, is_whole, require
 
 POSITIVE = (0.5, 3.0)
 
@@ -94,11 +94,17 @@ def _symbolic_polygamma(sp, x, *, n):
     return elements.named("polygamma")(sp, sp.Integer(n), x)
 
 
+def _derivative(*, n):
+    require(is_whole(n) and n >= 0, f"n of polygamma() is a whole number, 0 or above, not {n!r}")
+    return {"n": n}
+
+
 @elementwise(
     _polygamma,
     symbolic=_symbolic_polygamma,
     dtype="float",
     order="n x",
+    settle=_derivative,
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
     numpy="scipy.special.polygamma({n}, {0})",
@@ -115,6 +121,7 @@ def polygamma(g, y, x, *, n):
 )
 def mvlgamma(x, *, p):
     """Logarithm of the gamma function of matrices with p rows."""
+    require(is_whole(p) and p > 0, f"p of mvlgamma() is a whole number above 0, not {p!r}")
     total = lgamma(x)
     for k in range(1, p):
         total = total + lgamma(x - k / 2)

@@ -6,34 +6,42 @@ differentiation" (2008), cited below as Giles with the section.
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from ..lazy import np, scipy_linalg
+from ..lazy import np
 from . import matrix_elements
 from .arithmetic import where
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import composite, operator, shorthand
 from .lapack import (
     LINALG,
     each_matrix,
     elimination,
-    linalg,
     matrix,
     of_each_matrix,
     packed_lu,
+    solved,
+    solved_by_lu,
     square,
 )
 from .matrix import outer_product
 from .ordering import permute
 from .shaping import reshape
 
+EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
+
 
 def _inverse(x, *, check):
-    return linalg("inv", x) if check else each_matrix(_inverse_or_inf, x.shape[-2:], x)
+    return solved(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape), check=check)
 
 
-def _inverse_or_inf(x):
-    """As LAPACK continues where a pivot is 0: with inf and nan. PyTorch transposes first."""
-    factors, rows, _ = packed_lu(x.T)
-    return scipy_linalg.lapack.dgetrs(factors, rows, np.eye(len(x)))[0].T if x.size else x
+def _inverse_turned(x, scale, *, lift):
+    """As LAPACK continues where a pivot is 0: with inf and nan, unless it is lifted above 0."""
+
+    def one(m, s):
+        packed, exchanges, _ = packed_lu(m.T)
+        packed = packed + lift * np.diag(np.diagonal(packed) == 0)
+        return solved_by_lu(packed, exchanges, np.diag(np.full(len(m), s[0, 0])), turned=False)
+
+    return each_matrix(one, x.shape[-2:], x, np.asarray(scale)[..., None, None]) if x.size else x
 
 
 @operator(
@@ -54,9 +62,50 @@ def inv(g, y, x, *, check):
     return -(y.mT @ g @ y.mT)
 
 
+def _scaled_inverse(x, scale):
+    scale = scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
+    return scale * inv(x, check=False).mT
+
+
+@composite(
+    value=_inverse_turned,
+    torch=None,
+    index=lambda lower, i, x, scale, *, lift: _scaled_inverse(x, scale),
+    examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
+    flops=of_each_matrix(lambda n, _: 2 * n**3),
+)
+def inverse_turned(x, scale, *, lift=0.0):
+    """scale * inv(x).mT, with a scale for each matrix; pivots that are 0 are lifted above it."""
+    return _scaled_inverse(x, scale)
+
+
+def _pivots(x):
+    """Of x.T, as PyTorch has them; the last is negative after an odd number of exchanges."""
+
+    def one(m):
+        packed, exchanges, _ = packed_lu(m.T)
+        pivots = np.diagonal(packed).copy()
+        pivots[-1:] *= (-1) ** np.count_nonzero(exchanges != np.arange(len(m)))
+        return pivots[:, None]
+
+    return each_matrix(one, (x.shape[-1], 1), x)[..., 0]
+
+
+def _det(x):
+    return np.linalg.det(x) if np.isfinite(x).all() else np.prod(_pivots(x), axis=-1)
+
+
+def _slogdet(x):
+    if np.isfinite(x).all():
+        return np.linalg.slogdet(x)
+    pivots = _pivots(x)
+    sign = np.prod(np.where(np.isnan(pivots), 0, np.sign(pivots)), axis=-1)
+    return sign, np.sum(np.log(np.abs(pivots)), axis=-1)
+
+
 @operator(
     shape=lambda s: square(s)[:-2],
-    value=lambda x: np.linalg.det(x),
+    value=_det,
     dtype="float",
     torch=LINALG + "det",
     symbolic=matrix_elements.determinant,
@@ -68,18 +117,12 @@ def inv(g, y, x, *, check):
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""
-    scale = _for_each_matrix(g * y, x)
-    return where(scale.eq(0), 0, scale * inv(x, check=False).mT)
-
-
-def _for_each_matrix(g, x):
-    """What belongs to a whole matrix, to be multiplied by its elements."""
-    return g.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else g
+    return inverse_turned(x, g * y, lift=EPSILON)
 
 
 @operator(
     shape=lambda s: square(s)[:-2],
-    value=lambda x: np.linalg.slogdet(x)[0],
+    value=lambda x: _slogdet(x)[0],
     dtype="float",
     torch="torch.linalg.slogdet",
     symbolic=matrix_elements.sign_of_determinant,
@@ -95,7 +138,7 @@ def determinant_sign(g, y, x):
 
 @operator(
     shape=lambda s: square(s)[:-2],
-    value=lambda x: np.linalg.slogdet(x)[1],
+    value=lambda x: _slogdet(x)[1],
     dtype="float",
     torch="torch.linalg.slogdet",
     symbolic=matrix_elements.log_size_of_determinant,
@@ -106,7 +149,7 @@ def determinant_sign(g, y, x):
 )
 def log_abs_determinant(g, y, x):
     """Logarithm of the size of the determinant."""
-    return _for_each_matrix(g, x) * inv(x, check=False).mT
+    return inverse_turned(x, g)
 
 
 @shorthand()
@@ -118,7 +161,7 @@ def slogdet(A):
 
 
 def _logdet(x):
-    sign, logabs = np.linalg.slogdet(x)
+    sign, logabs = _slogdet(x)
     return np.where(sign < 0, np.nan, logabs)
 
 
@@ -134,7 +177,7 @@ def _logdet(x):
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
     scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
-    return _for_each_matrix(scale, x) * inv(x, check=False).mT
+    return inverse_turned(x, scale)
 
 
 def _solution_shape(a, b, *, left):
@@ -164,7 +207,9 @@ def _solve(a, b, *, left):
         turned = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True)
         return np.swapaxes(turned, -1, -2)
     vector = _is_vector(np.shape(a), np.shape(b))
-    x = linalg("solve", a, b[..., None] if vector else b)
+    b = b[..., None] if vector else b
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = solved(a, np.broadcast_to(b, batch + b.shape[-2:]))
     return x[..., 0] if vector else x
 
 
@@ -239,7 +284,7 @@ def zero_pivot(g, y, x):
 @shorthand()
 def inv_ex(A, *, check_errors=False):
     """Inverse, and 0 where there is one."""
-    return Outputs((inv(A), zero_pivot(A)), ("inverse", "info"))
+    return Outputs((inv(A, check=check_errors), zero_pivot(A)), ("inverse", "info"))
 
 
 @shorthand()

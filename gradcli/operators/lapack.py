@@ -74,16 +74,49 @@ def singular_vectors(m, n):
 # ---- arrays --------------------------------------------------------------------------------------
 
 
-def linalg(name, *arrays):
-    """NumPy's function of that name."""
+def _singular():
+    return GradcliError(
+        "singular",
+        "the matrix is singular: it has no inverse",
+        hint="PyTorch: The diagonal element is zero, the solve could not be completed",
+    )
+
+
+def solved(a, b, *, check=True):
+    """x such that a @ x is b, for batches of matrices. Raises GradcliError `singular`; without
+    `check` a pivot of 0 answers inf and nan.
+    """
+    if not (check and np.isfinite(a).all() and np.isfinite(b).all()):
+        return each_matrix(lambda m, c: _solved(m, c, check), b.shape[-2:], a, b)
     try:
-        return getattr(np.linalg, name)(*arrays)
+        return np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
-        raise GradcliError(
-            "singular",
-            "the matrix is singular: it has no inverse",
-            hint="PyTorch: The diagonal element is zero, the solve could not be completed",
-        ) from None
+        raise _singular() from None
+
+
+def _solved(a, b, check):
+    """By the LU decomposition that PyTorch has: for a transpose, that of the matrix itself."""
+    turned = not a.flags.c_contiguous
+    factors, exchanges, zero = packed_lu(a.T if turned else a)
+    if zero and check:
+        raise _singular()
+    return solved_by_lu(factors, exchanges, b, turned=turned)
+
+
+def solved_by_lu(packed, exchanges, b, *, turned):
+    """x such that A @ x is b, from the LU decomposition of A; turned, of A.T."""
+    if not b.size:
+        return b
+    rows = list(range(len(b)))
+    for k, other in enumerate(exchanges):
+        rows[k], rows[other] = rows[other], rows[k]
+    trsm = scipy_linalg.blas.dtrsm
+    if not turned:
+        return trsm(1.0, packed, trsm(1.0, packed, b[rows], lower=1, diag=1))
+    half = trsm(1.0, packed, trsm(1.0, packed, b, trans_a=1), lower=1, diag=1, trans_a=1)
+    x = np.empty_like(half)
+    x[rows] = half
+    return x
 
 
 def packed_lu(x):
@@ -91,7 +124,23 @@ def packed_lu(x):
     rows, columns = x.shape
     if not x.size:
         return np.zeros(x.shape), np.arange(min(rows, columns)), 0
-    return scipy_linalg.lapack.dgetrf(x)
+    return scipy_linalg.lapack.dgetrf(x) if np.isfinite(x).all() else _eliminated(x)
+
+
+def _eliminated(x):
+    """As packed_lu, for inf and nan, with which LAPACK's libraries go on in different ways."""
+    x, exchanges = np.array(x), []
+    for k in range(min(x.shape)):
+        pivot = k
+        for row in range(k + 1, len(x)):
+            pivot = row if abs(x[row, k]) > abs(x[pivot, k]) else pivot
+        exchanges.append(pivot)
+        x[[k, pivot]] = x[[pivot, k]]
+        if x[k, k] != 0:
+            x[k + 1 :, k] /= x[k, k]
+        x[k + 1 :, k + 1 :] -= np.multiply.outer(x[k + 1 :, k], x[k, k + 1 :])
+    zeros = np.flatnonzero(np.diagonal(x) == 0)
+    return x, np.array(exchanges), int(zeros[0]) + 1 if zeros.size else 0
 
 
 def triangular(a, b, *, upper, left, unitriangular):

@@ -115,13 +115,13 @@ def lstsq(A, B, rcond=None, *, driver=None):
     right = B.unsqueeze(dim=-1) if vector else B
     x = pinv(A) @ right
     residuals = ((A @ x - right) ** 2).sum(dim=-2)
-    nothing = zeros(size=(0,))
+    nothing = residuals.reshape(shape=(residuals.numel,))[:0]  # whose gradient is 0 in PyTorch
     return Outputs(
         (
             x.squeeze(dim=-1) if vector else x,
             residuals if rows > columns and driver != "gelsy" else nothing,
-            nothing if driver == "gels" else matrix_rank(A),
-            svdvals(A).detach() if driver in ("gelsd", "gelss") else nothing,
+            zeros(size=(0,)) if driver == "gels" else matrix_rank(A),
+            svdvals(A).detach() if driver in ("gelsd", "gelss") else zeros(size=(0,)),
         ),
         ("solution", "residuals", "rank", "singular_values"),
     )

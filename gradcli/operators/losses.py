@@ -17,9 +17,22 @@ def reduced(losses: Node, reduction: str) -> Node:
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
-@composite(
+def loss(**fields):
+    """A loss of torch.nn.functional that is reduced, also as PyTorch's older `size_average` and
+    `reduce` say it, which keep their places in `order`.
+    """
+    return composite(settle=_as_reduction, torch=F + "{name}", **fields)
+
+
+def _as_reduction(*, size_average=None, reduce=None, **attrs):
+    if size_average is None and reduce is None:
+        return attrs
+    whole = "mean" if size_average is None or size_average else "sum"
+    return attrs | {"reduction": whole if reduce is None or reduce else "none"}
+
+
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "mse_loss",
     examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
     saved=("input", "target"),
 )
@@ -28,9 +41,8 @@ def mse_loss(input, target, *, reduction="mean"):
     return reduced((input - target) ** 2, reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "l1_loss",
     examples=(("l1_loss(a, b)", "a=2x3,b=2x3"), ("l1_loss(a, b, reduction='sum')", "a=3,b=3")),
 )
 def l1_loss(input, target, *, reduction="mean"):
@@ -53,8 +65,7 @@ def smooth_abs(g, y, x, *, beta):
     return g * where(abs(x) >= beta, sign(x), x / beta)
 
 
-@composite(
-    torch=F + "smooth_l1_loss",
+@loss(
     order="input target size_average reduce reduction beta",
     examples=(
         ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
@@ -110,10 +121,20 @@ def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
 # ---- probabilities -------------------------------------------------------------------------------
 
 
+def _check_alike(name, input, target):
+    have, want = shapes.text(target.shape), shapes.text(input.shape)
+    message = f"the target of {name}() has the shape of its input, {want}, not {have}"
+    shapes.require_equal(target.shape, input.shape, message)
+
+
 TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
 
 
 def _bce(x, t):
+    for name, values in (("input", x), ("target", t)):
+        if not np.all((values >= 0) & (values <= 1)):
+            said = f"all elements of the {name} of binary_cross_entropy() must be from 0 to 1"
+            raise GradcliError("arguments", said, hint="its input are probabilities: sigmoid(x)")
     with np.errstate(divide="ignore"):
         return -(t * np.maximum(np.log(x), -100) + (1 - t) * np.maximum(np.log1p(-x), -100))
 
@@ -133,8 +154,7 @@ def bce_terms(g, y, x, t):
     return to_x, g * ((1 - x).log() - x.log())
 
 
-@composite(
-    torch=F + "binary_cross_entropy",
+@loss(
     order="input target weight size_average reduce reduction",
     domain=(0.1, 0.9),
     examples=(
@@ -145,12 +165,12 @@ def bce_terms(g, y, x, t):
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
+    _check_alike("binary_cross_entropy", input, target)
     losses = bce_terms(input, target)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
-@composite(
-    torch=F + "binary_cross_entropy_with_logits",
+@loss(
     order="input target weight size_average reduce reduction pos_weight",
     examples=(
         ("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"),
@@ -162,6 +182,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
 ):
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
+    _check_alike("binary_cross_entropy_with_logits", input, target)
     losses = (
         (1 - target) * input - logsigmoid(input)
         if pos_weight is None
@@ -192,9 +213,8 @@ def _entropy(p):
     return where(p.eq(0), 0.0, p * p.log())
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction log_target",
-    torch=F + "kl_div",
     domain=(0.1, 0.9),
     examples=(
         ("kl_div(a, b, reduction='sum')", "a=2x3,b=2x3"),
@@ -213,8 +233,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     return reduced(losses, reduction)
 
 
-@composite(
-    torch=F + "poisson_nll_loss",
+@loss(
     order="input target log_input full size_average eps reduce reduction",
     domain=(1.1, 2.0),
     examples=(
@@ -234,8 +253,14 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
     return reduced(losses, reduction)
 
 
+def _not_negative(x):
+    if np.any(np.less(x, 0)):
+        raise GradcliError("arguments", "a length or a variance cannot be below 0")
+    return x
+
+
 @elementwise(
-    lambda x, *, min: np.maximum(x, min),
+    lambda x, *, min: np.maximum(_not_negative(x), min),
     expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
     caveat="the gradient flows as if nothing were held",
     kink=lambda y, x, *, min: x < min,
@@ -281,8 +306,7 @@ def _variance_of(input, var):
 # ---- margins -------------------------------------------------------------------------------------
 
 
-@composite(
-    torch=F + "hinge_embedding_loss",
+@loss(
     order="input target margin size_average reduce reduction",
     examples=(
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
@@ -295,9 +319,8 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     return reduced(apart + where(target.ne(-1), input, 0), reduction)
 
 
-@composite(
+@loss(
     order="input target size_average reduce reduction",
-    torch=F + "soft_margin_loss",
     examples=(
         ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
@@ -306,11 +329,16 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
+    shapes.require_equal(
+        shapes.broadcast(input.shape, target.shape),
+        input.shape,
+        f"a target of shape {shapes.text(target.shape)} is larger than the input of "
+        f"soft_margin_loss(), {shapes.text(input.shape)}",
+    )
     return reduced(log1p(exp(-target * input)), reduction)
 
 
-@composite(
-    torch=F + "margin_ranking_loss",
+@loss(
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),

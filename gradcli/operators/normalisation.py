@@ -1,10 +1,10 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import Outputs, shapes
 from .activations import along_channels
 from .arithmetic import where
-from .families import composite, operator, shorthand
+from .families import composite, operator, require, shorthand
 from .leaves import zeros
 from .norms import vector_norm
 from .pointwise import F
@@ -110,6 +110,7 @@ def batch_norm(
         "batch_norm", input, running_mean, running_var, weight, bias
     )
     if training:
+        require(eps > 0, f"eps of batch_norm() must be above 0 in training, not {eps}")
         _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
         scaled = standardize(input, dim=_all_but(1, input), eps=eps)
     else:
@@ -232,7 +233,22 @@ def normalize(input, *, p=2.0, dim=1, eps=1e-12):
     return input / vector_norm(input, ord=p, dim=dim, keepdim=True).clamp(min=eps)
 
 
+def _through_renorm(g, y, input, *, p, dim, maxnorm):
+    across, length = _lengths(input, p, dim)
+    along = (g * input).sum(dim=across, keepdim=True)
+    to_length = vector_norm.rule(along, length, input, dim=across, keepdim=True, ord=p)
+    scale = 1 / (length + 1e-7)
+    return where(length > maxnorm, maxnorm * scale * (g - scale * to_length), g)
+
+
+def _lengths(input, p, dim):
+    """The dimensions across dim, and the length of each slice."""
+    across = _all_but(shapes.axis(dim, input.ndim), input)
+    return across, vector_norm(input, ord=p, dim=across, keepdim=True)
+
+
 @composite(
+    rule=_through_renorm,
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
 )
@@ -242,8 +258,7 @@ def renorm(input, *, p, dim, maxnorm):
         raise GradcliError("shape", "renorm() needs at least two dimensions")
     if p <= 0 or maxnorm < 0:
         raise GradcliError("arguments", "renorm() needs p above 0 and maxnorm of at least 0")
-    across = _all_but(shapes.axis(dim, input.ndim), input)
-    length = vector_norm(input, ord=p, dim=across, keepdim=True)
+    _, length = _lengths(input, p, dim)
     return input * where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
 
 
@@ -278,24 +293,3 @@ def _statistics(x, dim, eps, keepdim=False):
     mean, scale = x.mean(dim=dim, keepdim=keepdim), _inverse_deviation(x, dim, eps)
     scale = scale if keepdim else scale.reshape(shape=mean.shape)
     return mean.detach(), scale.detach()
-
-
-@shorthand("torch.batch_norm", alone=True)
-def torch_batch_norm(
-    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-):
-    """batch_norm with its arguments in another order."""
-    return batch_norm(
-        as_node(input), running_mean, running_var, weight, bias, training=training, eps=eps
-    )
-
-
-@shorthand("torch.instance_norm", alone=True)
-def torch_instance_norm(
-    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-):
-    """instance_norm with its arguments in another order."""
-    return instance_norm(
-        as_node(input), running_mean, running_var, weight, bias,
-        use_input_stats=use_input_stats, eps=eps,
-    )  # fmt: skip

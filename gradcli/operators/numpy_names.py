@@ -9,7 +9,7 @@ from ..lazy import np
 from .families import shorthand
 from .leaves import numbers
 from .matrix import matmul
-from .ordering import permute, t
+from .ordering import permute, turned
 from .reductions import amax, amin
 from .rounding import round_
 from .running import cumsum
@@ -46,7 +46,7 @@ def population_deviation(a, dim=None, *, ddof=0, keepdim=False):
 @shorthand("np.transpose", "np.permute_dims", alone=True)
 def with_axes(a, axes=None):
     """Dimensions in another order; reversed, if none is given."""
-    return t(a) if axes is None else permute(a, dims=axes)
+    return turned(a) if axes is None else permute(a, dims=axes)
 
 
 @shorthand("np.split", "np.array_split", alone=True)

@@ -13,6 +13,7 @@ from ..lazy import np
 from . import elements
 from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand
+from .joining import cat
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, quick_select
 
@@ -31,6 +32,7 @@ def selected(
     *,
     call,
     examples,
+    kink=tied,
     caveat=ONE_OF_EQUALS,
     numpy=None,
     **fields,
@@ -80,7 +82,7 @@ def selected(
     )(indices)
     of_places = composite(
         caveat=caveat,
-        kink=tied if "keepdim" in fields else None,
+        kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
@@ -158,6 +160,19 @@ def _of_some(s, *, dim, keepdim, **_):
 # ---- sort ----------------------------------------------------------------------------------------
 
 
+def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
+    """Which of the first elements in order have an equal one beside them."""
+    place = shapes.axis(dim, x.ndim)
+    if not x.ndim or x.shape[place] < 2:
+        return y < y
+    ranked = sort_values(x, dim=place, descending=descending or largest)
+    before = (slice(None),) * place
+    beside = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
+    none = ranked[(*before, slice(1))] < ranked[(*before, slice(1))]
+    hit = cat([none, beside], dim=place) | cat([beside, none], dim=place)
+    return hit[(*before, slice(y.shape[place]))]
+
+
 sort_values, sort_indices = selected(
     "sort",
     lambda s, *, dim, descending: same_with_axis(s, dim=dim),
@@ -167,10 +182,17 @@ sort_values, sort_indices = selected(
     numpy=lambda *, dim, descending: (
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
     ),
+    kink=_tied_ranks,
+    caveat="of equal elements each takes the gradient of the place that PyTorch gives it",
     examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
     dim=-1,
     descending=False,
 )  # fmt: skip
+
+
+def in_order(x):
+    """The elements in order along the last dimension; of equal ones no kink is spoken of."""
+    return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 
 @shorthand()
@@ -219,6 +241,7 @@ topk_values, topk_indices = selected(
     numpy=lambda *, largest, **_: (
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
     ),
+    kink=_tied_ranks,
     examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
     k=REQUIRED,
     dim=-1,
@@ -338,9 +361,22 @@ def nanmedian(input, dim=None, keepdim=False):
     return _pair(along_nanmedian, input, dim=dim, keepdim=keepdim)
 
 
+def _inserted(row):
+    """The places as an insertion sort by < puts them in order, which does not pass nan."""
+    order: list[int] = []
+    for place, x in enumerate(row):
+        at = len(order)
+        while at and x < row[order[at - 1]]:
+            at -= 1
+        order.insert(0 if order and x < row[order[0]] else at, place)
+    return order
+
+
 def _mode(rows):
     """The last of the longest run among elements in order."""
     order = _order(rows)
+    for at in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
+        order[at] = _inserted(rows[at])
     ranked = np.take_along_axis(rows, order, axis=-1)
     rank = np.arange(rows.shape[-1])
     starts = np.concatenate(

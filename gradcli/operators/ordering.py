@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .families import composite, movement, shorthand
+from .families import composite, is_whole, movement, require, shorthand
 from .pointwise import F
 
 
@@ -78,8 +78,21 @@ def _places(dims, ndim):
     return found if ndim else ()
 
 
-@shorthand("T")
+@shorthand()
 def t(input):
+    """The transpose of a matrix; a vector as it is."""
+    return turned(_at_most_a_matrix(input))
+
+
+def _at_most_a_matrix(x):
+    if x.ndim > 2:
+        have = shapes.text(x.shape)
+        raise GradcliError("shape", f"t() and H are for matrices, and the shape is {have}")
+    return x
+
+
+@shorthand("T", alone=True)
+def turned(input):
     """Dimensions in reverse order; for a matrix, its transpose."""
     if input.ndim == 2:
         return transpose(input, dim0=0, dim1=1)
@@ -195,6 +208,7 @@ def rot90(input, k=1, dims=(0, 1), *, axes=None):
     input, dims = as_node(input), dims if axes is None else axes
     if len(dims) != 2 or len(_places(dims, input.ndim)) != 2:
         raise GradcliError("arguments", f"rot90() turns two different dimensions, not {dims}")
+    require(is_whole(k), f"rot90() turns a whole number of times, not {k!r}")
     first, second = dims
     if k % 4 == 0:
         return input

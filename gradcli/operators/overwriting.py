@@ -1,12 +1,12 @@
 """A part of a tensor written over: a slice, a view, what a mask covers."""
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import composite, none_at_all, operator, overwriting
+from .families import composite, none_at_all, operator, overwriting, shorthand
 from .leaves import zeros
-from .selecting import check_view, select
+from .selecting import check_view, owns_memory, select
 from .shaping import expand, reshape
 
 
@@ -89,6 +89,15 @@ def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
     view = {"size": size, "stride": stride, "storage_offset": storage_offset}
     seen = g.as_strided(**view)
     return zeros(size=x.shape).as_strided_scatter(seen, **view), seen
+
+
+@shorthand("as_strided_scatter", alone=True)
+def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
+    """input with src in place of what as_strided sees."""
+    whole = owns_memory(as_node(input), "as_strided_scatter")
+    return as_strided_scatter(
+        whole, src, size=size, stride=stride, storage_offset=storage_offset or 0
+    )
 
 
 def _strided_shape(s, src, size, stride, offset):

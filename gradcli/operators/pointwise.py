@@ -5,7 +5,7 @@ import math
 from ..lazy import np
 from . import elements
 from .arithmetic import steps, where
-from .families import SAMPLES, composite, elementwise
+from .families import SAMPLES, composite, elementwise, one_of
 
 
 @elementwise()
@@ -241,6 +241,7 @@ F = "torch.nn.functional."
     caveat="PyTorch takes 0; maximum(x, 0) takes 0.5 there, and clamp(x, min=0) takes 1",
     numpy="np.maximum({0}, 0)",
     jax="jax.nn.relu",
+    order="x inplace",
 )
 def relu(g, y, x):
     """max(x, 0)."""
@@ -256,6 +257,7 @@ def relu(g, y, x):
     caveat="PyTorch takes negative_slope",
     numpy="np.where({0} > 0, {0}, {negative_slope} * {0})",
     jax="jax.nn.leaky_relu({0}, {negative_slope})",
+    order="x negative_slope inplace",
 )
 def leaky_relu(g, y, x, *, negative_slope=0.01):
     """x where it is above 0, otherwise negative_slope * x."""
@@ -270,6 +272,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     saved=("x",),
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
     jax="jax.nn.elu({0}, {alpha})",
+    order="x alpha inplace",
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
@@ -316,6 +319,7 @@ def erf(g, y, x):
     lambda x, *, approximate: _gelu(x, approximate),
     torch=F + "gelu",
     dtype="float",
+    settle=one_of(approximate=("none", "tanh")),
     expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
 )
 def gelu(g, y, x, *, approximate="none"):
@@ -348,6 +352,7 @@ def _gelu_meaning(x, approximate):
     aliases=("swish",),
     expand=lambda x: x * sigmoid(x),
     jax="jax.nn.silu",
+    order="x inplace",
 )
 def silu(g, y, x):
     """x * sigmoid(x)."""

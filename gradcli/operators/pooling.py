@@ -304,7 +304,10 @@ def _adaptive(n):
     pool.__doc__ = "The largest element of each of output_size windows, and where it is."
     shorthand()(pool)
 
-    @shorthand(f"{name}_with_indices", alone=True)
+    # of these PyTorch has one under `torch`, which always gives both
+    names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
+
+    @shorthand(*names, alone=True)
     def both(input, output_size):
         """The largest element of each window and where it is."""
         return pool(input, output_size, True)

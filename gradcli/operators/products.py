@@ -6,13 +6,12 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from .arithmetic import where
 from .contractions import einsum
-from .families import composite, shorthand
+from .families import composite, is_whole, require, shorthand
 from .inverses import inv
 from .joining import stack
 from .lapack import square
 from .leaves import arange, eye
 from .matrix import bmm, matmul, mm, mv, outer
-from .shaping import expand
 
 # ---- a product added to something ----------------------------------------------------------------
 
@@ -103,7 +102,7 @@ def matrix_power(A, n):
     if not isinstance(n, int):
         raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
     if n == 0:
-        return expand(eye(n=A.shape[-1]), shape=A.shape)
+        return A**0 * eye(n=A.shape[-1])
     power, found, left = (inv(A) if n < 0 else A), None, abs(n)
     while True:
         if left % 2:
@@ -163,6 +162,11 @@ def vecdot(x, y, *, dim=-1):
 @shorthand("linalg.vander", alone=True)
 def powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
+    require(N is None or (is_whole(N) and N > 1), f"N of vander() must be above 1, not {N!r}")
+    return _powers(x, N)
+
+
+def _powers(x, N):
     x = as_node(x) if as_node(x).ndim else as_node(x).unsqueeze(dim=0)
     count = x.shape[-1] if N is None else N
     return x.unsqueeze(dim=-1) ** arange(end=count)
@@ -171,7 +175,8 @@ def powers(x, *, N=None):
 @shorthand("np.vander")
 def vander(x, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
-    found = powers(x, N=N)
+    require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
+    found = _powers(x, N)
     return found if increasing else found.flip(dims=(-1,))
 
 
@@ -184,5 +189,12 @@ def vander(x, N=None, increasing=False):
 )
 def bilinear(input1, input2, weight, bias=None):
     """Each output a sum of all products of an element of input1 and one of input2, weighted."""
+    have = f"{shapes.text(input1.shape)} and {shapes.text(input2.shape)}"
+    message = f"bilinear() needs inputs alike but for the last size, not shapes {have}"
+    shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)
+    if bias is not None:
+        have, want = shapes.text(bias.shape), shapes.text(weight.shape[:1])
+        message = f"the bias of bilinear() has shape {want} here, not {have}"
+        shapes.require_equal(bias.shape, weight.shape[:1], message)
     found = einsum("...i,oij,...j->...o", input1, weight, input2)
     return found if bias is None else found + bias

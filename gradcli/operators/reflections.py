@@ -10,6 +10,8 @@ from .triangular import triangle
 
 
 def _check(A, tau):
+    if matrix(A)[-2] < A[-1]:
+        raise GradcliError("shape", f"there are fewer rows than reflections in {shapes.text(A)}")
     if not tau or tau[-1] > min(matrix(A)[-2:]) or A[:-2] != tau[:-1]:
         have = f"{shapes.text(A)} and {shapes.text(tau)}"
         raise GradcliError("shape", f"tau needs a number for each reflection, not shapes {have}")

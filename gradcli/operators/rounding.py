@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..lazy import np
 from .arithmetic import FLAT, div, floor, round, steps
-from .families import composite, elementwise, shorthand
+from .families import composite, elementwise, is_whole, require, shorthand
 from .leaves import zeros
 
 
@@ -89,6 +89,7 @@ def div_(input, other, *, rounding_mode=None):
 @shorthand()
 def round_(input, *, decimals=0):
     """The nearest number with so many decimals, the even one of two."""
+    require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")
     if decimals < 0:
         return round(input / 10**-decimals) * 10**-decimals
     return round(input * 10**decimals) / 10**decimals if decimals else round(input)

@@ -1,7 +1,7 @@
 """Elements chosen by whole numbers and masks."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import Outputs, as_node, shapes, walk
 from ..lazy import np
 from . import elements
 from .arithmetic import where
@@ -252,6 +252,24 @@ def as_strided(x, *, size, stride, storage_offset=0):
         along = reshape(arange(end=n), shape=(n, *(1,) * (len(size) - d - 1)))
         places = places + along * step
     return take(x, places)
+
+
+def owns_memory(x, name):
+    """x, if its elements lie in memory in their order; PyTorch counts through memory here."""
+    if any(n.op.shares_memory(n) for n in walk([x])):
+        raise GradcliError(
+            "unsupported",
+            f"{name}() counts through memory, and in PyTorch this tensor has that of another",
+            hint="take(x, index) names elements of x itself",
+        )
+    return x
+
+
+@shorthand("as_strided", alone=True)
+def as_strided_of_own(input, size, stride, storage_offset=None):
+    """A view with steps of its own through all elements in a row."""
+    whole = owns_memory(as_node(input), "as_strided")
+    return as_strided(whole, size=size, stride=stride, storage_offset=storage_offset or 0)
 
 
 def _window_shape(s, *, dimension, size, step):

@@ -16,23 +16,29 @@ NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
 ROOTS = Unwritten("singular values are roots of a polynomial")
 
 
-def _svd(place, full=False):
-    return lambda x: np.linalg.svd(x, full_matrices=full)[place]
+def _vectors(name, place, *, full=False, **fields):
+    """One of the two matrices of singular vectors, all of them or as many as singular values."""
+    how = "" if full else ", full_matrices=False"
+    return operator(
+        value=lambda x: np.linalg.svd(x, full_matrices=full)[place],
+        symbolic=ROOTS,
+        dtype="float",
+        torch=LINALG + "svd",
+        spelling=f"linalg.svd({{0}}{how}).{name}",
+        flops=of_each_matrix(singular_vectors),
+        numpy=f"np.linalg.svd({{0}}{how})[{place}]",
+        **fields,
+    )
 
 
-@operator(
+@_vectors(
+    "U",
+    0,
     shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
-    value=_svd(0),
-    symbolic=ROOTS,
-    dtype="float",
-    torch=LINALG + "svd",
-    spelling="linalg.svd({0}, full_matrices=False).U",
     examples=(
         ("linalg.svd(x, False)[0] ** 2", "x=3x2"),
         ("linalg.svd(x, False).U ** 2", "x=2x2x3"),
     ),
-    flops=of_each_matrix(singular_vectors),
-    numpy="np.linalg.svd({0}, full_matrices=False)[0]",
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
@@ -56,35 +62,26 @@ def svdvals(g, y, x):
     return svd_left(x) @ (g.unsqueeze(dim=-1) * svd_right(x))
 
 
-@operator(
+@_vectors(
+    "Vh",
+    2,
     shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
-    value=_svd(2),
-    symbolic=ROOTS,
-    dtype="float",
-    torch=LINALG + "svd",
-    spelling="linalg.svd({0}, full_matrices=False).Vh",
     examples=(
         ("linalg.svd(x, False)[2] ** 2", "x=2x3"),
         ("linalg.svd(x, False).Vh ** 2", "x=2x3x2"),
     ),
-    flops=of_each_matrix(singular_vectors),
-    numpy="np.linalg.svd({0}, full_matrices=False)[2]",
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
     return _from_right(g, svd_left(x), svdvals(x), y)
 
 
-@operator(
+@_vectors(
+    "U",
+    0,
+    full=True,
     shape=lambda s: (*matrix(s)[:-1], s[-2]),
-    value=_svd(0, full=True),
-    symbolic=ROOTS,
-    dtype="float",
-    torch=LINALG + "svd",
-    spelling="linalg.svd({0}).U",
     examples=(("linalg.svd(x).U[:, :2] ** 2", "x=3x2"),),
-    flops=of_each_matrix(singular_vectors),
-    numpy="np.linalg.svd({0})[0]",
     jax="",
 )
 def svd_left_all(g, y, x):
@@ -93,16 +90,12 @@ def svd_left_all(g, y, x):
     return _from_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
 
 
-@operator(
+@_vectors(
+    "Vh",
+    2,
+    full=True,
     shape=lambda s: (*matrix(s)[:-2], s[-1], s[-1]),
-    value=_svd(2, full=True),
-    symbolic=ROOTS,
-    dtype="float",
-    torch=LINALG + "svd",
-    spelling="linalg.svd({0}).Vh",
     examples=(("linalg.svd(x).Vh[:2] ** 2", "x=2x3"),),
-    flops=of_each_matrix(singular_vectors),
-    numpy="np.linalg.svd({0})[2]",
     jax="",
 )
 def svd_right_all(g, y, x):

@@ -145,7 +145,7 @@ def entr(g, y, x):
 
 def _slope_of_logit(g, y, x, *, eps):
     slope = (x + 0) * (1 - x)  # where x is -0, PyTorch divides by 0
-    if eps is None:
+    if eps is None or eps < 0:
         return g / where((x >= 0) & (x <= 1), slope, math.nan)
     return where((x < eps) | (x > 1 - eps), 0, g / slope)
 
@@ -158,5 +158,10 @@ def _slope_of_logit(g, y, x, *, eps):
 )
 def logit(x, *, eps=None):
     """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""
-    z = x if eps is None else clamp(x, eps, 1 - eps)
+    z = x if eps is None else _held(x, eps, 1 - eps)
     return log(z / (1 - z))
+
+
+def _held(x, low, high):
+    """x between two bounds; where they have changed places, below the first it is the first."""
+    return clamp(x, low, high) if low <= high else where(x < low, low, clamp(x, max=high))

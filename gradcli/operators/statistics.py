@@ -9,12 +9,15 @@ from . import elements
 from .arithmetic import ceil, floor, round, where
 from .families import composite, one_each, reduced, reduction, shorthand
 from .leaves import size
-from .order import sort_values
+from .order import in_order
 from .pairs import lerp
 from .reductions import average
 
 
 def _squared_distance(x, axis):
+    """From the mean. As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
+    if 0 < shapes.numel([x.shape[d] for d in axis]) < np.size(x):
+        x = x - x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
     distance = x - average(x, axis, True)
     return np.square(distance, out=distance if distance.ndim else None)
 
@@ -140,6 +143,11 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     if x.ndim > 2:
         said = f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
         raise GradcliError("shape", said)
+    for weights in (fweights, aweights):
+        if weights is not None:
+            count = x.shape[-1] if x.ndim else 1
+            message = f"cov() takes {count} weights here, not shape {shapes.text(weights.shape)}"
+            shapes.require_equal(weights.shape or (1,), (count,), message)
     if fweights is None and aweights is None:
         away = _deviations(x)
         return (away @ away.mT / _freedom(x, correction)).squeeze()
@@ -183,7 +191,7 @@ def _quantile(ranks_of, **fields):
             rows = x.reshape(shape=(-1,)) if dim is None or not x.ndim else x
             place = 0 if dim is None else shapes.axis(dim, rows.ndim)
             order = (*(d for d in range(rows.ndim) if d != place), place)
-            rows = sort_values(rows.permute(dims=order), dim=-1, descending=False)
+            rows = in_order(rows.permute(dims=order))
             found = _at_ranks(rows, ranks_of(rows, q), interpolation)
             found = found.permute(dims=(found.ndim - 1, *range(found.ndim - 1)))
             return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))

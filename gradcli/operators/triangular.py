@@ -80,18 +80,19 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 
 
 def _cholesky(x, *, upper):
+    if upper:
+        return np.swapaxes(_cholesky(np.swapaxes(x, -1, -2), upper=False), -1, -2)
     try:
-        return (
-            np.swapaxes(np.linalg.cholesky(np.swapaxes(x, -1, -2)), -1, -2)
-            if upper
-            else (np.linalg.cholesky(x))
-        )
+        found = np.linalg.cholesky(x)
     except np.linalg.LinAlgError:
+        found = np.full_like(x, np.nan)
+    if np.isnan(np.diagonal(found, axis1=-2, axis2=-1)).any():
         raise GradcliError(
             "arguments",
             "the matrix is not positive definite, and has no Cholesky decomposition",
             hint="x @ x.mT + eye(n) always is",
-        ) from None
+        )
+    return found
 
 
 @operator(
@@ -117,7 +118,11 @@ def cholesky(g, y, x, *, upper=False):
 
 
 def _failed_minor(x):
-    return scipy_linalg.lapack.dpotrf(x, lower=True)[1] if x.size else 0
+    if not x.size:
+        return 0
+    factor, failed = scipy_linalg.lapack.dpotrf(x, lower=True)
+    undefined = np.flatnonzero(np.isnan(np.diagonal(factor)))
+    return failed or (undefined[0] + 1 if undefined.size else 0)
 
 
 @operator(

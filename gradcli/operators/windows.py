@@ -9,7 +9,7 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import composite, none_at_all, operator
+from .families import composite, none_at_all, operator, require
 from .pointwise import F
 
 
@@ -138,6 +138,7 @@ class Kernel:
         self.n, self.size = n, tuple(size[-n:])
         self.stride, self.dilation = several(stride, n), several(dilation, n)
         self.edges = self._edges(padding)
+        require(min(min(e) for e in self.edges) >= 0, "padding must not be below 0")
 
     def _edges(self, padding):
         if padding == "same":

@@ -37,6 +37,7 @@ from .ascii import in_ascii
 from .environment import Environment
 from .matrix import column_width, cut, drawn, entry
 from .tensors import tensor_lines
+from .wrapping import wrapped
 
 SEED = "bold yellow"
 INPUTS = ("cyan", "magenta", "green", "blue", "bright_red")
@@ -204,8 +205,8 @@ class Page:
         return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line), 0)
 
     def code(self, block: Code) -> RenderableType:
-        """Lines as they are; long ones run on, so that they can be copied."""
-        return Text(block.text, no_wrap=True, overflow="ignore")
+        """Lines as they are; long ones are broken where Python lets them be."""
+        return Text(wrapped(block.text, self.width), no_wrap=True, overflow="ignore")
 
     def picture(self, block: Picture) -> RenderableType:
         """A pattern of characters."""

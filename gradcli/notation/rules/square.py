@@ -5,7 +5,7 @@ from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import _last_two
 from .products import ONE, Product
-from .registry import normal
+from .registry import normal, rule
 
 
 @normal("inv")
@@ -17,6 +17,12 @@ def inverse_of_transpose(node: Node) -> Node | None:
     if x.op.name == "inv":
         return x.parents[0]
     return x.mT if is_orthogonal(x) else None
+
+
+@rule("inverse_turned")
+def inverse_with_a_factor(node: Node) -> Node | None:
+    """inverse_turned(X, s) = s * inv(X).T."""
+    return node.op.expanded(node)
 
 
 @normal("solve")

@@ -1,0 +1,63 @@
+"""Words that spell numbers, as Python, NumPy, PyTorch, JAX and JSON write them → a NumPy array."""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Words as others write them. In JSON, gradcli itself writes "inf" as a string.
+SPELLINGS = {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
+SPELLINGS |= {"true": "True", "false": "False", "np.True_": "True", "np.False_": "False"}
+SPELLINGS |= {
+    f"{sign}{module}.{word}": sign + word
+    for sign in ("", "+", "-")
+    for module in ("np", "numpy", "torch", "math")
+    for word in ("inf", "nan")
+}
+for word in ("inf", "-inf", "nan"):
+    SPELLINGS |= {f"'{word}'": word, f'"{word}"': word}
+SPELLINGS |= {"-float('inf')": "-inf", '-float("inf")': "-inf"}
+TRUTH = {"True": "1", "False": "0"}
+
+WORDS = "|".join(map(re.escape, sorted([*SPELLINGS, *TRUTH], key=len, reverse=True)))
+DIGITS = r"(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NUMBER = (
+    rf"(?:[+-]?(?:{DIGITS}|inf|nan)|{WORDS})"
+    r"(?=[\s,\])]|\Z)"
+)
+KINDS = {"bool": "bool", "float": "float|double|half", "int": "int|long|short|char|byte"}
+
+
+def kind_of(name: str) -> str:
+    """What the name of a dtype or of a tensor class makes of numbers: float, int, bool or ""."""
+    if name in ("Tensor", "torch.Tensor"):
+        return "float"
+    return next((kind for kind, names in KINDS.items() if re.search(names, name.lower())), "")
+
+
+def numbers(words: list[str]) -> "np.ndarray":
+    """The numbers that `words` spell, shape (n,): bool, int64 if all are whole, or float64."""
+    import numpy as np
+
+    if not words:
+        return np.zeros(0)
+    words = [SPELLINGS.get(word, word) for word in words]
+    if TRUTH.keys() >= set(words):
+        return np.array([word == "True" for word in words])
+    words = [TRUTH.get(word, word) for word in words]
+    try:
+        return np.array(list(map(int, words)), dtype=np.int64)
+    except (ValueError, OverflowError):
+        return np.array(list(map(float, words)), dtype=np.float64)
+
+
+def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
+    """`array` as a dtype of this kind; whole numbers that int64 cannot hold stay float64."""
+    import numpy as np
+
+    if kind == "int" and not (np.abs(array.astype(float)) < 2**63).all():
+        return array
+    return array.astype(
+        {"float": np.float64, "int": np.int64, "bool": np.bool_}.get(kind, array.dtype)
+    )

@@ -1,0 +1,86 @@
+"""Lines of Python in a number of columns: broken inside brackets, so that they still run."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
+INDENT = 4
+
+
+class Break(NamedTuple):
+    """A place where a line may end, and the columns of the brackets that are open there."""
+
+    at: int
+    open: tuple[int, ...]
+
+
+def wrapped(program: str, width: int) -> str:
+    """The program with its lines in `width` columns, as far as their brackets allow it."""
+    return "\n".join(part for line in program.split("\n") for part in _lines(line, width))
+
+
+def _lines(line: str, width: int) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    code, _, comment = line.rpartition("# ")
+    if comment.count("'") % 2 == 0 and code.endswith("  "):
+        return [*_lines(code.rstrip(), width), *_commented(comment, width)]
+    if line.startswith("# "):
+        return _commented(line[2:], width)
+    name, equals, value = line.partition(" = ")
+    if equals and any(not b.open for b in _breaks(value, Break(0, ()), 0)):
+        line = f"{name} = ({value})"
+    return _broken(line, width)
+
+
+def _commented(text: str, width: int) -> list[str]:
+    """A comment of its own, below what it is about."""
+    return [f"# {part}" for part in _broken(text, width - 2)]
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """The shorter of two ways: what is in the first bracket begins beside it, or on a new line."""
+    first = line.find("(") + 1
+    beside = _filled(line, Break(0, ()), 0, width)
+    if not first or len(beside) == 1:
+        return beside
+    below = [line[:first], *_filled(line, Break(first, (INDENT,)), INDENT, width)]
+    return below if len(below) < len(beside) else beside
+
+
+def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
+    made = []
+    while column + len(line) - last.at > width:
+        end = width - column + last.at
+        found = [
+            b for b in _breaks(line, last, column) if b.open and len(line[: b.at].rstrip()) <= end
+        ]
+        if not found:
+            break
+        chosen = min(reversed(found), key=lambda b: len(b.open))
+        made.append(" " * column + line[last.at : chosen.at].rstrip())
+        last, beside = chosen, chosen.open[-1]
+        column = beside if beside <= width // 2 else INDENT * len(chosen.open)
+    return [*made, " " * column + line[last.at :]]
+
+
+def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
+    """The places after `since`, which stands in `column`: behind commas and before operators."""
+    opened, text = list(since.open), False
+    for at in range(since.at, len(line)):
+        character = line[at]
+        if character == "'":
+            text = not text
+        elif text:
+            continue
+        elif character in "([{":
+            opened.append(column + at - since.at + 1)
+        elif character in ")]}" and opened:
+            opened.pop()
+        elif character == " " and at > since.at and _ends(line, at):
+            yield Break(at + 1, tuple(opened))
+
+
+def _ends(line: str, at: int) -> bool:
+    """Whether a line may end at this space."""
+    return line[at - 1] == "," or line.startswith(OPERATORS, at + 1)

@@ -1,0 +1,137 @@
+"""Arguments that PyTorch refuses: gradcli refuses them too."""
+
+import re
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+pytest.importorskip("expecttest", reason="PyTorch's database of operators needs expecttest")
+
+from op_db import bad_samples, entries  # noqa: E402
+from support import run_torch  # noqa: E402
+
+from gradcli.backends.numeric import Evaluator  # noqa: E402
+from gradcli.errors import GradcliError  # noqa: E402
+from gradcli.language.problem import pose  # noqa: E402
+
+pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
+
+# What PyTorch says of arguments that gradcli takes, since their meaning is plain.
+TAKEN = {
+    "a number where PyTorch has a tensor": r"must be Tensor, not int|invalid combination of arg",
+    "whole numbers as floats": r"Input dtype must be either|should be the same",
+    "a 0-d tensor as a vector of one": "Dimension specified as 0 but tensor has no dim",
+    "whole numbers as a mask": "only supports boolean masks",
+    "weights below 0": "weights cannot be negative",
+}
+
+
+def answer(text, values):
+    """The value of an expression; raises GradcliError."""
+    problem = pose(text, values=values)
+    return Evaluator(problem.values)(problem.out)[0]
+
+
+@pytest.mark.parametrize("name", [n for n, op in entries().items() if op.error_inputs_func])
+def test_what_the_database_says_is_refused(name):
+    for sample in bad_samples(name):
+        try:
+            run_torch(sample.text, {n: torch.tensor(v) for n, v in sample.values.items()})
+        except Exception as error:
+            if any(re.search(said, str(error)) for said in TAKEN.values()):
+                continue
+            with pytest.raises(GradcliError):
+                answer(sample.text, sample.values)
+
+
+X, ROW, IMAGE = [1.0, -2.0], [[1.0, -2.0]], [[[1.0, 2.0]]]
+KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("F.gelu(x, approximate='foo')", {"x": X}),
+        ("F.softshrink(x, -1)", {"x": X}),
+        ("F.softshrink(x, inf)", {"x": X}),
+        ("F.celu(x, 0)", {"x": X}),
+        ("F.hardtanh(x, 2, 1)", {"x": X}),
+        ("F.rrelu(x, 0.5, 0.1)", {"x": X}),
+        ("F.dropout(x, 1.5)", {"x": X}),
+        ("F.dropout(x, -0.5, False)", {"x": X}),
+        ("F.alpha_dropout(x, 2.0)", {"x": X}),
+        ("torch.dropout(x, 0.5)", {"x": X}),
+        ("F.dropout(x, 0.0, 'no')", {"x": X}),
+        ("clamp(x)", {"x": X}),
+        ("x.clamp(None, None)", {"x": X}),
+        ("x.sum(0, keepdim='yes')", {"x": X}),
+        ("x.sum(1.5)", {"x": X}),
+        ("x.quantile(1.5)", {"x": X}),
+        ("x.kthvalue(3).values", {"x": X}),
+        ("x.topk(3).values", {"x": X}),
+        ("round(x, decimals=1.5)", {"x": X}),
+        ("rot90(x, 1.5)", {"x": ROW}),
+        ("polygamma(-1, x)", {"x": X}),
+        ("mvlgamma(x, 0)", {"x": [3.0]}),
+        ("linalg.vander(x, N=-1)", {"x": X}),
+        ("x.t()", {"x": IMAGE}),
+        ("x.H", {"x": IMAGE}),
+        ("cosine_similarity(x, x, 0, -1.0)", {"x": X}),
+        ("cdist(x, x, -1.0)", {"x": ROW}),
+        ("cdist(x, x, 2.0, 'foo')", {"x": ROW}),
+        ("renorm(x, 2, 0, -1.0)", {"x": ROW}),
+        ("F.binary_cross_entropy(x, t)", {"x": [1.5], "t": [1.0]}),
+        ("F.binary_cross_entropy(x, t)", {"x": [0.5], "t": [-0.5]}),
+        ("F.binary_cross_entropy(x, t)", {"x": [np.nan], "t": [1.0]}),
+        ("F.binary_cross_entropy(x, t)", {"x": [0.5, 0.5], "t": [1.0]}),
+        ("F.binary_cross_entropy_with_logits(x, t)", {"x": X, "t": ROW}),
+        ("F.soft_margin_loss(x, t)", {"x": X, "t": ROW}),
+        ("F.gaussian_nll_loss(x, x, v)", {"x": X, "v": [1.0, -1.0]}),
+        ("F.huber_loss(x, x, delta=0)", {"x": X}),
+        ("F.smooth_l1_loss(x, x, beta=-1)", {"x": X}),
+        ("F.mse_loss(x, x, reduction='foo')", {"x": X}),
+        ("F.cross_entropy(x, tensor([5]))", {"x": ROW}),
+        ("F.cross_entropy(x, tensor([0]), label_smoothing=2.0)", {"x": ROW}),
+        ("F.nll_loss(x, tensor([0]), w)", {"x": ROW, "w": [1.0, 2.0, 3.0]}),
+        ("F.triplet_margin_loss(x, x, x, margin=-1.0)", {"x": ROW}),
+        ("F.multi_margin_loss(x, tensor([0]), p=3)", {"x": ROW}),
+        ("torch.kl_div(x, x, reduction='sum')", {"x": X}),
+        ("F.batch_norm(x, None, None, training=True, eps=-1.0)", {"x": [*ROW, *ROW]}),
+        ("F.group_norm(x, 3)", {"x": ROW}),
+        ("F.conv1d(x, w, b)", {**KERNEL, "b": [1.0, 2.0]}),
+        ("F.conv1d(x, w, padding=-1)", KERNEL),
+        ("F.conv1d(x, w, stride=0)", KERNEL),
+        ("F.conv_transpose1d(x, w, padding=-1)", KERNEL),
+        ("F.conv_transpose1d(x, w, padding=7)", KERNEL),
+        ("F.conv_transpose1d(x, w, b)", {**KERNEL, "b": [1.0, 2.0]}),
+        ("F.max_pool1d(x, -1)", {"x": IMAGE}),
+        ("F.max_pool1d(x, 2, ceil_mode='foo')", {"x": IMAGE}),
+        ("F.avg_pool1d(x, 2, padding=-1)", {"x": IMAGE}),
+        ("F.avg_pool1d(x, 3)", {"x": IMAGE}),
+        ("F.interpolate(x, size=0)", {"x": IMAGE}),
+        ("F.glu(x)", {"x": [1.0, 2.0, 3.0]}),
+        ("F.embedding(tensor([3]), w)", {"w": ROW}),
+        ("bilinear(x, y, w)", {"x": [*ROW, *ROW], "y": ROW, "w": [[[1.0, 2.0], [3.0, 4.0]]]}),
+        ("cov(x, aweights=a)", {"x": [*ROW, *ROW], "a": [1.0, 2.0, 3.0]}),
+        ("householder_product(x, t)", {"x": ROW, "t": [1.0]}),
+        ("lu_solve(b, x, tensor([1]))", {"x": [[1.0, 2.0], [3.0, 4.0]], "b": [[1.0], [2.0]]}),
+        ("cholesky(x)", {"x": [[1.0, 2.0], [2.0, 1.0]]}),
+        ("cholesky(x)", {"x": [[1.0, np.nan], [np.nan, 2.0]]}),
+        ("inv(x)", {"x": [[1.0, 2.0], [2.0, 4.0]]}),
+        ("torch.adaptive_max_pool1d(x, 1).sum()", {"x": IMAGE}),
+    ],
+)  # fmt: skip
+def test_refused(text, values):
+    values = {name: np.array(value) for name, value in values.items()}
+    with pytest.raises((RuntimeError, TypeError, ValueError, IndexError, AttributeError)):
+        run_torch(text, {name: torch.tensor(value) for name, value in values.items()})
+    with pytest.raises(GradcliError):
+        answer(text, values)
+
+
+@pytest.mark.parametrize("text", ["x.T.as_strided((2,), (1,))", "x[1:].as_strided((1,), (1,))"])
+def test_counting_through_the_memory_of_another_tensor_is_refused(text):
+    """PyTorch answers, with elements of x: a view keeps no memory of its own here."""
+    with pytest.raises(GradcliError, match="counts through memory"):
+        answer(text, {"x": np.ones((2, 3))})
