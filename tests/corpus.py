@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from identities import calculus, cookbook, elements, learning
+from identities import calculus, cookbook, elements, learning, matrices
 
 import gradcli
 from gradcli.backends.numeric import Evaluator
@@ -22,7 +22,8 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.spelling import read
 
-ALL = [i for module in (cookbook, calculus, learning, elements) for i in module.IDENTITIES]
+MODULES = (cookbook, calculus, learning, elements, matrices)
+ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)
 
 

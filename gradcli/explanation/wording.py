@@ -354,7 +354,8 @@ class Wording:
         does = self.operation(node)
         if whole and len(text) <= LONGEST_TEXT:
             does = self.coloured((Token(text),))
-        name = self.names.get(node)
+        p = self.problem
+        name = Name(p.out_name) if node is p.out else self.names.get(node)
         if name is None or (len(does) == 1 and does[0].text == name.text):
             return does
         return (Token(name.text, name.role), Token(" = "), *does)

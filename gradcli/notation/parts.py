@@ -7,7 +7,7 @@ from ..graphs import Node, walk
 
 def beside(grad: Node, seed: Node, names: Collection[Node]) -> list[Node]:
     """The largest of these parts that compute numbers and have no name; what only moves elements is
-    looked into.
+    looked into, and so are products of matrices.
     """
     flows = {seed}
     for n in walk([grad]):
@@ -20,7 +20,8 @@ def beside(grad: Node, seed: Node, names: Collection[Node]) -> list[Node]:
         if n in met or n in names or n.op.family == "leaf":
             continue
         met.add(n)
-        if n in flows or n.op.family == "movement" or n.dtype == "bool":
+        product = n.op.name == "matmul" and n.ndim > 1
+        if n in flows or product or n.op.family == "movement" or n.dtype == "bool":
             waiting += n.parents
         else:
             found.append(n)
