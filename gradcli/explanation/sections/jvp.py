@@ -38,11 +38,8 @@ def tangents(j: Jvp) -> Section:
     ]
     if all(t.value is None for t in j.p.tangents):
         names, first = listed([t.name for t in j.p.tangents]), j.p.tangents[0].x.name
-        symbols = "is a symbol" if len(j.p.tangents) == 1 else "are symbols"
-        said.append(
-            f"No tangent was given, so {names} {symbols}: "
-            f"give one with --tangent {first}=..., and the others are zero."
-        )
+        symbols, it = ("is a symbol", "it") if len(j.p.tangents) == 1 else ("are symbols", "them")
+        said.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
     blocks.append(Prose(words(" ".join(said))))
     return Section("tangents", plain("Tangents"), (), tuple(blocks))
 
