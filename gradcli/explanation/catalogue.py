@@ -18,7 +18,7 @@ from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 from .kinks import Kink, known
-from .sections.jacobian import structure_of
+from .structures import structure_of
 from .wording import Wording
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for

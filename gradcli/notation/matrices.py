@@ -7,6 +7,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 from collections.abc import Mapping, Sequence
 
 from ..graphs import Node
+from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
@@ -25,6 +26,7 @@ from .expressions import (
     letters_of,
 )
 from .places import Place
+from .sizes import told
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .written import NEGATED, divides, inverted, opposite
@@ -36,21 +38,24 @@ class Matrices:
     """Formulas over the nodes that have names. None: there is no short one.
 
     `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
-    terms of which sizes are written; `given` are letters that stand for one value: a[i].
+    terms of which sizes are written; where these are `telling`, numbers that are one of them are
+    written so too. `given` are letters that stand for one value: a[i].
     """
 
     def __init__(
         self,
-        names: Mapping[Node, Name],
+        names: Mapping[Node, Tree],
         sizes: Mapping[str, int],
         sides: Sequence[tuple[Name, Sequence[Place]]],
+        telling: bool = False,
         given: Letters = (),
     ):
         self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+        self.telling, self.shapes = telling, shapes_of(names) if telling else {}
 
     def inside(self, given: Letters) -> "Matrices":
         """The same where these letters stand for one value."""
-        return Matrices(self.names, self.sizes, self.sides, given)
+        return Matrices(self.names, self.sizes, self.sides, self.telling, given)
 
     def size(self, letters: Letters) -> int:
         """How many values the letters have together."""
@@ -72,7 +77,7 @@ class Matrices:
         for name, at in self.sides:
             if letter in at:
                 return Subscript(Attribute(name, "shape"), str(at.index(letter)))
-        return tree.Number(self.sizes[letter])
+        return self._constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
         """eye(x.shape[0])."""
@@ -91,7 +96,7 @@ class Matrices:
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
-            return tree.Number(e.value)
+            return self._constant(e.value)
         if isinstance(e, Element):
             return self._element(e, letters)
         if isinstance(e, Total):
@@ -168,6 +173,8 @@ class Matrices:
         name, at = whole
         if len(set(at) - {0}) != sum(p != 0 for p in at):
             return None
+        if not letters and not any(at):
+            return name
         tail = letters[len(letters) - len(at) :]
         if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
             return name
@@ -217,8 +224,12 @@ class Matrices:
         """The number of a product, None for 1, and its other factors."""
         above, below, rest = split_number([e])
         if below != 1:
-            return Infix("/", tree.Number(above), tree.Number(below)), rest
-        return (None if above == 1 else tree.Number(above)), rest
+            return Infix("/", self._constant(above), self._constant(below)), rest
+        return (None if above == 1 else self._constant(above)), rest
+
+    def _constant(self, value: float) -> Tree:
+        """A number, by the name of a size where it is one."""
+        return (told(int(value), self.shapes) if self.telling else None) or tree.Number(value)
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
@@ -323,6 +334,15 @@ class Matrices:
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
         return Method(written, "reshape", whole)
+
+
+def shapes_of(names: Mapping[Node, Tree]) -> dict[Shape, Tree]:
+    """What has each shape, for sizes to be written by; the first of several."""
+    found: dict[Shape, Tree] = {}
+    for node, name in names.items():
+        if isinstance(name, Name):
+            found.setdefault(node.shape, name)
+    return found
 
 
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:

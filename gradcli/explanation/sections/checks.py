@@ -10,13 +10,13 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
+from ..trial_values import random_values
 from ..wording import Wording
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
-RANGES = ((0.3, 1.7), (0.1, 0.9))  # where random values are drawn; probabilities want the second
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
@@ -73,24 +73,6 @@ def run_checks(a: Analysis) -> list[Check]:
 def too_large(a: Analysis) -> bool:
     """Whether random values would be drawn for more than can be tried."""
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
-
-
-def random_values(problem: Problem) -> dict[Node, Any]:
-    """A value for every input, random where none was given, at which the output is finite."""
-    drawn = [_drawn(problem, low, high) for low, high in RANGES]
-    for values in drawn:
-        out = Evaluator(values, limits=problem.limits)(problem.out)[0]
-        if np.all(np.isfinite(out)):
-            return values
-    return drawn[0]
-
-
-def _drawn(problem: Problem, low: float, high: float) -> dict[Node, Any]:
-    rng = np.random.default_rng(1)
-    return {
-        i.node: i.value if i.value is not None else rng.uniform(low, high, size=i.shape)
-        for i in problem.inputs.values()
-    }
 
 
 class Point:
