@@ -41,6 +41,8 @@ class Operator:
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
                 with bool as int; "first": that of the first input; or (**attrs) -> dtype
+    said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
+                function: what formulas say; None: what it means (`expand`)
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
@@ -106,6 +108,7 @@ class Operator:
         "places",
         "rows",
         "rule",
+        "said",
         "samples",
         "saved",
         "sentence",
@@ -132,6 +135,7 @@ class Operator:
         numpy=None,
         jax=None,
         expand=None,
+        said=None,
         rows=None,
         flops=None,
         view=False,
@@ -164,6 +168,7 @@ class Operator:
         self.numpy = numpy
         self.jax = jax
         self.expand = expand
+        self.said = said
         self.rows = rows
         self.flops = flops
         self.view = view
@@ -329,6 +334,14 @@ class Operator:
         if node.expansion is None:
             node.expansion = self.expand(*node.inputs, **node.attrs)
         return node.expansion
+
+    def in_torch(self, node: Node) -> Node | None:
+        """What formulas say for `node`; None where PyTorch has a name for it, or no words."""
+        if self.torch is not None or self.spelling:
+            return None
+        if self.said is not None:
+            return self.said(*node.inputs, **node.attrs)
+        return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:
         """How it is called, as a hint."""

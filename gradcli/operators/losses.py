@@ -125,6 +125,7 @@ def _bce(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
+    said=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
@@ -237,6 +238,7 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
 @elementwise(
     lambda x, *, min: np.maximum(x, min),
     expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
+    said=lambda x, *, min: x.clamp(min=min),
     caveat="the gradient flows as if nothing were held",
     kink=lambda y, x, *, min: x < min,
     torch=None,
