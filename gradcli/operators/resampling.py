@@ -4,6 +4,7 @@ It is linear, and one dimension after the other.
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from ..errors import GradcliError
@@ -221,7 +222,7 @@ def _unit_smooth(size, count, factor, align_corners, is_cubic):
     return _unit_image(size, count, factor, mode="bicubic" if is_cubic else "bilinear", **how)
 
 
-UNITS = {
+UNITS: dict[str, Callable] = {
     "nearest": lambda size, count, factor, exact: _unit_line(
         size, count, factor, mode="nearest-exact" if exact else "nearest"
     ),
