@@ -361,8 +361,8 @@ def _size_of(w: Writer, x: Node, d: int) -> Tree:
 def matmul(w: Writer, node: Node) -> Tree:
     """(a * b) @ c, though it would mean the same without brackets."""
     left, right = w.operand(node, 0), w.operand(node, 1)
-    x = node.parents[0]
-    if x.op.name in ("mul", "div") and all(i.shape for i in x.parents) and x not in w.named:
+    x, written_out = node.parents[0], isinstance(left, tree.Infix)
+    if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
         left = tree.Bracketed(left)
     return tree.Infix("@", left, right)
 

@@ -5,6 +5,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from ..graphs import Node
 from ..lazy import np
@@ -23,6 +24,7 @@ from .expressions import (
     letters_of,
     parts,
 )
+from .formula import formula
 from .places import Place
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
@@ -147,6 +149,8 @@ class Matrices:
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
+        if is_count(e):
+            return self._count(e)
         whole = self._whole_tensor(e)
         if whole is None:
             return None
@@ -196,10 +200,21 @@ class Matrices:
 
     def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
         """The number of a product, None for 1, and its other factors."""
-        above, below, rest = split_number([e])
-        if below != 1:
-            return Infix("/", tree.Number(above), tree.Number(below)), rest
-        return (None if above == 1 else tree.Number(above)), rest
+        above, below, factors = split_number([e])
+        rest = [f for f in factors if not is_count(f)]
+        counts = [f for f in factors if is_count(f)]
+        over = [tree.Number(below)] * (below != 1)
+        over += [self._count(inverted(f)) for f in counts if divides(f)]
+        top = [tree.Number(above)] * (above != 1)
+        top += [self._count(f) for f in counts if not divides(f)]
+        if over:
+            return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
+        return (_times(top) if top else None), rest
+
+    def _count(self, e: Expr) -> Tree:
+        """x.shape[1]."""
+        assert isinstance(e, Element)
+        return formula(e.node, self.names)
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
@@ -277,6 +292,17 @@ class Matrices:
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
         return Method(written, "reshape", whole)
+
+
+def is_count(e: Expr) -> bool:
+    """Whether it is how many elements there are, or one over that."""
+    if divides(e):
+        return is_count(inverted(e))
+    return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def _times(factors: Sequence[Tree]) -> Tree:
+    return reduce(lambda a, b: Infix("*", a, b), factors)
 
 
 def negated(written: Tree) -> Tree:

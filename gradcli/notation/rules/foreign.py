@@ -34,7 +34,8 @@ def spread_by_ones(node: Node) -> Node | None:
         return None
     v = v.expand(shape=(*parts.shape[:-n], *v.shape[-n:])).reshape(shape=parts.shape[:-n])
     ones = OPS["ones"](size=(node.shape[-n - 1], 1, *parts.shape[-n:]))
-    how: dict[str, Any] = {k: _number(node.attrs[k]) for k in ("stride", "dilation")} | {"groups": ones.shape[0]}
+    how: dict[str, Any] = {k: _number(node.attrs[k]) for k in ("stride", "dilation")}
+    how["groups"] = ones.shape[0]
     back = OPS[f"conv{n}d_input"]
     if node.ndim - n == 2:
         return back(weight=ones, grad_output=v, input_size=node.shape, **how)
