@@ -203,9 +203,9 @@ class Matrices:
         above, below, factors = split_number([e])
         rest = [f for f in factors if not is_count(f)]
         counts = [f for f in factors if is_count(f)]
-        over = [tree.Number(below)] * (below != 1)
+        over: list[Tree] = [tree.Number(below)] * (below != 1)
         over += [self._count(inverted(f)) for f in counts if divides(f)]
-        top = [tree.Number(above)] * (above != 1)
+        top: list[Tree] = [tree.Number(above)] * (above != 1)
         top += [self._count(f) for f in counts if not divides(f)]
         if over:
             return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
@@ -214,7 +214,9 @@ class Matrices:
     def _count(self, e: Expr) -> Tree:
         """x.shape[1]."""
         assert isinstance(e, Element)
-        return formula(e.node, self.names)
+        (x,) = e.node.parents
+        own = {x: self.names[x]} if x in self.names else {}
+        return formula(e.node, own | {**self.names})
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
