@@ -19,7 +19,8 @@ def _scatter_to(v, index, *, shape, dim):
 
 
 def _added_to_zeros(v, index, *, shape, dim):
-    return zeros(size=shape).scatter_add(dim=dim, index=index, src=v.expand(shape=index.shape))
+    v = v if v.shape == index.shape else v.expand(shape=index.shape)
+    return zeros(size=shape).scatter_add(dim=dim, index=index, src=v)
 
 
 @operator(
