@@ -52,6 +52,8 @@ class Operator:
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
                 with bool as int; "first": that of the first input; or (**attrs) -> dtype
+    said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
+                function: what formulas say; None: what it means (`expand`)
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
@@ -103,6 +105,7 @@ class Operator:
     numpy: Any = None
     jax: Any = None
     expand: Any = None
+    said: Any = None
     rows: Any = None
     flops: Any = None
     view: Any = False
@@ -295,6 +298,14 @@ class Operator:
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
         return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+
+    def in_torch(self, node: Node) -> Node | None:
+        """What formulas say for `node`; None where PyTorch has a name for it, or no words."""
+        if self.torch is not None or self.spelling:
+            return None
+        if self.said is not None:
+            return self.said(*node.inputs, **node.attrs)
+        return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:
         """How it is called, as a hint."""

@@ -265,6 +265,10 @@ class Reading:
         given = {*self.write.given}
         left = [f for f in _factors(body) if letters_of(f) - given <= set(self.rows)]
         right = [f for f in _factors(body) if f not in left]
+        number, rest = self.write.number(body)
+        if not rest and number is not None and diagonal is not None:  # eye(n) - 1 / n
+            formula = Infix("+" if minus is None else "-", diagonal, number)
+            return "symmetric low-rank update", formula
         if not right or not all(letters_of(f) - given <= set(self.columns) for f in right):
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]

@@ -5,6 +5,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from ..graphs import Node
 from ..graphs.shapes import Shape
@@ -25,6 +26,7 @@ from .expressions import (
     is_condition,
     letters_of,
 )
+from .formula import formula
 from .places import Place
 from .sizes import told
 from .spelling import spelled
@@ -167,6 +169,8 @@ class Matrices:
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
+        if is_count(e):
+            return self._count(e)
         whole = self._whole_tensor(e)
         if whole is None:
             return None
@@ -222,14 +226,28 @@ class Matrices:
 
     def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
         """The number of a product, None for 1, and its other factors."""
-        above, below, rest = split_number([e])
-        if below != 1:
-            return Infix("/", self._constant(above), self._constant(below)), rest
-        return (None if above == 1 else self._constant(above)), rest
+        above, below, factors = split_number([e])
+        rest = [f for f in factors if not is_count(f)]
+        counts = [f for f in factors if is_count(f)]
+        over: list[Tree] = [self._constant(below)] * (below != 1)
+        over += [self._count(inverted(f)) for f in counts if divides(f)]
+        top: list[Tree] = [self._constant(above)] * (above != 1)
+        top += [self._count(f) for f in counts if not divides(f)]
+        if over:
+            return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
+        return (_times(top) if top else None), rest
 
     def _constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
         return (told(int(value), self.shapes) if self.telling else None) or tree.Number(value)
+
+    def _count(self, e: Expr) -> Tree:
+        """x.shape[1]."""
+        assert isinstance(e, Element)
+        (x,) = e.node.parents
+        own = [x] if x in self.names else []
+        names = {node: self.names[node] for node in (*own, *self.names)}
+        return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
@@ -349,6 +367,17 @@ def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
     """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
     start = letters.index(own[0])
     return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
+def is_count(e: Expr) -> bool:
+    """Whether it is how many elements there are, or one over that."""
+    if divides(e):
+        return is_count(inverted(e))
+    return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def _times(factors: Sequence[Tree]) -> Tree:
+    return reduce(lambda a, b: Infix("*", a, b), factors)
 
 
 def negated(written: Tree) -> Tree:

@@ -146,6 +146,7 @@ def _bce(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
+    said=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
@@ -279,6 +280,7 @@ def _held_above(x, *, min, least):
 @elementwise(
     _held_above,
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
+    said=lambda x, *, min, least: x.clamp(min=min),
     caveat="the gradient flows as if nothing were held",
     kink=lambda y, x, *, min, least: x < min,
     torch=None,

@@ -76,9 +76,19 @@ def _exclusive_products(x, *, dim):
     return np.moveaxis((before * after).reshape(moved.shape), last, dim)
 
 
+def _by_division(x, *, dim):
+    if len(dim) == x.ndim:
+        return x.prod() / x
+    whole = x
+    for d in dim:
+        whole = whole.prod(dim=d, keepdim=True)
+    return whole / x
+
+
 @composite(
     shape=lambda s, *, dim: s,
     value=_others,
+    said=_by_division,
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,
