@@ -5,6 +5,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 """
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from ..graphs import Node
 from ..graphs.shapes import Shape
@@ -229,7 +230,8 @@ class Matrices:
 
     def _constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
-        return (told(int(value), self.shapes) if self.telling else None) or tree.Number(value)
+        whole = self.telling and isfinite(value) and value == int(value)
+        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
