@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..backends.numeric import Evaluator
+from ..errors import GradcliError
 from ..graphs import Node
 from ..language.problem import Problem
 from ..lazy import np
@@ -14,7 +15,10 @@ def random_values(problem: Problem) -> dict[Node, Any]:
     """A value for every input, random where none was given, at which the output is finite."""
     drawn = [_drawn(problem, low, high) for low, high in RANGES]
     for values in drawn:
-        out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+        try:
+            out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+        except GradcliError:  # an operator refuses such values
+            continue
         if np.all(np.isfinite(out)):
             return values
     return drawn[0]

@@ -6,6 +6,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from math import isfinite
 
 from ..graphs import Node
 from ..graphs.shapes import Shape
@@ -239,7 +240,8 @@ class Matrices:
 
     def _constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
-        return (told(int(value), self.shapes) if self.telling else None) or tree.Number(value)
+        whole = self.telling and isfinite(value) and value == int(value)
+        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
 
     def _count(self, e: Expr) -> Tree:
         """x.shape[1]."""

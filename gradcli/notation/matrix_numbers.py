@@ -100,10 +100,18 @@ class _Reading:
         return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
 
     def _attribute(self, t: Attribute) -> Any:
-        return np.transpose(self(t.base)) if t.name == "T" else np.shape(self(t.base))
+        if t.name in ("T", "shape"):
+            return np.transpose(self(t.base)) if t.name == "T" else np.shape(self(t.base))
+        found = self.arrays(tree.text(t))
+        if found is None:
+            raise LookupError(tree.text(t))
+        return found
 
     def _subscript(self, t: Subscript) -> Any:
-        if isinstance(t.base, Attribute):
+        found = self.arrays(tree.text(t)) if isinstance(t.base, Call) else None
+        if found is not None:
+            return found
+        if isinstance(t.base, Attribute) and t.base.name == "shape":
             return self(t.base)[int(t.index)]
         words = {":": slice(None), "None": None} | dict(self.letters)
         return self(t.base)[tuple(words[item] for item in t.index.split(", "))]
