@@ -170,6 +170,7 @@ def _rows(x):
     expand=lambda x, counted: where(counted & (x > 0), x, 0.0),
     labels=("counted",),
     torch=None,
+    examples=(("excess(x, y > 0)", "x=2x3,y=2x3"),),
 )
 def excess(g, y, x, counted):
     """x where it is above 0 and counted; as in PyTorch the slope is 1 or 0, times the gradient."""

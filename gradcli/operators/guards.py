@@ -1,5 +1,7 @@
 """Where PyTorch's own order of operations decides between numbers and nan."""
 
+from math import nan
+
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import where
@@ -17,6 +19,6 @@ from .families import elementwise
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
 )
-def unless(g, y, odd, value, *, instead):
+def unless(g, y, odd, value, *, instead=nan):
     """value; `instead` where inf or nan would come out another way than in PyTorch."""
     return None, g
