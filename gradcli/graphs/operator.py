@@ -83,6 +83,8 @@ class Operator:
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
     fixed       the inputs by which PyTorch has no derivative, though there is one
+    symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
+                matrices that stay symmetric
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
@@ -121,6 +123,7 @@ class Operator:
     collect: str | None = None
     settle: Any = None
     fixed: Collection[str] = ()
+    symmetric: Collection[str] = ()
     labels: Collection[str] = ()
     kink: Any = None
     caveat: str | None = None
