@@ -9,7 +9,7 @@ FORMS = [
     ("x @ A @ x + b @ x", "x=3,A=3x3,b=3", "x", "A + A.T"),  # (98)
     ("0.5 * x @ A @ x - b @ x", "x=2,A=2x2,b=2", "x", "0.5 * (A + A.T)"),
     ("((A @ x - b)**2).sum()", "A=3x2,x=2,b=3", "x", "2 * A.T @ A"),
-    ("((A @ x - b)**2).mean()", "A=5x2,x=2,b=5", "x", "2 * A.T @ A / A.shape[0]"),
+    ("((A @ x - b)**2).mean()", "A=5x2,x=2,b=5", "x", "2 * A.T @ A / b.numel()"),
     ("x @ x", "x=3", "x", "2 * eye(x.shape[0])"),
     ("(x**3).sum()", "x=3", "x", "diag(6 * x)"),
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),

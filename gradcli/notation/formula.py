@@ -21,6 +21,7 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
+NO_MASKS = ("sub", "neg")  # what PyTorch refuses to do with a mask
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -124,6 +125,8 @@ class Writer:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
         source = node.inputs[place]
         assert source is not None
+        if source.dtype == "bool" and node.op.name in NO_MASKS:
+            return Method(self.trees[source], "double")
         value = source.attrs.get("value")
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
