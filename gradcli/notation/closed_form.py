@@ -26,6 +26,7 @@ from .expressions import (
     delta,
     inner,
     letters_of,
+    product_of,
     replaced,
     substituted,
 )
@@ -236,7 +237,7 @@ class _Terms:
             self._axes(free, fixed),
             tuple(sorted(names.values())),
             {
-                tuple(sorted(names.get(k, k) for k in letters)): _product(
+                tuple(sorted(names.get(k, k) for k in letters)): _ordered_product(
                     [substituted(f, names, self.sizes) for f in group]
                 )
                 for letters, group in groups.items()
@@ -262,14 +263,13 @@ class _Terms:
         return names
 
 
-def _product(factors: list[Expr]) -> Expr:
+def _ordered_product(factors: list[Expr]) -> Expr:
     """The product, equal where the factors are."""
 
     def place(f: Expr) -> tuple[int, str]:
         return (f.node.serial, str(f.places)) if isinstance(f, Element) else (-1, str(f))
 
-    order = sorted(factors, key=place)
-    return order[0] if len(order) == 1 else Product(tuple(order))
+    return product_of(sorted(factors, key=place))
 
 
 def _together(a: Term, b: Term) -> Term | None:

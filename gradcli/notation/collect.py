@@ -25,10 +25,12 @@ from .expressions import (
     Sum,
     TooLong,
     Total,
+    factors_of,
     inner,
     is_condition,
     letters_of,
     parts,
+    product_of,
     rebuilt,
     substituted,
 )  # fmt: skip
@@ -119,7 +121,7 @@ class Simplifier:
         others = [f for f in rest if not is_condition(f) and not _divides(f)]
         out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
         out = [f for f in out if f != ONE]
-        return out[0] if len(out) == 1 else Product(tuple(out)) if out else ONE
+        return product_of(out)
 
     def _renamed(self, factors: list[Expr]) -> list[Expr]:
         """Where a delta makes two letters equal, one of them is enough for the other factors."""
@@ -158,12 +160,12 @@ class Simplifier:
             return flat[0]
         common = [
             f
-            for f in _factors(flat[0])
-            if isinstance(f, Relation) and all(f in _factors(t) for t in flat[1:])
+            for f in factors_of(flat[0])
+            if isinstance(f, Relation) and all(f in factors_of(t) for t in flat[1:])
         ]
         if not common or not self.collect:
             return Total(tuple(flat))
-        inside = self.total(self.product(f for f in _factors(t) if f not in common) for t in flat)
+        inside = self.total(self.product(f for f in factors_of(t) if f not in common) for t in flat)
         return self.product([*common, inside])
 
     def _like(self, terms: list[Expr]) -> list[Expr]:
@@ -192,11 +194,11 @@ class Simplifier:
             return self(substituted(body, {letter: 0}, self.sizes))
         if isinstance(body, Total):
             return self._sum_of_total(letter, size, body)
-        factors = _factors(body)
+        factors = factors_of(body)
         for factor in factors:
             found = self._solved(factor, letter, size)
             if found is not None:
-                rest = _product(f for f in factors if f is not factor)
+                rest = product_of([f for f in factors if f is not factor])
                 there = self(substituted(rest, {letter: found[0]}, self.sizes))
                 return self.product([*found[1], there])
         outside = [f for f in factors if letter not in letters_of(f)]
@@ -211,7 +213,7 @@ class Simplifier:
             ):
                 others = inside[:place] + inside[place + 1 :]
                 spread = self.total(self.product([*others, t]) for t in factor.terms)
-                if set(_factors(spread)) != set(inside):
+                if set(factors_of(spread)) != set(inside):
                     return self.product([*outside, self.sum(letter, size, spread)])
         return self.product([*outside, self._closed(letter, size, inside)])
 
@@ -222,7 +224,7 @@ class Simplifier:
             factors = [self(substituted(f, new, self.sizes)) for f in factors]
         sums = [f for f in factors if isinstance(f, Sum)]
         if self.collect and len(sums) == 1:
-            spread = [p for f in factors for p in (_factors(f.body) if f is sums[0] else (f,))]
+            spread = [p for f in factors for p in (factors_of(f.body) if f is sums[0] else (f,))]
             return Sum(letter, size, Sum(sums[0].letter, sums[0].size, self.product(spread)))
         return Sum(letter, size, self.product(factors))
 
@@ -233,7 +235,7 @@ class Simplifier:
         if (
             not alone
             and len(body.terms) <= MOST_TERMS
-            and any(isinstance(f, Sum) for t in body.terms for f in _factors(t))
+            and any(isinstance(f, Sum) for t in body.terms for f in factors_of(t))
         ):
             alone = list(body.terms)
         together = [t for t in body.terms if t not in alone]
@@ -251,7 +253,7 @@ class Simplifier:
         return any(
             self._solved(f, letter, size) is not None
             or (isinstance(f, Total) and self._collapses(f, letter, size))
-            for f in _factors(e)
+            for f in factors_of(e)
         )
 
     def _solved(self, factor: Expr, letter: str, size: int) -> tuple[Place, list[Expr]] | None:
@@ -361,15 +363,6 @@ def _mirrored(letter: str, factors: list[Expr]) -> bool:
 
 def _divides(f: Expr) -> bool:
     return isinstance(f, Power) and isinstance(f.exponent, Number) and f.exponent.value < 0
-
-
-def _factors(e: Expr) -> tuple[Expr, ...]:
-    return e.factors if isinstance(e, Product) else (e,)
-
-
-def _product(factors: Iterable[Expr]) -> Expr:
-    kept = tuple(factors)
-    return kept[0] if len(kept) == 1 else Product(kept)
 
 
 def _standing(letter: str):

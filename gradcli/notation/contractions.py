@@ -10,7 +10,17 @@ from functools import reduce
 
 from . import tree
 from .collect import canonical
-from .expressions import ONE, Expr, Number, Power, Product, Sum, Total, letters_of
+from .expressions import (
+    Expr,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Total,
+    factors_of,
+    letters_of,
+    product_of,
+)
 from .tree import Attribute, Call, Infix, Method, Tree
 
 Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
@@ -184,7 +194,7 @@ class Contraction:
         return self.length(letter) if vector is None else Method(vector, "sum")
 
     def _written(self, factors: Sequence[Expr], letters: Sequence[str]) -> Tree:
-        made = self.tensor(factors[0] if len(factors) == 1 else Product(tuple(factors)), letters)
+        made = self.tensor(product_of(factors), letters)
         if made is None:
             raise Unwritten
         return made
@@ -198,14 +208,13 @@ def in_numbers(written: Tree) -> Tree:
 
 def taken_out(e: Total) -> tuple[list[Expr], Expr]:
     """The factors that all terms have in common, and what is left of the terms."""
-    terms: list[list[Expr]] = [list(t.factors) if isinstance(t, Product) else [t] for t in e.terms]
+    terms = [[*factors_of(t)] for t in e.terms]
     common = [f for f in terms[0] if letters_of(f) and all(f in t for t in terms[1:])]
     for factor in common:
         for term in terms:
             if factor in term:
                 term.remove(factor)
-    left = [Product(tuple(t)) if len(t) > 1 else t[0] if t else ONE for t in terms]
-    return common, Total(tuple(left))
+    return common, Total(tuple(map(product_of, terms)))
 
 
 def powers(factors: Sequence[Expr]) -> list[Expr]:

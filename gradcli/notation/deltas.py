@@ -10,7 +10,6 @@ from ..lazy import np
 from . import places
 from .collect import Simplifier, is_delta
 from .expressions import (
-    ONE,
     ZERO,
     Expr,
     Number,
@@ -19,9 +18,11 @@ from .expressions import (
     Sum,
     Total,
     delta,
+    factors_of,
     letters_of,
     parts,
     places_of,
+    product_of,
     substituted,
 )
 from .matrices import Matrices, negated
@@ -172,7 +173,7 @@ class Reading:
                 self.number, identity
             )
         letters = [*self.rows]
-        e = _product([f for f in _factors(self.e) if not self._pairs(f)])
+        e = product_of([f for f in factors_of(self.e) if not self._pairs(f)])
         e = substituted(e, dict(zip(self.columns, self.rows)), self.sizes)
         if not letters_of(e) - {*self.write.given}:
             inside = self.write.tensor(e, [])
@@ -200,7 +201,7 @@ class Reading:
         out: Tree | None = None
         for term, (_, factors) in zip(terms, numbers):
             minus = opposite(term)
-            part = minus or term if common is None else _product(factors)
+            part = minus or term if common is None else product_of(factors)
             written = Reading(part, self.rows, self.columns, self.write)._written()
             if written is None:
                 return None
@@ -218,7 +219,7 @@ class Reading:
 
     def _multiplied_out(self) -> list[Expr]:
         """The terms of a product with one sum of terms among its factors; none without."""
-        factors = _factors(self.e)
+        factors = factors_of(self.e)
         totals = [f for f in factors if isinstance(f, Total)]
         if len(totals) != 1:
             return []
@@ -241,9 +242,9 @@ class Reading:
         given = [letter for letter, *_ in self.blocks()]
         tied = [pair for pair in zip(self.rows, self.columns) if pair[0] in given]
         leading = {delta(*pair) for pair in tied} | {delta(*pair[::-1]) for pair in tied}
-        inner = [f for f in _factors(self.e) if f not in leading]
+        inner = [f for f in factors_of(self.e) if f not in leading]
         same = dict(zip(self.columns, given))
-        e = substituted(_product(inner), same, self.sizes) if inner else ONE
+        e = substituted(product_of(inner), same, self.sizes)
         write = self.write.inside(given)
         depth = len(given)
         reading = Reading(e, self.rows[depth:], self.columns[depth:], write)
@@ -263,8 +264,8 @@ class Reading:
         minus = opposite(spread[0].e)
         body = spread[0].e if minus is None else minus
         given = {*self.write.given}
-        left = [f for f in _factors(body) if letters_of(f) - given <= set(self.rows)]
-        right = [f for f in _factors(body) if f not in left]
+        left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
+        right = [f for f in factors_of(body) if f not in left]
         number, rest = self.write.number(body)
         if not rest and number is not None and diagonal is not None:  # eye(n) - 1 / n
             formula = Infix("+" if minus is None else "-", diagonal, number)
@@ -273,8 +274,8 @@ class Reading:
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
         ones = Call("ones", (self.write.length(self.rows),))
-        a = self.write.tensor(_product(left), self.rows) if left else ones
-        b = self.write.tensor(_product(renamed), self.rows)
+        a = self.write.tensor(product_of(left), self.rows) if left else ones
+        b = self.write.tensor(product_of(renamed), self.rows)
         symmetric = frozenset(renamed) == frozenset(left)
         if a is None or b is None or diagonal is None:
             return ("symmetric low-rank update", None) if symmetric else None
@@ -298,11 +299,3 @@ def _has_relation(e: Expr) -> bool:
 
 def _unknown(value: Any) -> int:
     raise LookupError
-
-
-def _factors(e: Expr) -> tuple[Expr, ...]:
-    return e.factors if isinstance(e, Product) else (e,)
-
-
-def _product(factors: list[Expr]) -> Expr:
-    return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE

@@ -26,8 +26,10 @@ from .expressions import (
     TooLong,
     Total,
     Unknown,
+    factors_of,
     is_condition,
     parts,
+    product_of,
     rebuilt,
     substituted,
 )
@@ -100,8 +102,7 @@ class Terms:
             before = e.factors[: e.factors.index(chosen)]
             after = e.factors[len(before) + 1 :]
             for term in self._terms(chosen):
-                product = self.simplify(Product((*before, *term, *after)))
-                yield from [(product,)] if not isinstance(product, Product) else [product.factors]
+                yield factors_of(self.simplify(Product((*before, *term, *after))))
         else:
             yield e.factors
 
@@ -225,9 +226,9 @@ def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
 
 def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
     """A term with numbers for its factors, where they are known."""
-    minus = opposite(Product(factors)) if len(factors) > 1 else opposite(factors[0])
+    minus = opposite(product_of(factors))
     if minus is not None:
-        factors = minus.factors if isinstance(minus, Product) else (minus,)
+        factors = factors_of(minus)
     above: list[Tree] = []
     below: list[Tree] = []
     for factor in factors:

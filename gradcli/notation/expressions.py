@@ -6,7 +6,7 @@ What a letter stands for is in `sizes` of the lowering (lower.py); collect.py ma
 shorter, written.py shows them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from ..graphs import Node, Operator
@@ -94,6 +94,16 @@ def delta(left: Place, right: Place) -> Expr:
 def divided(a: Expr, b: Expr) -> Expr:
     """a / b."""
     return Product((a, Power(b, MINUS)))
+
+
+def factors_of(e: Expr) -> "tuple[Expr, ...]":
+    """The factors of a product; anything else is its own only one."""
+    return e.factors if isinstance(e, Product) else (e,)
+
+
+def product_of(factors: Sequence[Expr]) -> Expr:
+    """Factors as an expression: a product where there are several, 1 where there are none."""
+    return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
 
 
 def is_condition(e: Expr) -> bool:

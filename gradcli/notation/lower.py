@@ -35,6 +35,7 @@ from .expressions import (
     Total,
     delta,
     divided,
+    product_of,
 )
 from .meanings import Meanings
 from .places import Place
@@ -205,7 +206,7 @@ class Lowering(Meanings):
         factors = []
         for term, x in zip(operands, node.parents, strict=True):
             factors.append(self(x, [where[key] for key, _ in _spelled(term, x.shape)]))
-        body: Expr = factors[0] if len(factors) == 1 else Product(tuple(factors))
+        body = product_of(factors)
         for key, letter in reversed(bound.items()):
             body = body if sizes[key] == 1 else Sum(letter, sizes[key], body)
         return body

@@ -26,6 +26,7 @@ from .expressions import (
     Total,
     is_condition,
     letters_of,
+    product_of,
 )
 from .formula import formula
 from .places import Place
@@ -343,7 +344,7 @@ class Matrices:
         letters = [*rows, *columns]
         if {k for f in factors for k in letters_of(f)} - {*self.given} != set(letters):
             return None
-        written = self.tensor(factors[0] if len(factors) == 1 else Product(tuple(factors)), letters)
+        written = self.tensor(product_of(factors), letters)
         if written is None or (len(rows) == len(columns) == 1):
             return written
         return self._reshaped(written, rows, columns)
