@@ -11,6 +11,18 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError, did_you_mean
+from .asked import (
+    analyses,
+    analysis_of,
+    choices_of,
+    emit,
+    environment_of,
+    format_of,
+    moving,
+    one_order,
+    read_limits,
+    write,
+)
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, ReaderGone, Streams
@@ -67,137 +79,6 @@ def gradcli(version: Annotated[bool, VERSION] = False) -> None:
     """
 
 
-# ---- what commands have in common ----------------------------------------------------------------
-
-
-def _limits(texts: list[str]) -> Any:
-    from ..limits import DEFAULTS, Limits
-
-    raised = {}
-    for text in texts:
-        kind, _, size = text.partition("=")
-        digits = size.replace("_", "")
-        if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
-            kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            raise GradcliError("option", f"--limit {text} is not KIND=N", hint=kinds)
-        raised[kind] = int(digits)
-    return Limits(raised)
-
-
-def _asked(streams: Streams, given: Given) -> dict[str, Any]:
-    """What was asked, as `pose` takes it."""
-    from ..explanation.section_names import SHAPES_ALONE
-    from ..language.assumptions import read_assumptions
-    from ..language.options import read_names, read_shapes, read_values
-
-    sections, limits = set(_sections(given)), _limits(given.limit)
-    return {
-        "expr": streams.expression(given.expr),
-        "shapes": read_shapes(given.shape),
-        "values": read_values(given.value),
-        "wrt": read_names(given.wrt),
-        "limits": limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
-        "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
-        "random_seed": given.random_seed,
-        "stdin": LazyInput(streams),
-    }
-
-
-def _analysis(streams: Streams, given: Given) -> Any:
-    """The request of a command, understood."""
-    from ..explanation.analysis import Analysis
-    from ..language.problem import pose
-
-    if given.dtype not in ("float64", "float32"):
-        raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
-    problem = pose(grad=given.grad[0] if given.grad else None, **_asked(streams, given))
-    if given.expand:
-        from ..autodiff.expansion import expanded
-
-        problem = problem.rebuilt(expanded(problem.roots))
-    against = [name.strip() for name in given.against.split(",")] if given.against else []
-    seeds = len(given.grad)
-    if seeds > given.order:
-        said = f"--grad is given {seeds} times: there is one seed for each order"
-        raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
-    if given.claim and given.order > 1:
-        raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
-    return Analysis(problem, given.dtype, against, given.claim)
-
-
-def _sections(given: Given) -> tuple[str, ...]:
-    """The sections that were named."""
-    return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
-
-
-def _orders(streams: Streams, given: Given) -> list[Any]:
-    """The analysis of what was asked, one for each input where the order is 2 or more."""
-    first = _analysis(streams, given)
-    if given.order == 1:
-        return [first]
-    from ..explanation.derived import each_of_order
-    from ..language.values import Reader
-
-    reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]
-    return each_of_order(first, given.order, given.grad[1:], reader)
-
-
-def _one_order(streams: Streams, given: Given) -> Any:
-    """The analysis of what was asked; of one input alone, where the order is 2 or more."""
-    found = _orders(streams, given)
-    if len(found) > 1:
-        names = [a.problem.wrt[0].name for a in found]
-        said = f"--order {given.order} is explained for one input at a time"
-        raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
-    return found[0]
-
-
-def _moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
-    """The request of a command whose inputs move along tangents."""
-    from ..explanation.analysis import Unmoved
-    from ..explanation.posing import pose_moving
-    from ..language.options import read_tangents
-
-    tangents = read_tangents(given.tangent)
-    problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
-    return Unmoved(problem, given.dtype)
-
-
-def _choices(given: Given, analysis: Any) -> Any:
-    from ..explanation.document import Choices, check_sections
-    from .element import read_element
-
-    names = _sections(given)
-    check_sections(names)
-    element = read_element(given.element, analysis.problem) if given.element is not None else None
-    return Choices(names, element, given.full, given.precision)
-
-
-def _environment(streams: Streams, given: Given, full: bool) -> Any:
-    return streams.environment(
-        given.color, given.width, given.ascii, given.precision, full, given.output is not None
-    )
-
-
-def _format(streams: Streams, given: Given) -> str:
-    """What was asked for, or what suits the place where the answer goes."""
-    asked = given.format or given.graph_format
-    return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
-
-
-def _emit(streams: Streams, analysis: Any, given: Given) -> None:
-    """Render an explanation and write it."""
-    from ..render.formats import render
-
-    environment = _environment(streams, given, given.full)
-    text = render(analysis, _format(streams, given), _choices(given, analysis), environment)
-    _write(streams, text, given)
-
-
-def _write(streams: Streams, text: str, given: Given) -> None:
-    streams.write(text if text.endswith("\n") else text + "\n", given.output)
-
-
 # ---- commands ------------------------------------------------------------------------------------
 
 
@@ -220,7 +101,7 @@ def _write(streams: Streams, text: str, given: Given) -> None:
 )
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient: the answer in one line, then why."""
-    _emit(streams, _one_order(streams, given), given)
+    emit(streams, one_order(streams, given), given)
 
 
 @app.command()
@@ -232,7 +113,7 @@ def grad(streams: Streams, given: Given) -> None:
     from ..explanation.arrays import jsonable
 
     found: dict[str, Any] = {}
-    for analysis in _orders(streams, given):
+    for analysis in analyses(streams, given):
         analysis.require_numbers()
         found |= {name: jsonable(value) for name, value in analysis.grad_values().items()}
     answer = found if len(found) > 1 else next(iter(found.values()))
@@ -244,7 +125,7 @@ def grad(streams: Streams, given: Given) -> None:
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
     given.show = "jacobian"
-    _emit(streams, _analysis(streams, given), given)
+    emit(streams, analysis_of(streams, given), given)
 
 
 @app.command()
@@ -254,9 +135,9 @@ def hessian(streams: Streams, given: Given) -> None:
     from ..explanation.hessian import Hessian
     from ..render.higher import render_hessian
 
-    found = Hessian(_moving(streams, given, scalar=True))
-    choices, environment = _choices(given, found.a), _environment(streams, given, given.full)
-    _write(streams, render_hessian(found, _format(streams, given), choices, environment), given)
+    found = Hessian(moving(streams, given, scalar=True))
+    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    write(streams, render_hessian(found, format_of(streams, given), choices, environment), given)
 
 
 @app.command()
@@ -266,9 +147,9 @@ def jvp(streams: Streams, given: Given) -> None:
     from ..explanation.jvp import Jvp
     from ..render.higher import render_jvp
 
-    found = Jvp(_moving(streams, given))
-    choices, environment = _choices(given, found.a), _environment(streams, given, given.full)
-    _write(streams, render_jvp(found, _format(streams, given), choices, environment), given)
+    found = Jvp(moving(streams, given))
+    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    write(streams, render_jvp(found, format_of(streams, given), choices, environment), given)
 
 
 @app.command()
@@ -281,8 +162,8 @@ def formula(streams: Streams, given: Given) -> None:
     """
     from ..render.formulas import render_formulas
 
-    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
-    text = render_formulas(analysis, _format(streams, given), environment)
+    analysis, environment = analysis_of(streams, given), environment_of(streams, given, full=True)
+    text = render_formulas(analysis, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
 
 
@@ -292,8 +173,8 @@ def graph(streams: Streams, given: Given) -> None:
     """Draw the graph: a tree, Mermaid or dot."""
     from ..render.drawing import render_graph
 
-    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
-    text = render_graph(analysis, _format(streams, given), environment)
+    analysis, environment = analysis_of(streams, given), environment_of(streams, given, full=True)
+    text = render_graph(analysis, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
 
 
@@ -304,8 +185,8 @@ def code(streams: Streams, given: Given) -> None:
     from ..explanation.programs import program
     from ..render.programs import render_program
 
-    text = program(_analysis(streams, given), given.library.value)
-    streams.write(render_program(text, _environment(streams, given, full=True)), given.output)
+    text = program(analysis_of(streams, given), given.library.value)
+    streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
 
 
 @app.command()
@@ -319,8 +200,8 @@ def check(streams: Streams, given: Given) -> None:
     from ..explanation.sections.checks import run_checks
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
-    analysis = _one_order(streams, given)
-    _emit(streams, analysis, given)
+    analysis = one_order(streams, given)
+    emit(streams, analysis, given)
     outcomes = [*analysis.verdicts, *run_checks(analysis)]
     if any(outcome.ok is False for outcome in outcomes):
         raise typer.Exit(NO)
@@ -344,13 +225,13 @@ def seed_for(streams: Streams, given: Given) -> None:
         read_values(given.target, "--target"),
         shapes=read_shapes(given.shape),
         values=read_values(given.value),
-        limits=_limits(given.limit),
+        limits=read_limits(given.limit),
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
-    found, environment = SeedFor(problem, targets), _environment(streams, given, given.full)
-    text = render_seed_for(found, _format(streams, given), environment)
-    streams.write(text if text.endswith("\n") else text + "\n", given.output)
+    found, environment = SeedFor(problem, targets), environment_of(streams, given, given.full)
+    text = render_seed_for(found, format_of(streams, given), environment)
+    write(streams, text, given)
     if not found.possible:
         raise typer.Exit(NO)
 
@@ -362,7 +243,7 @@ def batch(streams: Streams, given: Given) -> None:
     from .batch import answer_lines, request_lines
 
     lines = request_lines(given.file, streams)
-    if not answer_lines(lines, streams, given.output, _limits(given.limit)):
+    if not answer_lines(lines, streams, given.output, read_limits(given.limit)):
         raise typer.Exit(NO)
 
 
@@ -374,7 +255,7 @@ def ops(streams: Streams, given: Given) -> None:
     from ..render.terminal import render_terminal
 
     page = catalogue(given.operator)
-    streams.write(render_terminal(page, _environment(streams, given, full=True)), given.output)
+    streams.write(render_terminal(page, environment_of(streams, given, full=True)), given.output)
 
 
 @app.command()
@@ -391,7 +272,7 @@ def examples(streams: Streams, given: Given) -> None:
     given.shape, given.value = example.shapes, example.values
     if given.format is None and given.output is None:
         streams.write(f"{example.question}\n\n    {example.command}\n\n")
-    _emit(streams, _analysis(streams, given), given)
+    emit(streams, analysis_of(streams, given), given)
 
 
 COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]

@@ -1,0 +1,139 @@
+"""Options of a command, understood, and its answer written: what commands have in common."""
+
+from typing import Any
+
+from ..errors import GradcliError
+from .options import Given
+from .streams import LazyInput, Streams
+
+
+def read_limits(texts: list[str]) -> Any:
+    """The limits after --limit. Raises GradcliError."""
+    from ..limits import DEFAULTS, Limits
+
+    raised = {}
+    for text in texts:
+        kind, _, size = text.partition("=")
+        digits = size.replace("_", "")
+        if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
+            kinds = f"the kinds are {', '.join(DEFAULTS)}"
+            raise GradcliError("option", f"--limit {text} is not KIND=N", hint=kinds)
+        raised[kind] = int(digits)
+    return Limits(raised)
+
+
+def _asked(streams: Streams, given: Given) -> dict[str, Any]:
+    """What was asked, as `pose` takes it."""
+    from ..explanation.section_names import SHAPES_ALONE
+    from ..language.assumptions import read_assumptions
+    from ..language.options import read_names, read_shapes, read_values
+
+    sections, limits = set(_sections(given)), read_limits(given.limit)
+    return {
+        "expr": streams.expression(given.expr),
+        "shapes": read_shapes(given.shape),
+        "values": read_values(given.value),
+        "wrt": read_names(given.wrt),
+        "limits": limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
+        "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
+        "random_seed": given.random_seed,
+        "stdin": LazyInput(streams),
+    }
+
+
+def analysis_of(streams: Streams, given: Given) -> Any:
+    """The request of a command, understood."""
+    from ..explanation.analysis import Analysis
+    from ..language.problem import pose
+
+    if given.dtype not in ("float64", "float32"):
+        raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
+    problem = pose(grad=given.grad[0] if given.grad else None, **_asked(streams, given))
+    if given.expand:
+        from ..autodiff.expansion import expanded
+
+        problem = problem.rebuilt(expanded(problem.roots))
+    against = [name.strip() for name in given.against.split(",")] if given.against else []
+    seeds = len(given.grad)
+    if seeds > given.order:
+        said = f"--grad is given {seeds} times: there is one seed for each order"
+        raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
+    if given.claim and given.order > 1:
+        raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
+    return Analysis(problem, given.dtype, against, given.claim)
+
+
+def _sections(given: Given) -> tuple[str, ...]:
+    """The sections that were named."""
+    return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+
+
+def analyses(streams: Streams, given: Given) -> list[Any]:
+    """The analysis of what was asked, one for each input where the order is 2 or more."""
+    first = analysis_of(streams, given)
+    if given.order == 1:
+        return [first]
+    from ..explanation.derived import each_of_order
+    from ..language.values import Reader
+
+    reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]
+    return each_of_order(first, given.order, given.grad[1:], reader)
+
+
+def one_order(streams: Streams, given: Given) -> Any:
+    """The analysis of what was asked; of one input alone, where the order is 2 or more."""
+    found = analyses(streams, given)
+    if len(found) > 1:
+        names = [a.problem.wrt[0].name for a in found]
+        said = f"--order {given.order} is explained for one input at a time"
+        raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
+    return found[0]
+
+
+def moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
+    """The request of a command whose inputs move along tangents."""
+    from ..explanation.analysis import Unmoved
+    from ..explanation.posing import pose_moving
+    from ..language.options import read_tangents
+
+    tangents = read_tangents(given.tangent)
+    problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
+    return Unmoved(problem, given.dtype)
+
+
+def choices_of(given: Given, analysis: Any) -> Any:
+    """What is shown of an analysis, and how much."""
+    from ..explanation.document import Choices, check_sections
+    from .element import read_element
+
+    names = _sections(given)
+    check_sections(names)
+    element = read_element(given.element, analysis.problem) if given.element is not None else None
+    return Choices(names, element, given.full, given.precision)
+
+
+def environment_of(streams: Streams, given: Given, full: bool) -> Any:
+    """Where the answer is read; `full`: nothing is left out."""
+    return streams.environment(
+        given.color, given.width, given.ascii, given.precision, full, given.output is not None
+    )
+
+
+def format_of(streams: Streams, given: Given) -> str:
+    """What was asked for, or what suits the place where the answer goes."""
+    asked = given.format or given.graph_format
+    return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
+
+
+def emit(streams: Streams, analysis: Any, given: Given) -> None:
+    """Render an explanation and write it."""
+    from ..render.formats import render
+
+    environment = environment_of(streams, given, given.full)
+    text = render(analysis, format_of(streams, given), choices_of(given, analysis), environment)
+    write(streams, text, given)
+
+
+def write(streams: Streams, text: str, given: Given) -> None:
+    """Write an answer, its last line ended."""
+    streams.write(text if text.endswith("\n") else text + "\n", given.output)
