@@ -11,7 +11,8 @@ from ..graphs import OPS, Node
 from ..graphs.shapes import text
 from ..graphs.substitution import substitute
 from ..language.directions import Given, as_graph, read_direction
-from ..language.problem import Input, Problem, Seed, Tangent, torch_size
+from ..language.problem import Input, Problem, Tangent
+from ..language.seeds import Seed, implied, mismatch, torch_size
 from ..language.values import Reader
 from ..notation.simplify import without_ones
 from .analysis import Analysis, Unmoved
@@ -87,12 +88,6 @@ def held(p: Problem, node: Node) -> Node:
     return without_ones(substitute(node, {p.seed.node: value}))
 
 
-def implied(node: Node) -> Seed:
-    """The seed that nobody gave: PyTorch puts a 1 into a single number, and refuses otherwise."""
-    single = node.numel == 1
-    return Seed(node, OPS["ones"](size=node.shape) if single else None, None, single, not single)
-
-
 def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
     """The problem with the seed that was given."""
     if given is None:
@@ -104,11 +99,10 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
             "seed-shape",
             f"the seed of order {p.order} has shape {text(value.shape)} and {p.out_name} has shape "
             f"{text(p.out.shape)}",
-            hint=f"PyTorch: Mismatch in shape: grad_output[0] has a shape of "
-            f"{torch_size(value.shape)} and output[0] has a shape of {torch_size(p.out.shape)}.\n"
+            hint=f"{mismatch(value.shape, p.out.shape)}\n"
             f"In this seed out is {p.out_name}: ones_like(out) fits",
         )
-    return p._replace(seed=Seed(p.seed.node, value, given.text, False, False))
+    return p._replace(seed=Seed(p.seed.node, value, given.text))
 
 
 def _scope(p: Problem) -> dict[str, Node]:

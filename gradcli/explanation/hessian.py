@@ -8,9 +8,10 @@ from functools import cached_property, reduce
 from ..errors import GradcliError
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
-from ..language.problem import Input, Problem, Seed
+from ..language.problem import Input, Problem
+from ..language.seeds import Seed, implied
 from .analysis import Analysis, Unmoved
-from .derived import implied, of_gradient
+from .derived import of_gradient
 from .wording import Wording
 
 SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
@@ -45,7 +46,7 @@ class Hessian:
             p = of_gradient(self.p, x, zeros if grad is None else grad, "t", self.p.wrt)
             for t in self.p.tangents:
                 if t.x.node is x.node:
-                    p = p._replace(seed=Seed(t.node, t.value, t.text, False, False))
+                    p = p._replace(seed=Seed(t.node, t.value, t.text))
             self._of[x.name] = Unmoved(p, self.a.dtype)
         return self._of[x.name]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
@@ -16,10 +15,10 @@ from .directions import Given, as_graph, read_direction
 from .infer import Tried, infer
 from .names import free_names
 from .program import Program, read_program
+from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
 
 OF_SQUARES = ("trace", "diag", "diagonal")  # PyTorch takes others too
-SEED_NAMES = ("g", "g_out", "seed", "cotangent")
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
 
@@ -36,26 +35,6 @@ class Input(NamedTuple):
     def shape(self) -> Shape:
         """Its shape."""
         return self.node.shape
-
-
-class Seed(NamedTuple):
-    """The gradient that flows into the output.
-
-    `node` stands for it in gradients; `value` is what was given for it, as graph, or None where
-    nothing was; `text` is how it was typed. It is `implicit` where PyTorch puts in a 1, `refused`
-    where PyTorch would ask for it.
-    """
-
-    node: Node
-    value: Node | None
-    text: str | None
-    implicit: bool
-    refused: bool
-
-    @property
-    def name(self) -> str:
-        """What formulas call it."""
-        return self.node.attrs["name"]
 
 
 class Tangent(NamedTuple):
@@ -304,19 +283,14 @@ class Posing:
         return as_graph(self.seed, "g", {"out": out} | scope, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
-        names = chain(SEED_NAMES, (f"g_{k}" for k in count(1)))
-        name = next(n for n in names if n not in scope)
-        node = OPS["input"](name=name, shape=out.shape, is_seed=True)
+        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_seed=True)
         value = self._build_seed(nodes, out, scope)
         if value is None:
-            scalar = out.numel == 1
-            return Seed(
-                node, OPS["ones"](size=out.shape) if scalar else None, None, scalar, not scalar
-            )
+            return implied(node)
         if value.shape != out.shape:
-            raise _seed_shape_error(value.shape, out, self.program)
+            raise wrong_shape(value.shape, out, self.program)
         assert self.seed is not None
-        return Seed(node, value, self.seed.text, False, False)
+        return Seed(node, value, self.seed.text)
 
 
 def _shape_of(given: Given) -> Shape | None:
@@ -421,43 +395,3 @@ def _choose(wrt: Collection[str] | None, inputs: dict[str, Input], out: Node) ->
             "there is nothing to differentiate by: the expression has no floating-point input",
         )
     return chosen
-
-
-def torch_size(shape: Shape) -> str:
-    """A shape as PyTorch's messages write it."""
-    return f"torch.Size({list(shape)})"
-
-
-def _seed_shape_error(seed: Shape, out: Node, program: Program) -> GradcliError:
-    last = program.source.span(program.statements[-1].value)
-    name = program.statements[-1].names[-1]
-    mismatch = (
-        f"Mismatch in shape: grad_output[0] has a shape of {torch_size(seed)} "
-        f"and output[0] has a shape of {torch_size(out.shape)}."
-    )
-    return GradcliError(
-        "seed-shape",
-        f"the seed has shape {text(seed)} and {name} has shape {text(out.shape)}",
-        span=last,
-        hint=f"PyTorch: {mismatch}\n{_seed_cure(seed, out)}",
-    )
-
-
-def _seed_cure(seed: Shape, out: Node) -> str:
-    """What would fit."""
-    size = numel(seed)
-    if out.shape == ():
-        cure = "A scalar output needs no seed; or give one number: --grad 1.0."
-        inner = out.inputs[0] if out.op.family == "reduction" else None
-        if inner is not None and size > 1 and out.span is not None:
-            then = f"the seed then has shape {text(inner.shape)}"
-            return f"{cure} To seed each element, leave out the {out.op.name}: {then}."
-        return cure + (" () and (1,) are different shapes." if seed == (1,) else "")
-    shape = text(out.shape)
-    if size == out.numel:
-        cure = f"It has the right number of elements: reshape it to {shape}."
-        return f"{cure} Nothing is reshaped or broadcast silently."
-    cure = (
-        f"A seed has one number for each element of the output: ones_like(out) has shape {shape}."
-    )
-    return f"{cure} Nothing is broadcast silently."
