@@ -27,7 +27,7 @@ Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these di
 Length = Callable[[str], Tree]  # the size of a letter, as it is written
 
 
-class Unwritten(Exception):
+class NoProduct(Exception):
     """It is no product of matrices and vectors."""
 
 
@@ -63,7 +63,7 @@ class Contraction:
         letters = sorted(letters_of(e) - self.given)
         self.letters |= {*letters}
         if len(letters) > 2:
-            raise Unwritten
+            raise NoProduct
         if not letters:
             self.numbers.append(e)
         elif len(letters) == 1:
@@ -76,7 +76,7 @@ class Contraction:
     # ---- what is written -------------------------------------------------------------------------
 
     def matrix(self, row: str, column: str) -> Tree:
-        """The matrix with these letters. Raises Unwritten."""
+        """The matrix with these letters. Raises NoProduct."""
         near = self._connected(row)
         number = self._number({*near, *self._connected(column)})
         if column in near:
@@ -85,12 +85,12 @@ class Contraction:
         return scaled(number, Call("outer", (left, right)))
 
     def vector(self, letter: str) -> Tree:
-        """The vector with this letter. Raises Unwritten."""
+        """The vector with this letter. Raises NoProduct."""
         number = self._number(self._connected(letter))
         return scaled(number, self._vector(letter) or self._ones(letter))
 
     def scalar(self) -> Tree:
-        """The number, where no letter is free. Raises Unwritten."""
+        """The number, where no letter is free. Raises NoProduct."""
         return self._number(set()) or tree.Number(1)
 
     def is_apart(self, row: str, column: str) -> bool:
@@ -100,7 +100,7 @@ class Contraction:
     # ---- the graph -------------------------------------------------------------------------------
 
     def _connected(self, letter: str) -> set[str]:
-        """The letters that factors lead to. Raises Unwritten where they lead back another way."""
+        """The letters that factors lead to. Raises NoProduct where they lead back another way."""
         found, waiting, edges = {letter}, [letter], 0
         while waiting:
             near = self.edges.get(waiting.pop(), {})
@@ -108,7 +108,7 @@ class Contraction:
             waiting += [k for k in near if k not in found]
             found |= {*near}
         if edges != 2 * (len(found) - 1):
-            raise Unwritten
+            raise NoProduct
         return found
 
     def _path(self, start: str, end: str, before: str = "") -> list[str]:
@@ -159,7 +159,7 @@ class Contraction:
         factors = self.edges[row][column]
         try:
             return self._written(factors, [row, column])
-        except Unwritten:
+        except NoProduct:
             return Attribute(self._written(factors, [column, row]), "T")
 
     def _ones(self, letter: str) -> Tree:
@@ -196,7 +196,7 @@ class Contraction:
     def _written(self, factors: Sequence[Expr], letters: Sequence[str]) -> Tree:
         made = self.tensor(product_of(factors), letters)
         if made is None:
-            raise Unwritten
+            raise NoProduct
         return made
 
 

@@ -196,10 +196,9 @@ class Reading:
         terms = self._multiplied_out()
         if not terms or len(terms) > MOST_TERMS:
             return None
-        numbers = [self.write.number(opposite(t) or t) for t in terms]
-        common = numbers[0][0] if all(n == numbers[0][0] for n, _ in numbers) else None
+        common, split = self.write.common_number(terms)
         out: Tree | None = None
-        for term, (_, factors) in zip(terms, numbers):
+        for term, (_, factors) in zip(terms, split):
             minus = opposite(term)
             part = minus or term if common is None else product_of(factors)
             written = Reading(part, self.rows, self.columns, self.write)._written()

@@ -13,7 +13,7 @@ from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
-from .contractions import Contraction, Unwritten, scaled
+from .contractions import Contraction, NoProduct, scaled
 from .expressions import (
     MINUS,
     Element,
@@ -36,6 +36,7 @@ from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
+Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
 
 
 class Matrices:
@@ -133,7 +134,7 @@ class Matrices:
             if not own:
                 return found.scalar()
             made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
-        except Unwritten:
+        except NoProduct:
             return None
         last = own == list(letters[len(letters) - len(own) :])
         return made if last else spread(made, own, letters)
@@ -226,8 +227,8 @@ class Matrices:
             return matrix
         return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
 
-    def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
-        """The number of a product, None for 1, and its other factors."""
+    def number(self, e: Expr) -> Split:
+        """A product with its number apart."""
         above, below, factors = split_number([e])
         rest = [f for f in factors if not is_count(f)]
         counts = [f for f in factors if is_count(f)]
@@ -238,6 +239,14 @@ class Matrices:
         if over:
             return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
         return (_times(top) if top else None), rest
+
+    def common_number(self, terms: Sequence[Expr]) -> tuple[Tree | None, list[Split]]:
+        """The number that all terms have, whatever their signs, None where there is none; and each
+        of them as its own number and other factors, without its sign.
+        """
+        split = [self.number(opposite(t) or t) for t in terms]
+        first = split[0][0]
+        return (first if all(number == first for number, _ in split) else None), split
 
     def _constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
@@ -279,10 +288,9 @@ class Matrices:
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
-        numbers = [self.number(opposite(t) or t) for t in e.terms]
-        common = numbers[0][0] if all(n == numbers[0][0] for n, _ in numbers) else None
+        common, split = self.common_number(e.terms)
         found = []
-        for t, (number, factors) in zip(e.terms, numbers):
+        for t, (number, factors) in zip(e.terms, split):
             written = self._plain(factors, rows, columns)
             found.append((t, self.scaled(None if common else number, written)))
         if all(opposite(t) is None for t in e.terms):  # A + A.T
@@ -299,7 +307,7 @@ class Matrices:
             if not found.is_apart(row, column) and not any(isinstance(f, Sum) for f in factors):
                 return None
             return found.matrix(row, column)
-        except Unwritten:
+        except NoProduct:
             return None
 
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
