@@ -4,13 +4,14 @@ SymPy's own constructors try to decide or to sort what they are given, which tak
 element; these decide only what is plain to see. Here nan compares as it does in NumPy.
 """
 
-from itertools import islice
+from itertools import combinations, islice
 
 from ..errors import GradcliError
 from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
+RANKED = 4  # elements whose order is written out
 
 
 class Unwritten:
@@ -262,6 +263,45 @@ def scattered(sp, by_number, v, index, shape, dim):
                 return v[where] if place == k else sp.S.Zero
 
             out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
+    return out
+
+
+# ---- order ---------------------------------------------------------------------------------------
+
+
+def ranks(sp, row, is_descending):
+    """The places of the elements in order."""
+    if len(row) > RANKED:
+        said = f"the order of {len(row)} elements is too long to write out in symbols"
+        raise GradcliError("limit", said, hint="give the inputs values with --value")
+
+    def before(i, j):
+        relation = ("G" if is_descending else "L") + ("e" if i < j else "t")
+        return compare(sp, relation, row[i], row[j])
+
+    def stands_at(rank, i):
+        others = [j for j in range(len(row)) if j != i]
+        return either(
+            sp,
+            *(
+                both(
+                    sp, *(before(j, i) if j in first else before(i, j) for j in others)
+                )
+                for first in combinations(others, rank)
+            ),
+        )  # fmt: skip
+
+    return [
+        _first_that_holds(sp, [stands_at(rank, i) for i in range(len(row))])
+        for rank in range(len(row))
+    ]
+
+
+def _first_that_holds(sp, conditions):
+    """The number of the condition that holds."""
+    out = sp.Integer(len(conditions) - 1)
+    for k in reversed(range(len(conditions) - 1)):
+        out = choice(sp, conditions[k], sp.Integer(k), out)
     return out
 
 

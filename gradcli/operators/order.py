@@ -4,21 +4,17 @@ Each is two operators, as PyTorch answers with two tensors: the places of the el
 no gradient, and the elements at these places. nan is larger than any number.
 """
 
-from itertools import combinations
-
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..graphs.operator import REQUIRED
 from ..lazy import np
-from . import elements
-from .elements import Unwritten
+from .elements import Unwritten, ranks
 from .families import composite, operator, reduced, same_with_axis, shorthand
 from .joining import cat
 from .reductions import TIE, share_all, tied
-from .selection import ascending, descending, first_of, quick_select
+from .selection import ascending, descending, first_of, inserted, quick_select
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
-WRITTEN = 4  # elements whose order is written out in symbols
 
 
 # ---- the family ----------------------------------------------------------------------------------
@@ -100,39 +96,6 @@ def _pair(selection, input, **attrs):
     return Outputs((one(as_node(input), **attrs) for one in selection), ("values", "indices"))
 
 
-def _ranks(sp, row, is_descending):
-    """The places in order, in symbols."""
-    if len(row) > WRITTEN:
-        said = f"the order of {len(row)} elements is too long to write out in symbols"
-        raise GradcliError("limit", said, hint="give the inputs values with --value")
-
-    def before(i, j):
-        relation = ("G" if is_descending else "L") + ("e" if i < j else "t")
-        return elements.compare(sp, relation, row[i], row[j])
-
-    def stands_at(rank, i):
-        others = [j for j in range(len(row)) if j != i]
-        return elements.either(
-            sp,
-            *(
-                elements.both(
-                    sp, *(before(j, i) if j in first else before(i, j) for j in others)
-                )
-                for first in combinations(others, rank)
-            ),
-        )  # fmt: skip
-
-    return [_first(sp, [stands_at(rank, i) for i in range(len(row))]) for rank in range(len(row))]
-
-
-def _first(sp, conditions):
-    """The number of the condition that holds."""
-    out = sp.Integer(len(conditions) - 1)
-    for k in reversed(range(len(conditions) - 1)):
-        out = elements.choice(sp, conditions[k], sp.Integer(k), out)
-    return out
-
-
 def _order(rows, is_descending=False):
     """The places in order; equal elements stay in theirs."""
     if is_descending:
@@ -177,7 +140,7 @@ sort_values, sort_indices = selected(
     "sort",
     lambda s, *, dim, descending: same_with_axis(s, dim=dim),
     lambda rows, *, descending: _order(rows, descending),
-    lambda sp, row, *, descending: _ranks(sp, row, descending),
+    lambda sp, row, *, descending: ranks(sp, row, descending),
     call="sort({0}, dim={dim}, descending={descending})",
     numpy=lambda *, dim, descending: (
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
@@ -236,7 +199,7 @@ topk_values, topk_indices = selected(
     "topk",
     _top_shape,
     _top,
-    lambda sp, row, *, k, largest, sorted: _ranks(sp, row, largest)[:k],
+    lambda sp, row, *, k, largest, sorted: ranks(sp, row, largest)[:k],
     call="topk({0}, {k}, dim={dim}, largest={largest}, sorted={sorted})",
     numpy=lambda *, largest, **_: (
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
@@ -275,7 +238,7 @@ kthvalue_values, kthvalue_indices = selected(
     "kthvalue",
     _kth_shape,
     _kth,
-    lambda sp, row, *, k: _ranks(sp, row, False)[k - 1 : k],
+    lambda sp, row, *, k: ranks(sp, row, False)[k - 1 : k],
     call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
     numpy=lambda *, keepdim, **_: kept(
         "np.take(np.argsort({0}, axis={dim}), {k} - 1, axis={dim})", keepdim
@@ -313,7 +276,7 @@ def _middle(name, numbers, in_numpy=None):
         name,
         _of_some,
         numbers,
-        lambda sp, row: [_ranks(sp, row, False)[(len(row) - 1) // 2]],
+        lambda sp, row: [ranks(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
         numpy=in_numpy,
         examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),
@@ -361,22 +324,11 @@ def nanmedian(input, dim=None, keepdim=False):
     return _pair(along_nanmedian, input, dim=dim, keepdim=keepdim)
 
 
-def _inserted(row):
-    """The places as an insertion sort by < puts them in order, which does not pass nan."""
-    order: list[int] = []
-    for place, x in enumerate(row):
-        at = len(order)
-        while at and x < row[order[at - 1]]:
-            at -= 1
-        order.insert(0 if order and x < row[order[0]] else at, place)
-    return order
-
-
 def _mode(rows):
     """The last of the longest run among elements in order."""
     order = _order(rows)
     for at in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
-        order[at] = _inserted(rows[at])
+        order[at] = inserted(rows[at])
     ranked = np.take_along_axis(rows, order, axis=-1)
     rank = np.arange(rows.shape[-1])
     starts = np.concatenate(

@@ -1,7 +1,8 @@
 """Which of equal elements PyTorch selects: its algorithms, step by step, on places in a row.
 
 kthvalue is a quick select of its own, topk the nth_element of libstdc++. Both exchange elements, so
-that of equal ones now this, now that is left where it is asked for. nan is larger than any number.
+that of equal ones now this, now that is left where it is asked for. mode puts a row with nan in
+order by insertion. nan is larger than any number.
 """
 
 from functools import cmp_to_key
@@ -80,6 +81,17 @@ def _around_first(r, left, right) -> tuple[int, int]:
         i, j = r.advance(i + 1, left), r.retreat(j - 1, left)
     r.swap(left, j)
     return j, i
+
+
+def inserted(row) -> list[int]:
+    """The places as an insertion sort by < puts them in order, which does not pass nan."""
+    order: list[int] = []
+    for place, x in enumerate(row):
+        at = len(order)
+        while at and x < row[order[at - 1]]:
+            at -= 1
+        order.insert(0 if order and x < row[order[0]] else at, place)
+    return order
 
 
 def first_of(row, k, order, in_order) -> list[int]:
