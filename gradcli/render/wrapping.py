@@ -1,6 +1,7 @@
 """Lines of Python in a number of columns: broken inside brackets, so that they still run."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
@@ -51,10 +52,7 @@ def _broken(line: str, width: int) -> list[str]:
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
     made = []
     while column + len(line) - last.at > width:
-        end = width - column + last.at
-        found = [
-            b for b in _breaks(line, last, column) if b.open and len(line[: b.at].rstrip()) <= end
-        ]
+        found = _reached(line, last, column, width)
         if not found:
             break
         chosen = min(reversed(found), key=lambda b: len(b.open))
@@ -62,6 +60,15 @@ def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
         last, beside = chosen, chosen.open[-1]
         column = beside if beside <= width // 2 else INDENT * len(chosen.open)
     return [*made, " " * column + line[last.at :]]
+
+
+def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:
+    """The places inside of brackets up to which the line fits; what is beyond is not looked at."""
+
+    def fits(b: Break) -> bool:
+        return column + len(line[since.at : b.at].rstrip()) <= width
+
+    return [b for b in takewhile(fits, _breaks(line, since, column)) if b.open]
 
 
 def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
