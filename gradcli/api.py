@@ -291,7 +291,7 @@ def check(
 
 def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
     element = found["element"]
-    error = None if element is None else abs(element["claimed_value"] - element["value"])
+    error = None if element is None else abs(float(element["claimed_value"]) - float(element["value"]))
     return {
         "name": f"claim {found['input']} = {found['claim']}",
         "ok": found["ok"],
