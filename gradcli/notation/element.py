@@ -275,4 +275,6 @@ def _negated(written: Tree) -> Tree:
     """-a·b, the minus at the first factor."""
     if isinstance(written, Infix) and written.symbol in ("·", "/"):
         return Infix(written.symbol, _negated(written.left), written.right)
+    if isinstance(written, Verbatim) and written.text.startswith("-"):
+        return Verbatim(written.text.removeprefix("-"))
     return tree.Prefix("-", written)
