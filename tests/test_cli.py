@@ -142,6 +142,14 @@ def test_assumptions_shorten_formulas():
     assert "2 * A @ x" in answered(*quadratic, "--assume", "A=symmetric").out
 
 
+def test_errors_of_batch_have_the_id_and_name_fields():
+    lines = ['{"id": 17, "expr": "x", "shape": 1}', '{"id": 3}', '{"id": 4, "expr": "x * x"}']
+    unknown, missing, unseeded = map(json.loads, gradcli("batch", "-", stdin="\n".join(lines)).lines)
+    assert (unknown["id"], missing["id"], unseeded["id"]) == (17, 3, 4)
+    assert unknown["error"]["hint"] == "did you mean shapes?"
+    assert 'a seed of that shape with "grad"' in unseeded["error"]["hint"]
+
+
 def test_assumptions_in_batch():
     request = {"expr": "x @ A @ x", "shapes": {"x": [3]}, "wrt": ["x"], "want": ["formula"]}
     for given in ({"A": "symmetric"}, {"A": ["symmetric", "posdef"]}, "A=symmetric"):

@@ -4,7 +4,7 @@ Works on Python's syntax tree, so that a formula whose shapes do not fit can be 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ...language.program import Program
@@ -90,6 +90,33 @@ def called(program: Program, name: str, *args: str) -> str:
     """The text of a formula with a method called on it."""
     made = method(program.statements[-1].value, name, [expression(a) for a in args])
     return _text(program, len(program.statements) - 1, made)
+
+
+def renumbered(
+    program: Program, ratio: float
+) -> Iterator[tuple[Callable[[int], str], float, float]]:
+    """For each number that is a factor of the formula: the text with another in its place, the
+    number, and what it would be for the formula to be `ratio` times smaller.
+    """
+    place, value = len(program.statements) - 1, program.statements[-1].value
+    for e in factors_of(value):
+        if isinstance(e, ast.Constant) and type(e.value) in (int, float):
+
+            def text(new: int, old: ast.expr = e) -> str:
+                return _text(program, place, _replaced(value, old, ast.Constant(new)))
+
+            yield text, e.value, e.value / ratio
+
+
+def factors_of(e: ast.expr) -> Iterator[ast.expr]:
+    """What a formula is a product of, left of quotients."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
+        yield from factors_of(e.left)
+        yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
+    elif isinstance(e, ast.UnaryOp):
+        yield from factors_of(e.operand)
+    else:
+        yield e
 
 
 def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:

@@ -53,6 +53,7 @@ class Search:
             self._likeliest,
             self._by_a_size,
             self._by_a_number,
+            self._another_number,
             self._broadcast,
             self._edited,
             self._diagonal_alone,
@@ -96,6 +97,13 @@ class Search:
     def _by_a_fraction(self) -> Mend | None:
         found = factors.by_a_number(self.claim.program, self.trials, whole=False)
         return found and self._if_right(*found)
+
+    def _another_number(self) -> Mend | None:
+        """A number in the formula that is to be another one."""
+        for text, old, new in factors.other_numbers(self.claim.program, self.trials):
+            if self._verified(text):
+                return Mend(text, f"{old} is to be {new}")
+        return None
 
     def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
