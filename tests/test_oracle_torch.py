@@ -200,7 +200,7 @@ ORDERED = [
 def test_whole_numbers_that_are_put_in_order_are_values(text):
     whole, weights = [2, 0, 1], [1.5, 2.0, 5.0]
     given = {"x": whole} | ({"w": weights} if "w" in text else {})
-    tensors = {n: torch.tensor(v, dtype=torch.float64, requires_grad=True) for n, v in given.items()}
+    tensors = {n: torch.tensor(v).double().requires_grad_() for n, v in given.items()}
     run_torch(text, tensors).backward()
     for name, tensor in tensors.items():
         assert np.array_equal(package.grad(text, values=given, wrt=name), tensor.grad), name

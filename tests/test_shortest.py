@@ -46,12 +46,19 @@ def test_shortest_formulas_mean_the_gradient(problem):
         assert close(value_of(short, names, values), expected), short
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("X @ X.sum(0)", "outer(g, X.sum(dim=0)) + X.T @ g"),
-    ("X @ X.mean(0)", "outer(g, X.mean(dim=0)) + X.T @ g / X.shape[0]"),
-])
+def test_zeros_have_no_name():
+    assert gradcli.formula("x - x", shapes={"x": (3,)}) == "zeros_like(x)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("X @ X.sum(0)", "outer(g, X.sum(dim=0)) + X.T @ g"),
+        ("X @ X.mean(0)", "outer(g, X.mean(dim=0)) + X.T @ g / X.shape[0]"),
+    ],
+)
 def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
-    assert gradcli.formula(text, shapes={"X": (4, 3)})["X"] == expected
+    assert gradcli.formula(text, shapes={"X": (4, 3)}) == expected
 
 
 # ---- every rule, alone ---------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Works on Python's syntax tree, so that a formula whose shapes do not fit can be 
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...language.program import Program
@@ -92,20 +92,18 @@ def called(program: Program, name: str, *args: str) -> str:
     return _text(program, len(program.statements) - 1, made)
 
 
-def renumbered(
-    program: Program, ratio: float
-) -> Iterator[tuple[Callable[[int], str], float, float]]:
-    """For each number that is a factor of the formula: the text with another in its place, the
-    number, and what it would be for the formula to be `ratio` times smaller.
-    """
-    place, value = len(program.statements) - 1, program.statements[-1].value
-    for e in factors_of(value):
-        if isinstance(e, ast.Constant) and type(e.value) in (int, float):
+def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
+    """The numbers that are factors of a formula, and where they stand."""
+    for e in factors_of(program.statements[-1].value):
+        number = e.value if isinstance(e, ast.Constant) else None
+        if isinstance(number, int | float):
+            yield e, number
 
-            def text(new: int, old: ast.expr = e) -> str:
-                return _text(program, place, _replaced(value, old, ast.Constant(new)))
 
-            yield text, e.value, e.value / ratio
+def renumbered(program: Program, old: ast.expr, new: int) -> str:
+    """The text of a formula with another number in place of one."""
+    value = _replaced(program.statements[-1].value, old, ast.Constant(new))
+    return _text(program, len(program.statements) - 1, value)
 
 
 def factors_of(e: ast.expr) -> Iterator[ast.expr]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...language.program import Program, read_program
 from ...lazy import np
 from ...limits import Limits
-from .edits import negated, renumbered, scaled
+from .edits import negated, numbers, renumbered, scaled
 from .reading import built
 from .trials import Trial, close
 
@@ -38,10 +38,10 @@ def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, 
     ratios = _ratios(trials)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return
-    for text, old, new in renumbered(program, ratios[0]):
-        exact = Fraction(new).limit_denominator(LARGEST)
-        if exact.denominator == 1 and abs(float(exact) - new) <= SAME * abs(new):
-            yield text(int(exact)), str(old), str(exact)
+    for place, number in numbers(program):
+        right = number / ratios[0]
+        if abs(round(right) - right) <= SAME * abs(right):
+            yield renumbered(program, place, round(right)), str(number), str(round(right))
 
 
 def by_a_size(

@@ -14,9 +14,8 @@ from ...graphs import OPS, Node, walk
 from ...language.program import Program, read_program
 from ...lazy import np
 from ...notation import tree
-from ..analysis import Analysis
 from ..blocks import text_of
-from ..wording import Wording, listed
+from ..wording import listed
 from . import edits, factors
 from .points import Point, Points
 from .reading import ORIGIN, Claim, targets
@@ -41,7 +40,7 @@ class Search:
     def __init__(self, claim: Claim, trials: list[Trial], points: Points):
         self.claim, self.trials, self.points = claim, trials, points
         self.problem = points.tried[0].problem
-        self.w = Wording(Analysis(self.problem))
+        self.w = points.tried[0].wording
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
 

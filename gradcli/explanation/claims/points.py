@@ -18,6 +18,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..sections.notes import kinks
+from ..wording import Wording
 from .reading import targets
 
 DRAWS = 40  # of values, until no two are the same
@@ -55,6 +56,11 @@ class Point:
         """The numbers of a gradient; zeros where nothing flows."""
         grad = self.gradient(name)
         return np.zeros(targets(self.problem)[name].shape) if grad is None else self(grad)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """How the nodes of the problem are written."""
+        return Wording(Analysis(self.problem))
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:

@@ -34,8 +34,9 @@ class Claim(NamedTuple):
     @property
     def text(self) -> str:
         """The formula after the steps that it needs."""
-        segment, steps = self.program.source.segment, self.program.statements[:-1]
-        return "; ".join([*(f"{', '.join(s.names)} = {segment(s.value)}" for s in steps), self.formula])
+        segment = self.program.source.segment
+        steps = [(", ".join(s.names), segment(s.value)) for s in self.program.statements[:-1]]
+        return "; ".join([*(f"{names} = {value}" for names, value in steps), self.formula])
 
     def written(self, formula: str) -> str:
         """`d = g * h; W = x.T @ d`: a formula as a claim about the same."""

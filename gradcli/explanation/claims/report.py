@@ -6,7 +6,6 @@ from ...graphs.shapes import Shape
 from ...notation import tree
 from ...notation.element import Written, short, written_out
 from ...notation.tree import Token
-from ..analysis import Analysis
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..sections.jacobian import label
@@ -19,7 +18,7 @@ DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None
 
 def wording(trial: Trial) -> Wording:
     """How the nodes of a trial's problem are written."""
-    return Wording(Analysis(trial.point.problem))
+    return trial.point.wording
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:

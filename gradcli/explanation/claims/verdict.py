@@ -11,7 +11,6 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
-from ..analysis import Analysis
 from ..wording import Wording
 from .mending import Mend, Search
 from .points import Point, Points, points
@@ -54,8 +53,7 @@ class Verdict:
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
-        name, w = self.claim.name, Wording(Analysis(point.problem))
-        grad = point.gradient(name)
+        w, grad = point.wording, point.gradient(self.claim.name)
         if node is None or grad is None:
             return False
         return same(node, grad, point, w.names) or self._is_shown(node, grad, point, w)

@@ -1,4 +1,7 @@
-"""Where a right claim parts from PyTorch after all: at 0, where kinks are, and at values given."""
+"""Where a right claim parts from PyTorch after all: at the values given, and at 0, where kinks are.
+
+Inputs that keep the values that were given, as masks do, are not tried at 0.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -36,5 +39,6 @@ def _candidates(first: Point) -> Iterator[tuple[str, dict[Node, Any]]]:
     if problem.numeric:
         yield "the values given", values | problem.values
     for x in problem.inputs.values():
-        if x.node.dtype == "float":
+        stays = x.value is not None and np.array_equal(values[x.node], x.value)
+        if x.node.dtype == "float" and not stays:
             yield f"{x.name} = 0", values | {x.node: np.zeros(x.shape)}

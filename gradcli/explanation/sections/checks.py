@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ... import frameworks
 from ...backends.numeric import Evaluator
+from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
@@ -76,13 +77,25 @@ def too_large(a: Analysis) -> bool:
 
 
 def random_values(problem: Problem) -> dict[Node, Any]:
-    """A value for every input, random where none was given, at which the output is finite."""
-    drawn = [_drawn(problem, low, high) for low, high in RANGES]
-    for values in drawn:
-        out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+    """A value for every input, random where none was given, at which the output is finite, or can
+    at least be computed. Raises GradcliError where there is none.
+    """
+    drawn, refusals = [], []
+    for low, high in RANGES:
+        values = _drawn(problem, low, high)
+        try:
+            out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+        except GradcliError as error:
+            refusals.append(error)
+            continue
         if np.all(np.isfinite(out)):
             return values
-    return drawn[0]
+        drawn.append(values)
+    if drawn:
+        return drawn[0]
+    if not problem.numeric:
+        refusals[0].hint = refusals[0].hint or "random values were tried: give others with -v"
+    raise refusals[0].at(problem.program.source.span(problem.program.statements[-1].value))
 
 
 def _drawn(problem: Problem, low: float, high: float) -> dict[Node, Any]:
