@@ -2,16 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
-from .explanation.posing import pose_scalar
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
-from .language.problem import pose
+from .language.problem import Problem, pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
@@ -108,7 +107,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
     assume = fields.get("assume")
     analysis = Analysis(
-        (pose_scalar if "hessian" in wanted else pose)(
+        _posing(wanted)(
             fields["expr"],
             shapes=_shapes(fields.get("shapes")),
             values=_object(fields.get("values"), "values"),
@@ -120,6 +119,14 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         claims=_object(fields.get("claim"), "claim"),
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+
+
+def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
+    if "hessian" not in wanted:
+        return pose
+    from .explanation.posing import pose_scalar
+
+    return pose_scalar
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

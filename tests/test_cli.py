@@ -603,7 +603,7 @@ def test_in_ascii_and_in_markdown():
 
 def test_a_band_and_a_triangle():
     out = gradcli("jacobian", "x[1:] - x[:-1]", "-v", "x=arange(15) * 1.0").out
-    assert "banded: 28 of its 210 entries are not zero" in out
+    assert "banded: 28 of its 210" in out
     assert "▒" in out
     out = gradcli("jacobian", "x.cumsum(0)", "-s", "x=20").out
     assert "tril(ones(x.shape[0], x.shape[0]))" in out

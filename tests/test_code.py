@@ -32,7 +32,12 @@ UNSAID = {
     "max_pool3d_indices", "mode_indices", "nanmedian_indices", "put", "row_exchanges", "scatter",
     "scatter_reduce", "zero_pivot",
 }  # fmt: skip
-UNSAID_IN_JAX = UNSAID | {"lu_p", "lu_l", "lu_u", "svd_left_all", "svd_right_all", "nextafter"}
+UNSAID_IN_JAX = UNSAID | {
+    *("lu_p", "lu_l", "lu_u", "svd_left_all", "svd_right_all", "nextafter"),
+    *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"),
+    *("modified_bessel_k0", "modified_bessel_k1"),
+    *("scaled_modified_bessel_k0", "scaled_modified_bessel_k1"),
+}
 
 
 def run(text: str) -> dict:

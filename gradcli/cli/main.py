@@ -156,9 +156,9 @@ def _moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
     """The request of a command whose inputs move along tangents."""
     from ..explanation.analysis import Unmoved
     from ..explanation.posing import pose_moving
-    from ..language.options import read_values
+    from ..language.options import read_tangents
 
-    tangents = read_values(given.tangent, "--tangent")
+    tangents = read_tangents(given.tangent)
     problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
     return Unmoved(problem, given.dtype)
 

@@ -4,7 +4,7 @@ It is derived at sizes that tell which dimensions they belong to, and compared w
 numbers at others, small ones; only where the program has no such sizes are the user's own taken.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -87,12 +87,15 @@ class Trial:
         grad = backward(p.out, p.seed.node, [x]).of[x]
         if grad is None:
             return False
-        expected, found = np.asarray(self.evaluate(grad)[0]), self._value(formula)
+        expected, found = np.asarray(self.evaluate(grad)[0]), self.array(formula)
         return found.shape == expected.shape and bool(
             np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
         )
 
-    def _value(self, formula: str) -> Any:
+    def array(self, formula: str) -> Any:
+        """The array of a name or a formula. Raises GradcliError."""
+        if formula in self.values:
+            return self.values[formula]
         inputs: dict[str, Node] = {}
         given: dict[Node, Any] = {}
         for name, value in self.values.items():
@@ -126,15 +129,20 @@ def tried_out(
 
     They are tried out at small sizes and at its `own`, where it can be computed there.
     """
-    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
     holding = dict(found)
-    for shapes in (_small(problem), floats):
-        try:
-            trial = Trial(problem, shapes)
-        except GradcliError:
-            continue
+    for trial in trials(problem, own):
         holding = {name: f for name, f in holding.items() if _holds(trial, f, name)}
     return holding
+
+
+def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
+    """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
+    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
+    for shapes in (*([] if problem is None else [_small(problem)]), floats):
+        try:
+            yield Trial(problem or own, shapes)
+        except GradcliError:
+            continue
 
 
 def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:

@@ -1,7 +1,8 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 from ..autodiff.reverse import Gradients, backward
 from ..errors import GradcliError
@@ -12,6 +13,7 @@ from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
+from ..notation.parts import beside
 from ..notation.sharing import shared
 from ..notation.shorten import shortest
 from ..notation.simplify import simplify
@@ -22,6 +24,7 @@ from .blocks import Line, Prose, words
 from .derived import gradient_name
 from .formulas import general, tried_out
 
+SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
 LONGEST_TEXT = 72  # characters of an operation that is written out
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -82,17 +85,42 @@ class Wording:
     @cached_property
     def _of_shortened(self) -> Gradients:
         p = self.problem
-        return backward(simplify(p.out, keep=self.names), p.seed.node, [x.node for x in p.wrt])
+        return backward(self._shortest(p.out, self.names), p.seed.node, [x.node for x in p.wrt])
+
+    def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
+        """The gradient of an input in several ways for its Jacobian to be read off, each with the
+        formulas of parts that need not be looked into.
+        """
+        grad = self.read_off(x)
+        if grad is None:
+            return
+        yield grad, {}
+        names = {n: name for n, name in self.names.items() if n is not grad}
+        short = self._shortest(grad, names)
+        yield short, {}
+        parts = beside(short, self.problem.seed.node, names)
+        yield short, {n: formula(n, names, self.telling) for n in parts}
 
     def jacobian_by_index(self, x: Input) -> Notation | None:
-        """The Jacobian by an input in index notation, the shorter one where there are two."""
-        grads = dict.fromkeys([self.analysis.gradient(x), self.read_off(x)])
-        found = [self.indices.jacobian(x.node, grad) for grad in grads if grad is not None]
-        return min(filter(None, found), key=lambda n: len(n.plain), default=None)
+        """The Jacobian by an input in index notation, the shortest of those that are found."""
+        grad, best = self.analysis.gradient(x), None
+        for way in () if grad is None else chain([grad], (way for way, _ in self.ways(x))):
+            found = self.indices.jacobian(x.node, way)
+            if found is not None and (best is None or len(found.plain) < len(best.plain)):
+                best = found
+            if best is not None and len(best.plain) <= SHORT_INDEX:
+                break
+        return best
 
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""
         return gradient_name(x.name, self.problem.order)
+
+    @cached_property
+    def like_output(self) -> Name:
+        """What has the shape of the output and a name in the language."""
+        p = self.problem
+        return self.names[p.out] if p.before is None else Name(p.before.wrt[0].name)
 
     @cached_property
     def received(self) -> str:
@@ -137,13 +165,16 @@ class Wording:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
-        asked = substitute(asked, self._labels)
         if extra:
-            short = simplify(asked, keep=names)
+            short = simplify(substitute(asked, self._labels), keep=names)
         else:
-            short = shortest(asked, names, self._program, self.telling)
+            short = self._shortest(asked, names)
         written = formula(short, names, self.telling)
         return None if too_long(written) else written
+
+    def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
+        asked = substitute(node, self._labels)
+        return shortest(asked, names, self._program, self.telling)
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
@@ -157,16 +188,25 @@ class Wording:
         return self.formula(self.read_off(x) or grad)
 
     @cached_property
-    def _in_general(self) -> dict[str, tree.Tree | None]:
-        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+    def in_general(self) -> "Wording | None":
+        """The words for the same problem at sizes that hold for any; None where it has none."""
         problem = general(self.problem)
         if problem is None:
-            return {}
+            return None
         w = Wording(type(self.analysis)(problem), telling=True)
         try:
-            grads = {x.name: w.read_off(x) for x in problem.wrt}
+            w.analysis.gradients  # noqa: B018
         except GradcliError:  # the program has no such sizes after all
+            return None
+        return w
+
+    @cached_property
+    def _in_general(self) -> dict[str, tree.Tree | None]:
+        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+        w = self.in_general
+        if w is None:
             return {}
+        problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
         short = {name: f for name, f in found.items() if f is not None}
         held = tried_out(problem, self.problem, short)
@@ -323,7 +363,8 @@ class Wording:
         does = self.operation(node)
         if whole and len(text) <= LONGEST_TEXT:
             does = self.coloured((Token(text),))
-        name = self.names.get(node)
+        p = self.problem
+        name = Name(p.out_name) if node is p.out else self.names.get(node)
         if name is None or (len(does) == 1 and does[0].text == name.text):
             return does
         return (Token(name.text, name.role), Token(" = "), *does)
