@@ -16,6 +16,7 @@ from test_formula import (
     values_of,
 )
 
+import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, as_node
 from gradcli.language.build import Builder
@@ -43,6 +44,21 @@ def test_shortest_formulas_mean_the_gradient(problem):
         expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
         short = tree.text(formula(shortest(grad, names), names))
         assert close(value_of(short, names, values), expected), short
+
+
+def test_zeros_have_no_name():
+    assert gradcli.formula("x - x", shapes={"x": (3,)}) == "zeros_like(x)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("X @ X.sum(0)", "outer(g, X.sum(dim=0)) + X.T @ g"),
+        ("X @ X.mean(0)", "outer(g, X.mean(dim=0)) + X.T @ g / X.shape[0]"),
+    ],
+)
+def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
+    assert gradcli.formula(text, shapes={"X": (4, 3)}) == expected
 
 
 # ---- every rule, alone ---------------------------------------------------------------------------

@@ -158,13 +158,16 @@ def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients alone, a line for each input.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none.
+    none. Shapes that had to be assumed are told on standard error.
     """
-    from ..render.formulas import render_formulas
+    from ..render.formulas import assumption, render_formulas
 
     analysis, environment = analysis_of(streams, given), environment_of(streams, given, full=True)
     text = render_formulas(analysis, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
+    assumed = assumption(analysis)
+    if assumed is not None:
+        streams.warn(assumed)
 
 
 @app.command()
@@ -349,12 +352,7 @@ def _usage(error: Any, arguments: list[str]) -> GradcliError:
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
         streams.stderr.write("".join(traceback.format_exception(error)))
-    text = message(error)
-    if streams.wants_ascii:
-        from ..render.ascii import in_ascii
-
-        text = in_ascii(text)
-    streams.stderr.write(text)
+    streams.warn(message(error).removesuffix("\n"))
     return CANNOT
 
 

@@ -59,6 +59,7 @@ class Wording:
 
     def __init__(self, analysis: Analysis, telling: bool = False):
         self.analysis, self.problem, self.telling = analysis, analysis.problem, telling
+        self._found: dict[tuple, tree.Tree | None] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -151,8 +152,16 @@ class Wording:
         """The shortest formula of a node, without the names of nodes that come `later`; None where
         it is too long to be read.
         """
-        if extra and node in extra:
-            return extra[node]
+        if extra:
+            return extra[node] if node in extra else self._formula(node, extra, later)
+        key = node, tuple(later)
+        if key not in self._found:
+            self._found[key] = self._formula(node, None, later)
+        return self._found[key]
+
+    def _formula(
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
+    ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)

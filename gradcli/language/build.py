@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, Operator, Outputs, as_node, walk
+from ..graphs import OPS, Node, Operator, Outputs, as_node
 from ..lazy import np
 from ..limits import Limits
 from ..operators import lookup
@@ -78,7 +78,7 @@ class Builder:
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
-        self.indices: set[str] = set()  # inputs that decide which elements an index takes
+        self.indices: list[Node] = []  # whole numbers that stand in brackets
         self.outputs: list[Node] = []  # of operations with several, used or not
         self.count = self.depth = 0
 
@@ -344,11 +344,7 @@ class Builder:
                 hint="give it whole numbers or a mask with --value",
             )
         value = self.numbers(node, f"what {text} picks depends on its numbers")
-        self.indices |= {
-            n.attrs["name"]
-            for n in walk([node])
-            if n.op.name == "input" and n.dtype == "int" and node.dtype == "int"
-        }
+        self.indices += [node] * (node.dtype == "int")
         return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)
 
     def numbers(self, node: Node, why: str) -> Any:
