@@ -80,6 +80,11 @@ def _moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> An
     return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))
 
 
+def _alone(found: dict[str, Any]) -> Any:
+    """What there is for the only input; a dict by name where there are several."""
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
 def _own(value: Any) -> Any:
     """A copy of an array, for what is computed later not to change with the caller's."""
     return np.array(value) if hasattr(value, "__array__") else value
@@ -186,7 +191,7 @@ def grad(
         analysis.require_numbers()
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
-    return found if len(found) > 1 else next(iter(found.values()))
+    return _alone(found)
 
 
 def _apart(found: Any, given: Iterable[Any]) -> Any:
@@ -218,7 +223,7 @@ def jacobian(
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
         found[x.name] = None if entries is None else entries.reshape(shape)
-    return found if len(found) > 1 else next(iter(found.values()))
+    return _alone(found)
 
 
 def hessian(
@@ -338,7 +343,7 @@ def formula(
     analysis = _pose(expr, shapes, values, grad, wrt, assume=assume)
     data = Data(analysis)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
-    return found if len(found) > 1 else next(iter(found.values()))
+    return _alone(found)
 
 
 def code(

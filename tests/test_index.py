@@ -13,7 +13,7 @@ from gradcli.notation import tree
 from gradcli.notation.collect import Simplifier
 from gradcli.notation.element import short, telling_place, written_out
 from gradcli.notation.expressions import Evaluation
-from gradcli.notation.index import Indices, index_notation, jacobian_notation, output_notation
+from gradcli.notation.index import Indices
 from gradcli.notation.lower import Lowering
 
 EXAMPLES = examples()
@@ -302,31 +302,31 @@ def test_lines(text, shapes, forward, name, line, plain, jacobian):
     c = posed(text, shapes)
     x, grad = c.of(name)
     if forward is not None:
-        assert str(output_notation(c.p.out, c.names)) == forward
-    found = index_notation(c.p.out, x, grad, c.seed, c.names)
+        assert str(Indices(c.p.out, None, c.names).output()) == forward
+    found = Indices(c.p.out, c.seed, c.names).gradient(x, grad)
     assert str(found) == line
     assert plain is None or found.plain == plain
-    assert tree.text(jacobian_notation(c.p.out, x, grad, c.seed, c.names).right) == jacobian
+    assert tree.text(Indices(c.p.out, c.seed, c.names).jacobian(x, grad).right) == jacobian
 
 
 def test_names_are_not_letters():
     c = posed("i @ j", "i=2x3,j=3x4")
     x, grad = c.of("i")
-    line = str(index_notation(c.p.out, x, grad, c.seed, c.names))
+    line = str(Indices(c.p.out, c.seed, c.names).gradient(x, grad))
     assert line == "i.grad[k,m] = Σ_l g[k,l] j[m,l]"
 
 
 def test_labels_pick():
     c = Case(pose("cross_entropy(x, y)", values={"x": "[[1., 2, 3], [0, 1, 0]]", "y": "[0, 2]"}))
     x, grad = c.of("x")
-    found = index_notation(c.p.out, x, grad, c.seed, c.names, c.value)
+    found = Indices(c.p.out, c.seed, c.names, c.value).gradient(x, grad)
     assert "δ[j,y[i]]" in str(found)
 
 
 def test_tokens_carry_roles():
     c = posed("x @ a", "x=2x3,a=3x4")
     x, grad = c.of("x")
-    tokens = index_notation(c.p.out, x, grad, c.seed, c.names).tokens
+    tokens = Indices(c.p.out, c.seed, c.names).gradient(x, grad).tokens
     assert {t.role for t in tokens} >= {"seed", "input:x", "input:a"}
 
 
@@ -339,9 +339,9 @@ def test_what_nobody_would_read_is_refused(count):
         c = Case(p, False)
         names = {n: k for n, k in c.names.items() if n.op.name == "input" or n is p.out}
         x, grad = c.of("x")
-        assert output_notation(p.out, names) is None
-        assert index_notation(p.out, x, grad, c.seed, names) is None
-        assert jacobian_notation(p.out, x, grad, c.seed, names) is None
+        assert Indices(p.out, None, names).output() is None
+        assert Indices(p.out, c.seed, names).gradient(x, grad) is None
+        assert Indices(p.out, c.seed, names).jacobian(x, grad) is None
         assert written_out(grad, (0,), names, c.value).symbols is None
 
 

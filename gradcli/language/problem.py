@@ -133,14 +133,14 @@ def pose(
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
     names = free_names(program, (*shapes, *values))
-    _check_used([*shapes, *values, *(assume or {})], names, program)
+    _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
     return posing.problem(wrt)
 
 
-def _check_used(given: Collection[str], names: Collection[str], program: Program) -> None:
+def _check_used(given: Collection[str], names: Collection[str]) -> None:
     for name in given:
         if name not in names:
             near = did_you_mean(name, names)
@@ -198,7 +198,7 @@ class Posing:
             for name in self.names
         }
         _check_output(out, self.program)
-        chosen = _choose(wrt, inputs, out)
+        chosen = _choose(wrt, inputs)
         seed = self._seed(out, nodes, scope)
         out_name = self.program.statements[-1].names[-1]
         names = {
@@ -375,7 +375,7 @@ def _check_output(out: Node, program: Program) -> None:
         )
 
 
-def _choose(wrt: Collection[str] | None, inputs: dict[str, Input], out: Node) -> list[Input]:
+def _choose(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:
     """The inputs to differentiate by."""
     for name in wrt or ():
         if name not in inputs:

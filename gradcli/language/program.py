@@ -71,7 +71,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
             f"{_called(origin)} is empty",
             hint='an expression looks like this: "relu(x @ W + b).sum()"',
         )
-    body = _parse(text, source, limits)
+    body = _parse(text, source)
     if not body:
         raise GradcliError(
             "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
@@ -87,7 +87,7 @@ def _called(origin: str) -> str:
     return "the expression" if origin == "expression" else f"the value of {origin}"
 
 
-def _parse(text: str, source: Source, limits: Limits) -> list[ast.stmt]:
+def _parse(text: str, source: Source) -> list[ast.stmt]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)

@@ -229,34 +229,3 @@ def _plain(at: Iterable[Place]) -> list[str]:
 
 def _indexed(base: Tree, at: tuple[Place, ...]) -> Tree:
     return Indexed(base, tuple(map(str, at))) if at else base
-
-
-def output_notation(
-    out: Node, names: Mapping[Node, Name], values: Values | None = None
-) -> Notation | None:
-    """The output in index notation."""
-    return Indices(out, None, names, values).output()
-
-
-def index_notation(
-    out: Node,
-    x: Node,
-    grad: Node,
-    seed: Node,
-    names: Mapping[Node, Name],
-    values: Values | None = None,
-) -> Notation | None:
-    """The gradient of an input in index notation."""
-    return Indices(out, seed, names, values).gradient(x, grad)
-
-
-def jacobian_notation(
-    out: Node,
-    x: Node,
-    grad: Node,
-    seed: Node,
-    names: Mapping[Node, Name],
-    values: Values | None = None,
-) -> Notation | None:
-    """The Jacobian in index notation; None also where the seed is hidden in the gradient."""
-    return Indices(out, seed, names, values).jacobian(x, grad)

@@ -136,7 +136,7 @@ def torch_embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, s
 
 
 @shorthand("torch.embedding_bag", alone=True, numbers=("indices", "offsets"))
-def embedding_bag_of_weight(
+def torch_embedding_bag(
     weight,
     indices,
     offsets,
@@ -188,16 +188,12 @@ def torch_instance_norm(
 
 
 @shorthand("torch.layer_norm", alone=True)
-def layer_norm_on_any_device(
-    input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True
-):
+def torch_layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
     """layer_norm; cudnn_enable says nothing of its value."""
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @shorthand("torch.group_norm", alone=True)
-def group_norm_on_any_device(
-    input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True
-):
+def torch_group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
     """group_norm; cudnn_enabled says nothing of its value."""
     return group_norm(input, num_groups, weight, bias, eps)

@@ -30,10 +30,8 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
         and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room
     ):
         keep.pop(len(keep) - len(keep) // 3 - 1)
-    columns = _with_gap(keep, count, matrix.skipped_columns)
-    rows = _with_gap(
-        list(range(len(matrix.row_labels))), len(matrix.row_labels), matrix.skipped_rows
-    )
+    columns = _with_gap(keep, matrix.skipped_columns)
+    rows = _with_gap([*range(len(matrix.row_labels))], matrix.skipped_rows)
     hidden_columns = skipped + count - len(keep)
     parts = [
         f"{n:,} {what}{'s' * (n > 1)}"
@@ -45,7 +43,7 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
     )
 
 
-def _with_gap(keep: list[int], count: int, skipped: tuple[int, int]) -> list[int | None]:
+def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     """`keep` with None where places are missing, here or in the matrix itself."""
     out: list[int | None] = []
     for before, place in zip([-1, *keep], keep, strict=False):
