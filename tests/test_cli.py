@@ -184,7 +184,7 @@ def test_assumptions_in_python():
 
 def test_graph():
     out = answered("graph", "h = relu(x @ W); h.sum()").out
-    assert "sum" in out.splitlines()[1] or "sum" in out.splitlines()[0]
+    assert ".sum()" in out.splitlines()[0]
     assert "W" in out
     mermaid = answered("graph", "x*y", "-f", "mermaid").out
     assert mermaid.startswith("flowchart TD\n")
@@ -346,10 +346,7 @@ def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
     assert answered(*SQUARE, "-f", "markdown").out.startswith("**Answer:**")
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
-    assert (
-        "did you mean" in refused(*SQUARE, "-f", "jsn").err
-        or "'json'" in gradcli(*SQUARE, "-f", "jsn").err
-    )
+    assert "'json'" in refused(*SQUARE, "-f", "jsn").err
 
 
 def test_output(tmp_path):
