@@ -55,7 +55,8 @@ class Wording:
     """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
 
     def __init__(self, analysis: Analysis, telling: bool = False):
-        self.analysis, self.problem, self.telling = analysis, analysis.problem, telling
+        self.analysis, self.problem = analysis, analysis.problem
+        self.telling = self.problem.computed if telling else None
 
     @cached_property
     def names(self) -> dict[Node, Name]:

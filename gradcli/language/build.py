@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
-from ..graphs import OPS, Node, Operator, Outputs, as_node, walk
+from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
 from ..operators import lookup
 from ..operators.families import Shorthand
-from ..operators.leaves import Array
+from ..operators.leaves import Array, size_of
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
@@ -76,7 +76,8 @@ class Builder:
 
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
-    `onehot` fills, in a seed.
+    `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
+    where they meet a tensor, and elsewhere found in `computed`.
     """
 
     def __init__(
@@ -88,7 +89,9 @@ class Builder:
         limits: Limits,
         draws: Any = None,
         seed_shape: tuple[int, ...] | None = None,
+        sizes: bool = False,
     ):
+        self.sizes, self.computed = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
@@ -212,7 +215,7 @@ class Builder:
 
     def _whole(self, value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
-            return value
+            return int(value)
         raise GradcliError("index", f"an index must be a whole number, not {value!r}")
 
     def _BinOp(self, e: ast.BinOp) -> Any:
@@ -239,7 +242,8 @@ class Builder:
             return left + right
         if not (_number(left) and _number(right)) or compute is None:
             raise _unfit(left, right)
-        return self._fold(compute, left, right)
+        value = self._fold(compute, left, right)
+        return self._computed(value, name, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
@@ -271,7 +275,7 @@ class Builder:
             return value if name is None else self._node(OPS[name], (value,), e)
         if not _number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{_kind(value)} has no opposite")
-        return compute(value)
+        return self._computed(compute(value), name, value)
 
     def _Compare(self, e: ast.Compare) -> Any:
         if len(e.ops) > 1:
@@ -305,7 +309,7 @@ class Builder:
         if e.attr in ATTRIBUTES:
             return self._call(function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):
-            return node.shape if e.attr == "shape" else node.ndim
+            return self._shape(node) if e.attr == "shape" else node.ndim
         if e.attr == "data":
             return self._node(OPS["detach"], (node,), e)
         raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
@@ -593,12 +597,12 @@ class Builder:
         return self._draw(e, args, "randn")
 
     def _call_size(self, e: ast.Call, args: list, named: dict) -> Any:
-        shape = as_node(args[0]).shape
+        shape = self._shape(as_node(args[0]))
         place = args[1] if len(args) > 1 else named.get("dim")
         return shape if place is None else self._item(shape, place, e)  # type: ignore[arg-type]
 
     def _call_numel(self, e: ast.Call, args: list, named: dict) -> int:
-        return as_node(args[0]).numel
+        return self._size(as_node(args[0]))
 
     _call_nelement = _call_numel
 
@@ -610,7 +614,33 @@ class Builder:
             return len(args[0])
         if not (isinstance(args[0], Node) and args[0].shape):
             raise GradcliError("arguments", f"{_kind(args[0])} has no length")
-        return args[0].shape[0]
+        return self._shape(args[0])[0]
+
+    # ---- sizes -----------------------------------------------------------------------------------
+
+    def _shape(self, node: Node) -> tuple[int, ...]:
+        return tuple(self._size(node, d) for d in range(node.ndim)) if self.sizes else node.shape
+
+    def _size(self, node: Node, *dim: int) -> int:
+        """The number of elements along some dimensions; along all where none are given."""
+        dim = dim or tuple(range(node.ndim))
+        size = numel([node.shape[d] for d in dim])
+        return self._with_graph(size, size_of(node.shape, dim)) if self.sizes and dim else size
+
+    def _computed(self, value: Any, name: str | None, *operands: Any) -> Any:
+        """The number that the operator `name` makes of some, with its graph if one has its own."""
+        known = any(isinstance(x, Size | Ratio) for x in operands)
+        if name is None or not known or not _number(value) or isinstance(value, bool):
+            return value
+        value = self._with_graph(value, OPS[name](*operands))
+        self.computed.setdefault(value, value.node)
+        return value
+
+    @staticmethod
+    def _with_graph(value: Any, node: Node) -> Any:
+        made = Size(value) if isinstance(value, int) else Ratio(value)
+        made.node = node
+        return made
 
 
 def _number(value: Any) -> bool:

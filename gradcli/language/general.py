@@ -30,7 +30,8 @@ def in_general_sizes(problem: Problem) -> Problem | None:
         if different_sides(problem.roots):
             trial = _with_sides(trial)
         shapes = in_general(given, known, trial)
-        return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+        posing = _posing(problem, shapes, labels, sizes=True)
+        return posing.problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
 
@@ -41,7 +42,9 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
 
 
-def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
+def _posing(
+    problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
+) -> Posing:
     assume = {i.name: i.node.attrs["known"] for i in problem.inputs.values()}
     return Posing(
         problem.program,
@@ -53,6 +56,7 @@ def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
         problem.limits.without("elements"),
         {name: words for name, words in assume.items() if words},
         None,
+        sizes,
     )
 
 
