@@ -276,14 +276,18 @@ def jvp(streams: Streams, given: Given) -> None:
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients alone, a line for each input.
 
-    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none.
+    They hold for any sizes, and are valid here and in Python; where one does not hold for any, that
+    is said on the error stream. g is the seed; a scalar output has none.
     """
+    from ..explanation.data import Data
+    from ..explanation.sections.notes import sizes
     from ..render.formulas import render_formulas
 
-    analysis, environment = _analysis(streams, given), _environment(streams, given, full=True)
-    text = render_formulas(analysis, _format(streams, given), environment)
+    data, environment = Data(_analysis(streams, given)), _environment(streams, given, full=True)
+    text = render_formulas(data, _format(streams, given), environment)
     streams.write(text + "\n", given.output)
+    for _, remark in sizes(data.w):
+        streams.stderr.write(f"note: {remark}\n")
 
 
 @app.command()

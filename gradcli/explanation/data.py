@@ -14,7 +14,7 @@ from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
 from .sections.checks import run_checks
 from .sections.jacobian import structure_of
-from .sections.notes import collect
+from .sections.notes import as_data, collect
 from .wording import Wording
 
 SCHEMA = "gradcli/1"
@@ -293,7 +293,7 @@ class Data:
         ]
 
     def _notes(self) -> list[dict[str, str]]:
-        return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]
+        return as_data(collect(self.a, self.w))
 
 
 def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:

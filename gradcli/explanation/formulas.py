@@ -2,9 +2,10 @@
 
 It is derived at sizes that tell which dimensions they belong to, and compared with the gradient in
 numbers at others, small ones; only where the program has no such sizes are the user's own taken.
+What is shown is tried out at further sizes, so that it is known where it holds for these alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -23,6 +24,13 @@ from .derived import of_gradient
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
+HUGE = 1e6  # a gradient with larger numbers, as at a singular matrix, tells nothing
+# Other sizes that a program may have: even ones, the next ones, and what was smallest as largest.
+CHANGES: tuple[Callable[[int, int], int], ...] = (
+    lambda n, both: 2 * n,
+    lambda n, both: n + 1,
+    lambda n, both: both - n,
+)
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
@@ -82,15 +90,29 @@ class Trial:
 
     def agrees(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
-        p = self.problem
-        x = p.inputs[name].node
-        grad = backward(p.out, p.seed.node, [x]).of[x]
-        if grad is None:
+        expected = self.expected(name)
+        if expected is None:
             return False
-        expected, found = np.asarray(self.evaluate(grad)[0]), self._value(formula)
+        found = self._value(formula)
         return found.shape == expected.shape and bool(
             np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
         )
+
+    def expected(self, name: str) -> Any:
+        """The value of the gradient of the input `name`; None where there is none."""
+        p = self.problem
+        x = p.inputs[name].node
+        grad = backward(p.out, p.seed.node, [x]).of[x]
+        return None if grad is None else np.asarray(self.evaluate(grad)[0])
+
+    def tells(self, name: str) -> bool:
+        """Whether the gradient of the input `name` can be computed here."""
+        try:
+            with np.errstate(all="ignore"):
+                expected = self.expected(name)
+        except GradcliError:
+            return False
+        return expected is not None and bool(np.all(np.abs(expected) < HUGE))
 
     def _value(self, formula: str) -> Any:
         inputs: dict[str, Node] = {}
@@ -135,6 +157,28 @@ def tried_out(
             continue
         holding = {name: f for name, f in holding.items() if _holds(trial, f, name)}
     return holding
+
+
+def elsewhere(problem: Problem) -> Iterator[Trial]:
+    """The problem at sizes that are not its own, as far as its program takes them."""
+    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    sizes = {n for shape in shapes.values() for n in shape if n > 1}
+    if not sizes:
+        return
+    both = min(sizes) + max(sizes)
+    for change in CHANGES:
+        other = {n: change(n, both) for n in sizes}
+        if any(n != m for n, m in other.items()):
+            new = {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
+            try:
+                yield Trial(problem, new)
+            except GradcliError:
+                continue
+
+
+def fails(trial: Trial, formula: tree.Tree, name: str) -> bool:
+    """Whether a formula does not have the value of a gradient that can be computed."""
+    return trial.tells(name) and not _holds(trial, formula, name)
 
 
 def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:

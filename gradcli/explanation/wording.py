@@ -20,7 +20,7 @@ from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .derived import gradient_name
-from .formulas import general, tried_out
+from .formulas import elsewhere, fails, general, tried_out
 
 LONGEST_TEXT = 72  # characters of an operation that is written out
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
@@ -146,7 +146,22 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return self.formula(self.read_off(x) or grad)
+        if x.name not in self._at_own_sizes:
+            self._at_own_sizes[x.name] = self.formula(self.read_off(x) or grad)
+        return self._at_own_sizes[x.name]
+
+    @cached_property
+    def _at_own_sizes(self) -> dict[str, tree.Tree | None]:
+        return {}
+
+    @cached_property
+    def only_here(self) -> list[str]:
+        """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
+        written = {x.name: self.gradient(x) for x in self.problem.wrt}
+        known = {name: f for name, f in written.items() if f is not None}
+        trials = elsewhere(self.problem) if known else ()
+        failing = {n for trial in trials for n, f in known.items() if fails(trial, f, n)}
+        return [name for name in known if name in failing]
 
     @cached_property
     def _in_general(self) -> dict[str, tree.Tree | None]:

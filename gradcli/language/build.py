@@ -17,7 +17,7 @@ from ..lazy import np
 from ..limits import Limits
 from ..operators import lookup
 from ..operators.families import Shorthand
-from ..operators.leaves import Array, size_of
+from ..operators.leaves import Array
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
@@ -625,7 +625,9 @@ class Builder:
         """The number of elements along some dimensions; along all where none are given."""
         dim = dim or tuple(range(node.ndim))
         size = numel([node.shape[d] for d in dim])
-        return self._with_graph(size, size_of(node.shape, dim)) if self.sizes and dim else size
+        if node.op.name != "input":
+            node = OPS["ones"](size=node.shape)
+        return self._with_graph(size, OPS["size"](node, dim=dim)) if self.sizes and dim else size
 
     def _computed(self, value: Any, name: str | None, *operands: Any) -> Any:
         """The number that the operator `name` makes of some, with its graph if one has its own."""

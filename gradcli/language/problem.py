@@ -367,9 +367,7 @@ def _built(
 ) -> Built:
     """The graph of a program; random numbers begin anew, so that it is the same each time."""
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
-    builder = Builder(
-        program, nodes, values=values, limits=limits, draws=draws, sizes=sizes
-    )
+    builder = Builder(program, nodes, values=values, limits=limits, draws=draws, sizes=sizes)
     out = builder.run()
     if isinstance(out, int | float):
         out = as_node(out)

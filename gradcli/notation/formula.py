@@ -407,6 +407,8 @@ def _without_ends(item: Any, size: int) -> Any:
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start
+    if start is not None and NEAR < start < size <= start + NEAR:
+        start -= size
     stop = None if item.stop == size else item.stop
     if stop is not None and NEAR < stop < size <= stop + NEAR:
         stop -= size

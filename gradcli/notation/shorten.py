@@ -56,7 +56,12 @@ class Length:
     user's own program, `familiar`, is taken as it is.
     """
 
-    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node], telling: Telling | None):
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        familiar: Collection[Node],
+        telling: Telling | None,
+    ):
         self.writer, self.names, self.familiar = Writer(names, telling), names, familiar
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}

@@ -1,7 +1,7 @@
 """What broadcasting does by itself, and sums over what was broadcast."""
 
 from ...graphs import OPS, Node, as_node
-from ...graphs.shapes import Shape, axes, axis
+from ...graphs.shapes import axes, axis
 from ...operators.leaves import size_of
 from ...operators.shaping import summed_axes
 from .registry import rule
