@@ -6,6 +6,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -24,8 +25,8 @@ from .derived import of_gradient
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
-HUGE = 1e6  # a gradient with larger numbers, as at a singular matrix, tells nothing
-# Other sizes that a program may have: even ones, the next ones, and what was smallest as largest.
+NUDGE = 1e-10  # relative
+# Other sizes that a program may have: even ones, the next ones, what was smallest as largest.
 CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: 2 * n,
     lambda n, both: n + 1,
@@ -64,23 +65,39 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     return of_gradient(before, x, grad, problem.seed.name, wrt)
 
 
-def _small(problem: Problem) -> dict[str, Shape]:
-    """Shapes with small sizes in the place of those that tell."""
-    small = dict(zip(TELLING, SMALL, strict=True))
+def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
+    """Shapes with small sizes in the place of those that tell, and of those in products; `falling`
+    where what was smaller becomes larger.
+    """
     inputs = [i for i in problem.inputs.values() if i.node.dtype == "float"]
-    return {i.name: tuple(small.get(n, n) for n in i.shape) for i in inputs}
+    met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
+    small = dict(zip(met[::-1] if falling else TELLING, SMALL))
+
+    def smaller(n: int) -> int:
+        for t in met if n else ():
+            while n % t == 0:
+                n = n // t * small[t]
+        return n
+
+    return {i.name: tuple(map(smaller, i.shape)) for i in inputs}
 
 
 class Trial:
-    """A problem at other sizes with random numbers, for formulas to be tried out on."""
+    """A problem at other sizes with random numbers, for formulas to be tried out on; `nudged` a
+    little off them.
+    """
 
-    def __init__(self, problem: Problem, shapes: dict[str, Shape]):
+    def __init__(self, problem: Problem, shapes: dict[str, Shape], nudged: bool = False):
+        self.origin = problem, shapes
         p = _again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
         draw = np.random.default_rng(0)
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
+        if nudged:
+            floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
+            given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
@@ -106,13 +123,15 @@ class Trial:
         return None if grad is None else np.asarray(self.evaluate(grad)[0])
 
     def tells(self, name: str) -> bool:
-        """Whether the gradient of the input `name` can be computed here."""
+        """Whether output and gradient are finite here, and not those of a singular matrix."""
         try:
             with np.errstate(all="ignore"):
-                expected = self.expected(name)
+                out, grad = self.evaluate(self.problem.out)[0], self.expected(name)
+                near = Trial(*self.origin, nudged=True).expected(name)
         except GradcliError:
             return False
-        return expected is not None and bool(np.all(np.abs(expected) < HUGE))
+        sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
+        return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
 
     def _value(self, formula: str) -> Any:
         inputs: dict[str, Node] = {}
@@ -159,8 +178,13 @@ def tried_out(
     return holding
 
 
-def elsewhere(problem: Problem) -> Iterator[Trial]:
-    """The problem at sizes that are not its own, as far as its program takes them."""
+def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
+    """The problem at sizes that are not its own, as far as its program takes them; those of the
+    problem `in_general` are known to fit together.
+    """
+    if in_general is not None:
+        with suppress(GradcliError):
+            yield Trial(problem, _small(in_general, falling=True))
     shapes = {i.name: i.shape for i in problem.inputs.values()}
     sizes = {n for shape in shapes.values() for n in shape if n > 1}
     if not sizes:
@@ -170,15 +194,13 @@ def elsewhere(problem: Problem) -> Iterator[Trial]:
         other = {n: change(n, both) for n in sizes}
         if any(n != m for n, m in other.items()):
             new = {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
-            try:
+            with suppress(GradcliError):
                 yield Trial(problem, new)
-            except GradcliError:
-                continue
 
 
 def fails(trial: Trial, formula: tree.Tree, name: str) -> bool:
     """Whether a formula does not have the value of a gradient that can be computed."""
-    return trial.tells(name) and not _holds(trial, formula, name)
+    return not _holds(trial, formula, name) and trial.tells(name)
 
 
 def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:

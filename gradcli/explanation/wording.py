@@ -8,7 +8,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
-from ..language.problem import Input
+from ..language.problem import Input, Problem
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
@@ -159,14 +159,18 @@ class Wording:
         """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         known = {name: f for name, f in written.items() if f is not None}
-        trials = elsewhere(self.problem) if known else ()
+        trials = elsewhere(self.problem, self._general) if known else ()
         failing = {n for trial in trials for n, f in known.items() if fails(trial, f, n)}
         return [name for name in known if name in failing]
 
     @cached_property
+    def _general(self) -> Problem | None:
+        return general(self.problem)
+
+    @cached_property
     def _in_general(self) -> dict[str, tree.Tree | None]:
         """The formulas that hold for any sizes, by name of the input; None for what is too long."""
-        problem = general(self.problem)
+        problem = self._general
         if problem is None:
             return {}
         w = Wording(type(self.analysis)(problem), telling=True)
