@@ -174,7 +174,7 @@ def tried_out(
             trial = Trial(problem, shapes)
         except GradcliError:
             continue
-        holding = {name: f for name, f in holding.items() if _holds(trial, f, name)}
+        holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
     return holding
 
 
@@ -198,14 +198,14 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
                 yield Trial(problem, new)
 
 
-def fails(trial: Trial, formula: tree.Tree, name: str) -> bool:
+def fails(trial: Trial, formula: str, name: str) -> bool:
     """Whether a formula does not have the value of a gradient that can be computed."""
     return not _holds(trial, formula, name) and trial.tells(name)
 
 
-def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:
+def _holds(trial: Trial, formula: str, name: str) -> bool:
     try:
         with np.errstate(all="ignore"):
-            return trial.agrees(tree.text(formula), name)
+            return trial.agrees(formula, name)
     except GradcliError:
         return False

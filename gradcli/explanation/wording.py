@@ -122,10 +122,19 @@ class Wording:
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
         """The shortest formula of a node, without the names of nodes that come `later`; None where
-        it is too long to be read.
+        it is too long to be read. That of a gradient is the one for any sizes.
         """
         if extra and node in extra:
             return extra[node]
+        if not extra and not later and self.telling is None:
+            found = next((x for x in self.problem.wrt if self.analysis.gradient(x) is node), None)
+            if found is not None:
+                return self.gradient(found)
+        return self._formula(node, extra, later)
+
+    def _formula(
+        self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
+    ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
@@ -147,7 +156,7 @@ class Wording:
         if x.name in self._in_general:
             return self._in_general[x.name]
         if x.name not in self._at_own_sizes:
-            self._at_own_sizes[x.name] = self.formula(self.read_off(x) or grad)
+            self._at_own_sizes[x.name] = self._formula(self.read_off(x) or grad)
         return self._at_own_sizes[x.name]
 
     @cached_property
@@ -160,7 +169,8 @@ class Wording:
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         known = {name: f for name, f in written.items() if f is not None}
         trials = elsewhere(self.problem, self._general) if known else ()
-        failing = {n for trial in trials for n, f in known.items() if fails(trial, f, n)}
+        texts = {name: tree.text(f) for name, f in known.items()}
+        failing = {name for trial in trials for name, f in texts.items() if fails(trial, f, name)}
         return [name for name in known if name in failing]
 
     @cached_property
