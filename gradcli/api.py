@@ -292,7 +292,8 @@ def check(
 
 def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
     element = found["element"]
-    error = None if element is None else abs(element["claimed_value"] - element["value"])
+    pair = None if element is None else (element["claimed_value"], element["value"])
+    error = None if pair is None else abs(float(pair[0]) - float(pair[1]))
     return {
         "name": f"claim {found['input']} = {found['claim']}",
         "ok": found["ok"],

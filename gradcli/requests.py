@@ -1,19 +1,24 @@
 """Requests as dicts, one JSON object each, and their answers."""
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
-from .explanation.posing import pose_scalar
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
-from .language.problem import pose
+from .language.problem import Problem, pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
+OPTION = re.compile(r"(?<![\w-])(--?[a-z]+)\b(?: (\w+)=(\S+))?")
+FIELD_OF = {
+    "--grad": "grad", "-g": "grad", "--value": "values", "-v": "values", "--shape": "shapes",
+    "-s": "shapes", "--wrt": "wrt", "-w": "wrt",
+}  # fmt: skip
 WANTED = (
     "output",
     "grad",
@@ -43,22 +48,43 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The answer to one request, given as JSON text or as a dict."""
     identity = None
     try:
-        fields = _fields(request, limits)
+        fields = _object_of(request, limits)
         identity = fields.get("id")
+        _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
         told: dict[str, Any] = {"code": error.code, "message": error.message}
         if error.hint:
-            told["hint"] = error.hint
+            told["hint"] = OPTION.sub(_as_field, error.hint)
         if error.span is not None:
             told["span"] = [error.span.start, error.span.end]
         return {"id": identity, "ok": False, "error": told}
 
 
-def _fields(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
+def _as_field(option: re.Match[str]) -> str:
+    """`"grad"` for --grad, and `"shapes": {"x": [2, 3]}` for -s x=2x3, in a hint."""
+    said, name, value = option.groups()
+    field = FIELD_OF.get(said)
+    if field is None:
+        return option[0]
+    if name is None:
+        return f'"{field}"'
+    return f'"{field}": {{"{name}": {_sizes(value) if field == "shapes" else value}}}'
+
+
+def _sizes(value: str) -> str:
+    """`[2, 3]` for 2x3."""
+    return f"[{value.replace('x', ', ')}]"
+
+
+def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     fields = _parsed(request, limits) if isinstance(request, str) else request
     if not isinstance(fields, dict):
         raise GradcliError("request", "a request is a JSON object", hint='as in {"expr": "a * b"}')
+    return fields
+
+
+def _check_fields(fields: dict[str, Any]) -> None:
     for name in fields:
         if name not in FIELDS:
             raise GradcliError(
@@ -66,7 +92,6 @@ def _fields(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
             )
     if not isinstance(fields.get("expr"), str):
         raise GradcliError("request", "a request needs the field expr, a text")
-    return fields
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -82,7 +107,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
     assume = fields.get("assume")
     analysis = Analysis(
-        (pose_scalar if "hessian" in wanted else pose)(
+        _posing(wanted)(
             fields["expr"],
             shapes=_shapes(fields.get("shapes")),
             values=_object(fields.get("values"), "values"),
@@ -94,6 +119,14 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         claims=_object(fields.get("claim"), "claim"),
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+
+
+def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
+    if "hessian" not in wanted:
+        return pose
+    from .explanation.posing import pose_scalar
+
+    return pose_scalar
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from identities import calculus, cookbook, elements, learning
+from identities import calculus, cookbook, elements, learning, matrices
 
 import gradcli
 from gradcli.backends.numeric import Evaluator
@@ -22,7 +22,8 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.spelling import read
 
-ALL = [i for module in (cookbook, calculus, learning, elements) for i in module.IDENTITIES]
+MODULES = (cookbook, calculus, learning, elements, matrices)
+ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)
 
 
@@ -62,13 +63,13 @@ def _right_side(statement: str) -> str:
 def formula_of(identity, setting=0) -> str:
     """What gradcli answers."""
     values = {n: v for n, v in identity.values(setting).items() if v.dtype.kind != "f"}
-    return gradcli.formula(
-        identity.expr,
-        shapes=identity.shapes(setting),
-        values=values,
-        wrt=identity.wrt,
-        assume=identity.assume or None,
-    )
+    given = {"shapes": identity.shapes(setting), "assume": identity.assume or None}
+    if identity.kind == "gradient":
+        return gradcli.formula(identity.expr, values=values, wrt=identity.wrt, **given)
+    given["shapes"] = {name: [*shape] for name, shape in given["shapes"].items()}
+    asked = {"expr": identity.expr, "want": [identity.kind], "wrt": [identity.wrt], **given}
+    (answer,) = gradcli.batch([asked])
+    return answer[identity.kind][identity.wrt]["formula"]
 
 
 class Setting(NamedTuple):
@@ -116,8 +117,12 @@ def agrees(identity, formula: str, expected, k) -> bool:
 
 
 def exact(identity, k):
-    """The gradient in numbers, by gradcli's reverse pass."""
+    """The derivative in numbers: a gradient by gradcli's reverse pass, any other as a matrix."""
     known = at(identity, k)
+    if identity.kind != "gradient":
+        find = gradcli.hessian if identity.kind == "hessian" else gradcli.jacobian
+        found = find(identity.expr, values=identity.values(k), wrt=identity.wrt)
+        return found.reshape(-1, identity.values(k)[identity.wrt].size)
     seed = None if known.problem.seed.implicit else known.seed
     return gradcli.grad(identity.expr, values=identity.values(k), wrt=identity.wrt, grad=seed)
 

@@ -9,7 +9,7 @@ FORMS = [
     ("x @ A @ x + b @ x", "x=3,A=3x3,b=3", "x", "A + A.T"),  # (98)
     ("0.5 * x @ A @ x - b @ x", "x=2,A=2x2,b=2", "x", "0.5 * (A + A.T)"),
     ("((A @ x - b)**2).sum()", "A=3x2,x=2,b=3", "x", "2 * A.T @ A"),
-    ("((A @ x - b)**2).mean()", "A=5x2,x=2,b=5", "x", "2 * A.T @ A / 5"),
+    ("((A @ x - b)**2).mean()", "A=5x2,x=2,b=5", "x", "2 * A.T @ A / b.numel()"),
     ("x @ x", "x=3", "x", "2 * eye(x.shape[0])"),
     ("(x**3).sum()", "x=3", "x", "diag(6 * x)"),
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
@@ -17,7 +17,10 @@ FORMS = [
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
     # p. 74: the Hessian of log-sum-exp
-    ("logsumexp(x, 0)", "x=3", "x", "diag(exp(x - out)) - outer(exp(x - out), exp(x - out))"),
+    (
+        *("logsumexp(x, 0)", "x=3", "x"),
+        "diag(softmax(x, dim=0)) - outer(softmax(x, dim=0), softmax(x, dim=0))",
+    ),
     ("trace(X.T @ A @ X)", "X=2x3,A=2x2", "X", "kron(A + A.T, eye(X.shape[1]))"),  # (108)
     ("trace(A @ X @ B @ X.T)", "X=2x3,A=2x2,B=3x3", "X", "kron(A.T, B) + kron(A, B.T)"),  # (118)
     ("((U @ V.T - M)**2).sum()", "U=3x2,V=4x2,M=3x4", "U", "2 * kron(eye(U.shape[0]), V.T @ V)"),
@@ -25,6 +28,6 @@ FORMS = [
     ("sqrt(x @ x + 1)", "x=3", "x", "eye(x.shape[0]) / out - outer(x / out ** 3, x)"),
     (
         "binary_cross_entropy_with_logits(X @ w, y, reduction='sum')",
-        *("X=4x2,w=2,y=4", "w", "X.T @ diag((1 - sigmoid(-X @ w)) * sigmoid(-X @ w)) @ X"),
+        *("X=4x2,w=2,y=4", "w", "X.T @ diag(sigmoid(X @ w) * sigmoid(-X @ w)) @ X"),
     ),
 ]

@@ -178,7 +178,8 @@ def torch_names() -> dict[str, Any]:
     found = {"torch": torch, "F": F, "linalg": torch.linalg, "pi": torch.pi, "inf": torch.inf}
     for module in (torch.linalg, torch.special, torch.nn.grad, torch, F):
         found |= {k: getattr(module, k) for k in dir(module) if not k.startswith("_")}
-    return found | {name: getattr(torch.linalg, name) for name in ("inv", "solve", "vector_norm")}
+    own = ("inv", "solve", "vector_norm", "matrix_rank")
+    return found | {name: getattr(torch.linalg, name) for name in own}
 
 
 def torch_function(op: Operator) -> Any:

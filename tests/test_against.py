@@ -83,3 +83,20 @@ def test_unknown_and_missing_frameworks(monkeypatch):
 
 def _not_there(name):
     raise frameworks.metadata.PackageNotFoundError(name)
+
+
+ONE_TRIANGLE = [
+    "linalg.eigh(x).eigenvectors",
+    "linalg.eigh(x, 'U').eigenvectors ** 2",
+    "linalg.eigvalsh(x)",
+    "cholesky(x)",
+    "eigh(x).eigenvalues @ x",
+]
+
+
+@pytest.mark.parametrize("text", ONE_TRIANGLE)
+def test_a_matrix_that_stays_symmetric_is_moved_so(text):
+    values = {"x": [[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]]}
+    checks = run_checks(Analysis(pose(text, values=values), against=["torch"]))
+    assert "x kept symmetric" in checks[1].remark
+    assert [c.ok for c in checks] == [True, True, True]

@@ -81,6 +81,9 @@ def test_three_operands_are_multiplied_in_the_better_order():
     # A·B·C of 10×1000, 1000×10, 10×1000: from the left 2·10⁵ and 2·10⁵.
     chain = counted("einsum('ij,jk,kl->il', a, b, c)", a=(10, 1000), b=(1000, 10), c=(10, 1000))
     assert chain == 2 * 10 * 1000 * 10 + 2 * 10 * 10 * 1000
+    # A·B·C of 10×20, 20×30, 30×40: the product that takes most out of memory first costs more.
+    chain = counted("einsum('ij,jk,kl->il', a, b, c)", a=(10, 20), b=(20, 30), c=(30, 40))
+    assert chain == 2 * 10 * 20 * 30 + 2 * 10 * 30 * 40
 
 
 SQUARE = {  # Golub & Van Loan: leading terms for a matrix of n×n

@@ -9,6 +9,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from console import gradcli
 
 from gradcli.errors import CODES
 from gradcli.limits import DEFAULTS
@@ -211,3 +212,16 @@ def test_readme_lists_all_sections():
 
     table = PAGES["README.md"].partition("| section |")[2].partition("\n\n")[0]
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS
+
+
+def test_a_name_with_its_module_has_a_page_of_its_own():
+    def first(name):
+        return gradcli("ops", name).out.split("(")[0]
+
+    assert first("unfold") == first("Tensor.unfold") == first("torch.Tensor.unfold") == "unfold"
+    assert first("F.unfold") == first("torch.nn.functional.unfold") == "im2col"
+    assert first("np.std") == first("jnp.std") == "np.std"
+    assert first("torch.std") == "std"
+    refused = gradcli("ops", "torch.fft.rfft")
+    assert (refused.status, refused.out) == (2, "")
+    assert "complex" in refused.err

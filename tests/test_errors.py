@@ -84,7 +84,7 @@ MISTAKES = [
     (["torch.sparse.mm(x, y)"], "unsupported", "mm", "sparse tensors"),
     (["torch.autograd.grad(x)"], "unsupported", "grad", "--grad"),
     (["x.expand_copy(3)"], "unsupported", "expand_copy", "expand_copy is PyTorch's inner name"),
-    (["torch.lstm_cell(x)"], "unsupported", "lstm_cell", "no rule for"),
+    (["torch.segment_reduce(x)"], "unsupported", "segment_reduce", "no rule for"),
     (["x.bernoulli()"], "unsupported", "bernoulli", "draws random numbers"),
     (["x.relu_()"], "unsupported", "relu_", "in place"),
     (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),

@@ -142,7 +142,22 @@ def test_parsing_a_formula_gives_the_graph(example):
     names = {i.node: Name(i.name) for i in problem.inputs.values()}
     node, _ = parsed(tree.text(formula(problem.out, names)), names, problem.values)
     inputs = {OPS["input"](name=n.text, shape=k.shape, dtype=k.dtype): k for k, n in names.items()}
-    assert structure(substitute(node, inputs)) is structure(problem.out)
+    node = substitute(node, inputs)
+    if any(n.op.in_torch(n) for n in walk([problem.out])):  # written in PyTorch's words
+        value = Evaluator(problem.values)
+        assert close(value(node)[0], value(problem.out)[0])
+    else:
+        assert structure(node) is structure(problem.out)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_what_stands_for_an_operator_in_formulas_has_its_value(example):
+    problem = problem_of(example)
+    value = Evaluator(problem.values)
+    for node in walk([problem.out]):
+        said = node.op.in_torch(node)
+        if said is not None:
+            assert close(value(said)[0], value(node)[0]), tree.text(formula(said, {}))
 
 
 OWN = [pytest.param(problem_of(e), id=str(e)) for e in EXAMPLES]
@@ -289,8 +304,12 @@ RULE_CASES = {
         "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
         "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
+    "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
+    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)"],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
+    "never_odd": ["unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)"],
+    "inverse_with_a_factor": ["inverse_turned(A + 3 * eye(3), s)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "s": ()}
@@ -479,5 +498,5 @@ def test_a_formula_puts_back_what_any_index_picks(index):
     g, expected = 1 + np.arange(float(picked.size)).reshape(picked.shape), np.zeros(27)
     np.add.at(expected, picked, g)
     written = package.formula(f"x[{index}]", values={"x": x}, grad=g)
-    found = package.explain(written, values={"x": x, "g": g}).output["value"]
+    found = package.explain(f"{written} + 0 * x", values={"x": x, "g": g}).output["value"]
     np.testing.assert_array_equal(found, expected.reshape(x.shape), err_msg=written)

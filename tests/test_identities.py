@@ -8,6 +8,7 @@ from gradcli.notation.torch_code import expression
 from gradcli.notation.tree import Name
 
 GRADIENTS = [i for i in ALL if i.kind == "gradient"]
+MATRICES = [i for i in ALL if i.kind != "gradient"]  # Jacobians and Hessians
 MOST_LONGER = 0.05  # of the identities may have a formula that is longer than the book's
 
 
@@ -17,21 +18,21 @@ def named(identities):
 
 @pytest.fixture(scope="module")
 def verdicts():
-    return {id(i): judge(i) for i in GRADIENTS}
+    return {id(i): judge(i) for i in ALL}
 
 
 def test_there_are_enough_identities():
-    assert len(GRADIENTS) >= 300
+    assert (len(GRADIENTS), len(MATRICES)) >= (300, 30)
     assert all(i.source and i.form for i in ALL)
 
 
-@pytest.mark.parametrize("identity", named(GRADIENTS))
+@pytest.mark.parametrize("identity", named(ALL))
 def test_the_book_is_right(identity):
     for k in SETTINGS:
         assert agrees(identity, identity.form, exact(identity, k), k)
 
 
-@pytest.mark.parametrize("identity", named(GRADIENTS))
+@pytest.mark.parametrize("identity", named(ALL))
 def test_the_formula_is_right(identity, verdicts):
     verdict = verdicts[id(identity)]
     assert verdict.right, verdict.text()
@@ -39,10 +40,10 @@ def test_the_formula_is_right(identity, verdicts):
 
 def test_formulas_are_no_longer_than_the_books(verdicts):
     longer = [v.text() for v in verdicts.values() if v.longer]
-    assert len(longer) <= MOST_LONGER * len(GRADIENTS), "\n".join(longer)
+    assert len(longer) <= MOST_LONGER * len(ALL), "\n".join(longer)
 
 
-@pytest.mark.parametrize("identity", named(GRADIENTS[::7]))
+@pytest.mark.parametrize("identity", named([*GRADIENTS[::7], *MATRICES]))
 def test_formulas_do_not_depend_on_the_sizes(identity):
     labelled = any(kind.startswith("index") for _, _, kind in identity.inputs)
     if not labelled:
@@ -62,20 +63,25 @@ def torch():
 
 
 def in_torch(torch, identity, k):
-    """The gradient by autograd."""
+    """The derivative by autograd; that of a gradient or of several numbers as a matrix."""
     known = at(identity, k)
     problem = known.problem
     tensors = {n.attrs["name"]: torch.tensor(v) for n, v in problem.values.items()}
-    x = tensors[identity.wrt].requires_grad_()
+    x = tensors[identity.wrt]
     names = {i.node: Name(i.name) for i in problem.inputs.values()}
     scope = {"torch": torch, "F": torch.nn.functional, **tensors}
-    out = eval(expression(problem.out, names), scope)
+    text = expression(problem.out, names)
+    if identity.kind != "gradient":
+        find = getattr(torch.autograd.functional, identity.kind)
+        found = find(lambda x: eval(text, scope | {identity.wrt: x}), x)
+        return found.reshape(-1, x.numel()).numpy()
+    out = eval(text, scope | {identity.wrt: x.requires_grad_()})
     (found,) = torch.autograd.grad(out, x, torch.tensor(known.seed))
     return found.numpy()
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("identity", named(GRADIENTS))
+@pytest.mark.parametrize("identity", named(ALL))
 def test_autograd_agrees_with_the_book(identity, torch):
     for k in SETTINGS:
         book = value(identity.form, at(identity, k).names)

@@ -153,11 +153,11 @@ LINES = [
     (
         "x.mean(1)",
         "x=2x3",
-        "out[i] = (Σ_j x[i,j]) / 3",
+        "out[i] = (Σ_j x[i,j]) / x.shape[1]",
         "x",
-        "x.grad[i,j] = g[i] / 3",
-        "g[i]/3",
-        "δ[i,j] / 3",
+        "x.grad[i,j] = g[i] / x.shape[1]",
+        "g[i]/x.shape[1]",
+        "δ[i,j] / x.shape[1]",
     ),
     (
         "A @ x",
@@ -226,11 +226,11 @@ LINES = [
     (
         "mse_loss(a, b)",
         "a=2x3,b=2x3",
-        "out = (Σ_ij (a[i,j] - b[i,j]) ** 2) / 6",
+        "out = (Σ_ij (a[i,j] - b[i,j]) ** 2) / a.numel()",
         "a",
-        "a.grad[i,j] = g (a[i,j] - b[i,j]) / 3",
-        "g*(a[i,j] - b[i,j])/3",
-        "(a[i,j] - b[i,j]) / 3",
+        "a.grad[i,j] = 2 g (a[i,j] - b[i,j]) / a.numel()",
+        "2*g*(a[i,j] - b[i,j])/a.numel()",
+        "2 (a[i,j] - b[i,j]) / a.numel()",
     ),
     (
         "x.cumsum(0)",

@@ -17,6 +17,7 @@ from support import (
     weighted,
 )
 
+import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
@@ -93,6 +94,7 @@ ODD = (-0.0, 0.0, np.inf, -np.inf, np.nan)
 POINTWISE = [
     op for op in everything().values()
     if op.family == "elementwise" and op.torch and REQUIRED not in op.attributes.values()
+    and op.module != "underived"  # these are asked of detached inputs: test_torch_calls.py
 ]  # fmt: skip
 
 
@@ -181,3 +183,30 @@ def test_a_seed_of_another_shape_is_refused(text, seed):
         pose(text, values={"x": [3.0, 4.0]}, grad=seed)
     assert ours.value.code == "seed-shape"
     assert str(theirs.value).split(" and output")[0].split("0]")[-1] in ours.value.hint
+
+
+# ---- whole numbers -------------------------------------------------------------------------------
+
+ORDERED = [
+    "sort(x).values @ w",
+    "topk(x, 2).values @ w[:2]",
+    "cummax(x, 0).values @ w",
+    "kthvalue(x, 2).values",
+    "median(x)",
+    "(sort(x).values * w[argsort(x)]).sum()",
+]
+
+
+@pytest.mark.parametrize("text", ORDERED)
+def test_whole_numbers_that_are_put_in_order_are_values(text):
+    whole, weights = [2, 0, 1], [1.5, 2.0, 5.0]
+    given = {"x": whole} | ({"w": weights} if "w" in text else {})
+    tensors = {n: torch.tensor(v).double().requires_grad_() for n, v in given.items()}
+    run_torch(text, tensors).backward()
+    for name, tensor in tensors.items():
+        assert np.array_equal(package.grad(text, values=given, wrt=name), tensor.grad), name
+
+
+def test_whole_numbers_that_pick_have_no_gradient():
+    values = {"w": [1.0, 2, 5], "i": [2, 0, 1]}
+    assert [x.name for x in pose("w[argsort(i)] @ w[i]", values=values).wrt] == ["w"]

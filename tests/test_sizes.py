@@ -21,7 +21,7 @@ COMPUTED = [  # program, shapes, formula: by hand
     ("x * arange(1, x.shape[0] + 1)", "x=3", "g * arange(1, x.numel() + 1)"),
     ("x[x.shape[0] // 2]", "x=5", "eye(x.shape[0])[x.numel() // 2]"),
     ("q @ k.T / q.shape[-1] ** 0.5", "q=3x5,k=4x5", "g @ k / q.shape[1] ** 0.5"),
-    ("x.var(0) * (x.shape[0] - 1) / x.shape[0]", "x=3x4", "2 * g * (x - x.mean(dim=0)) / x.shape[0]"),
+    ("x.var(0) * (len(x) - 1) / len(x)", "x=3x4", "2 * g * (x - x.mean(dim=0)) / x.shape[0]"),
     ("x.flatten() @ w", "x=3x4,w=12", "w.reshape(x.shape)"),
     ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
 ]  # fmt: skip

@@ -91,7 +91,22 @@ NAMED = [
     ("x[1:]", "x=4", "x", "selection", None, 3),
     ("x[:, 0]", "x=2x3", "x", "selection", None, 2),
     ("x.sum(0)", "x=2x3", "x", "kronecker", "kron(ones(1, x.shape[0]), eye(x.shape[1]))", 6),
-    ("x.mean(1)", "x=2x3", "x", "kronecker", "kron(eye(x.shape[0]), ones(1, x.shape[1])) / 3", 6),
+    (
+        "x.mean(1)",
+        "x=2x3",
+        "x",
+        "kronecker",
+        "kron(eye(x.shape[0]), ones(1, x.shape[1])) / x.shape[1]",
+        6,
+    ),
+    (
+        "x - x.mean()",
+        "x=4",
+        "x",
+        "symmetric low-rank update",
+        "eye(x.shape[0]) - 1 / x.numel()",
+        16,
+    ),
     ("x.sum()", "x=2x3", "x", "row", None, 6),
     ("x.cumsum(0)", "x=4", "x", "lower-triangular", "tril(ones(x.shape[0], x.shape[0]))", 10),
     (

@@ -7,7 +7,7 @@ import gradcli
 from gradcli import GradcliError
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 DRAWS = np.random.default_rng(7)
 
@@ -31,7 +31,7 @@ def agrees(text, **values):
     found = gradcli.explain(text, values=values, grad=seed, wrt=wrt)
     np.testing.assert_allclose(found.output["value"], want.detach().numpy(), 1e-12, 1e-13)
     for name, grad in zip(wrt, sent, strict=True):
-        have = found.grad[name]["value"]
+        have = found.grad[name] and found.grad[name]["value"]
         assert (have is None) == (grad is None), name
         if grad is not None:
             np.testing.assert_allclose(have, grad.numpy(), 1e-10, 1e-12, err_msg=name)
@@ -232,3 +232,191 @@ def test_no_gradient_at_all(text):
         out.backward(torch.ones_like(out))
     error = refused(text, a=a.detach().numpy())
     assert error.hint == f"PyTorch: {theirs.value}"
+
+
+# ---- special functions with a gradient by one input, or none ------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.igamma(a.detach(), b)",
+        "torch.igammac(a.detach(), b)",
+        "a.detach().igamma(b)",
+        "torch.special.gammainc(a.detach(), b)",
+        "torch.special.gammaincc(a.detach(), b)",
+        "torch.special.zeta(a.detach() + 1, b)",
+        "torch.special.zeta(2.0, b)",
+        "a * torch.heaviside(b.detach() - 1, a.detach())",
+    ],
+)
+def test_special_functions_of_two_numbers(text):
+    agrees(text, **{n: drawn(2, 3) for n in "ab" if f"{n}." in text or f"{n})" in text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.igamma(a, b)",
+        "torch.igammac(a, b)",
+        "torch.special.zeta(a + 1, b)",
+        "torch.heaviside(a, b)",
+        "a // b",
+    ],
+)
+def test_what_pytorch_says_where_it_has_no_derivative(text):
+    values = {"a": drawn(2), "b": drawn(2)}
+    tensors = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
+    with pytest.raises((RuntimeError, NotImplementedError)) as theirs:
+        eval(text, {"torch": torch, **tensors}).sum().backward()
+    error = refused(text, **values)
+    assert error.code == "not-differentiable"
+    assert error.hint.startswith(f"PyTorch: {theirs.value}")
+
+
+BESSEL = [
+    *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0"),
+    *("modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0"),
+    *("scaled_modified_bessel_k0", "scaled_modified_bessel_k1"),
+]
+POLYNOMIALS = [
+    *(f"{shift}chebyshev_polynomial_{kind}" for shift in ("", "shifted_") for kind in "tuvw"),
+    *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l"),
+    "legendre_polynomial_p",
+]
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_functions_have_no_grad_fn(name):
+    agrees(f"a * torch.special.{name}(a)", a=drawn(2, 3))
+    x = torch.linspace(4, 20, 50, dtype=torch.float64)  # where PyTorch has six digits of some
+    assert np.allclose(
+        gradcli.explain(f"1 * x + special.{name}(x)", values={"x": x.numpy()}).output["value"],
+        x + getattr(torch.special, name)(x),
+        rtol=1e-6,
+    )
+    said = refused(f"torch.special.{name}(a)", a=drawn(2)).hint
+    assert said == "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_orthogonal_polynomials_have_no_grad_fn(name):
+    a = drawn(2, 3) - 1
+    for degree in range(-1, 6):
+        agrees(f"a * torch.special.{name}(a, {degree})", a=a)
+    agrees(f"a * torch.special.{name}(a, n)", a=a, n=np.array([0, 2, 7]))
+
+
+# ---- recurrent layers ----------------------------------------------------------------------------
+
+
+def weights(rows, into, state, count=1):
+    """Two matrices and two biases for each of `count` layers and directions."""
+    found = {}
+    for k in range(count):
+        found[f"w{k}"], found[f"u{k}"] = drawn(rows, into) - 1, drawn(rows, state) - 1
+        found[f"b{k}"], found[f"c{k}"] = drawn(rows) - 1, drawn(rows) - 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("torch.rnn_tanh_cell(x, h, w0, u0, b0, c0)", 4),
+        ("torch.rnn_relu_cell(x, h, w0, u0, b0, c0)", 4),
+        ("torch.rnn_tanh_cell(input=x, hx=h, w_ih=w0, w_hh=u0)", 4),
+        ("torch.gru_cell(x, h, w0, u0, b0, c0)", 12),
+        ("torch.gru_cell(x, h, w0, u0)", 12),
+        ("torch.lstm_cell(x, (h, h * h), w0, u0, b0, c0)[0]", 16),
+        ("torch.lstm_cell(x, [h, h * h], w0, u0)[1]", 16),
+    ],
+)
+def test_cells(text, rows):
+    given = {n: v for n, v in weights(rows, 3, 4).items() if n in text}
+    agrees(text, x=drawn(2, 3), h=drawn(2, 4), **given)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(("name", "rows"), [("rnn_tanh", 4), ("rnn_relu", 4), ("gru", 12)])
+def test_sequences(name, rows, place):
+    call = f"torch.{name}(x, h, [w0, u0, b0, c0], True, 1, 0.0, False, False, False)[{place}]"
+    agrees(call, x=drawn(3, 2, 3), h=drawn(1, 2, 4), **weights(rows, 3, 4))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_lstm_of_two_layers_in_two_directions(place):
+    given = weights(8, 3, 2, 2) | {
+        f"{n[0]}{int(n[1]) + 2}": v for n, v in weights(8, 4, 2, 2).items()
+    }
+    names = ", ".join(f"w{k}, u{k}, b{k}, c{k}" for k in range(4))
+    call = f"torch.lstm(x, (h, m), [{names}], True, 2, 0.5, False, True, True)[{place}]"
+    agrees(call, x=drawn(2, 3, 3), h=drawn(4, 2, 2), m=drawn(4, 2, 2), **given)
+
+
+def test_dropout_between_layers_is_random():
+    given = weights(4, 4, 4, 2)
+    names = ", ".join(f"w{k}, u{k}, b{k}, c{k}" for k in range(2))
+    call = f"torch.rnn_tanh(x, h, [{names}], True, 2, 0.5, True, False)[0]"
+    error = refused(call, x=drawn(3, 2, 4), h=drawn(2, 2, 4), **given)
+    assert (error.code, "random" in error.message) == ("unsupported", True)
+
+
+# ---- names that say what other names do ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.nuclear_norm(a)",
+        "torch.frobenius_norm(a, [1])",
+        "torch.norm_except_dim(a, 2, 0)",
+        "torch.norm_except_dim(a, 3, 1)",
+        "torch.norm_except_dim(a, 2, -1)",
+        "torch.conv_tbc(a[:, None], b[:, :, None], b[0, :1], 1)",
+        "torch.convolution(a[None], b[None], None, [1], [1], [1], False, [0], 1)",
+        "torch.convolution(a[None], b[:, :, None], None, [2], [0], [1], True, [1], 1)",
+        "torch.affine_grid_generator(a[None], [1, 1, 3, 2], False)",
+        "a.type_as(b)",
+        "a.real * b",
+        "a.new_zeros(2, 3) + a",
+        "a.new_ones((2, 3)) * a",
+        "a.new_full((2, 3), 2.5) * a",
+        "a.new_tensor([1.0, 2.0, 3.0]) * a",
+        "torch.scalar_tensor(2.5) * a",
+        "torch.logspace(0, 1, 3, dtype=torch.float64) * a",
+        "torch.logspace(-1, 1, 3, 2.0, dtype=torch.float64) * a",
+        "torch.range(0, 2) * a",
+        "a[torch.tril_indices(2, 3)[0], torch.tril_indices(2, 3)[1]]",
+        "torch.triu_indices(2, 3, 1) * a",
+        *(
+            f"torch.{name}_window(3, dtype=torch.float64) * a"
+            for name in ("bartlett", "hann", "hamming", "blackman", "kaiser")
+        ),
+        "torch.hann_window(3, False, dtype=torch.float64) * a",
+        "torch.hamming_window(3, True, 0.6, 0.3, dtype=torch.float64) * a",
+        "torch.signbit(1 - a) * a",
+        "torch.isclose(a, a + 1e-9 * b) * a",
+        "torch.isclose(a, b, 0.5) * a",
+        "torch.isposinf(a / torch.zeros(3)) * a",
+        "torch.isneginf(-a / torch.zeros(3)) * a",
+        "torch.isreal(a) * a",
+        "torch.isin(a, a[0]) * a",
+        "torch.isin(a, a[0], invert=True) * a",
+        "torch.logical_xor(a > 1, b > 1) * a",
+        "a.bool() * a",
+        "torch.bucketize(a, tensor([0.5, 1.0, 1.5])) * a",
+        "torch.searchsorted(tensor([0.5, 1.0, 1.5]), a, right=True) * a",
+        "torch.searchsorted(tensor([[0.5, 1.0], [0.1, 0.2]]), a, side='left') * a",
+        "a.nonzero().sum() * a",
+    ],
+)
+def test_other_names(text):
+    text = text.replace("torch.zeros(3)", "torch.zeros(3, dtype=torch.float64)")
+    agrees(text, **{n: drawn(2, 3) for n in "ab" if n == "a" or " b" in text or "(b" in text})
+
+
+@pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "bincount", "empty_like"])
+def test_names_that_give_no_gradient_in_pytorch_say_so(name):
+    error = refused(f"torch.{name}(a)", a=[1.0, 2.0])
+    assert error.code == "unsupported"
+    assert "in PyTorch" in error.message or "in memory" in error.message

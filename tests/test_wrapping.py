@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gradcli.render.wrapping import wrapped
@@ -54,11 +54,12 @@ TERMS = st.recursive(
         st.lists(inner, min_size=1, max_size=4).map(lambda e: f"[{', '.join(e)}]"),
         st.tuples(inner, st.sampled_from("+-*/@"), inner).map(" ".join),
     ),
-    max_leaves=30,
+    max_leaves=12,
 )
 
 
 @pytest.mark.parametrize("width", [20, 50, 80])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(value=TERMS)
 def test_a_program_stays_the_same_program(width, value):
     line = f"out = {value}"

@@ -7,7 +7,10 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from ..graphs import Node, shapes, walk
+from ..errors import GradcliError
+from ..graphs import Node, NoRule, shapes, walk
+
+PLACES = ("first", "second", "third", "fourth")
 
 
 class Contribution(NamedTuple):
@@ -78,10 +81,19 @@ def _contributions(
 ) -> list[Contribution]:
     answers = zip(node.inputs, _answer(node, received, active), strict=True)
     return [
-        Contribution(slot, to, local, fit(local, to.shape, node))
+        Contribution(slot, to, _derived(local, slot, node), fit(local, to.shape, node))
         for slot, (to, local) in enumerate(answers)
         if local is not None and to is not None and to in active
     ]
+
+
+def _derived(local: Node | NoRule, slot: int, node: Node) -> Node:
+    """What a rule answers, where that is a gradient."""
+    if isinstance(local, NoRule):
+        said = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
+        hint = f"PyTorch: {local.torch}"
+        raise GradcliError("not-differentiable", said, hint=hint, span=node.span)
+    return local
 
 
 def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequence[Node | None]:

@@ -156,9 +156,9 @@ def _moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
     """The request of a command whose inputs move along tangents."""
     from ..explanation.analysis import Unmoved
     from ..explanation.posing import pose_moving
-    from ..language.options import read_values
+    from ..language.options import read_tangents
 
-    tangents = read_values(given.tangent, "--tangent")
+    tangents = read_tangents(given.tangent)
     problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
     return Unmoved(problem, given.dtype)
 
@@ -276,18 +276,22 @@ def jvp(streams: Streams, given: Given) -> None:
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients alone, a line for each input.
 
-    They hold for any sizes, and are valid here and in Python; where one does not hold for any, that
-    is said on the error stream. g is the seed; a scalar output has none.
+    They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
+    none. Shapes that had to be assumed are told on standard error, and so is a formula that does
+    not hold for any sizes.
     """
     from ..explanation.data import Data
     from ..explanation.sections.notes import sizes
-    from ..render.formulas import render_formulas
+    from ..render.formulas import assumption, render_formulas
 
     data, environment = Data(_analysis(streams, given)), _environment(streams, given, full=True)
     text = render_formulas(data, _format(streams, given), environment)
     streams.write(text + "\n", given.output)
     for _, remark in sizes(data.w):
-        streams.stderr.write(f"note: {remark}\n")
+        streams.warn(f"note: {remark}")
+    assumed = assumption(data.a)
+    if assumed is not None:
+        streams.warn(assumed)
 
 
 @app.command()
@@ -472,12 +476,7 @@ def _usage(error: Any, arguments: list[str]) -> GradcliError:
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
         streams.stderr.write("".join(traceback.format_exception(error)))
-    text = message(error)
-    if streams.wants_ascii:
-        from ..render.ascii import in_ascii
-
-        text = in_ascii(text)
-    streams.stderr.write(text)
+    streams.warn(message(error).removesuffix("\n"))
     return CANNOT
 
 

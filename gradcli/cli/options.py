@@ -95,9 +95,9 @@ OPTIONS = {
         help="The derivative of order N: the gradient of the gradient.",
     ),
     "tangent": _option(
-        list[str], (), "--tangent", metavar="NAME=VALUE",
-        help="The direction in which an input moves: a value, or over inputs: ones_like(x). "
-        "Repeatable.",
+        list[str], (), "--tangent", metavar="NAME[=VALUE]",
+        help="The direction in which an input moves: a value, or over inputs: ones_like(x); a "
+        "symbol without one. Repeatable.",
     ),
     "target": _option(
         list[str], (), "--target", metavar="NAME=VALUE",

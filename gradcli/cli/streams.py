@@ -114,6 +114,14 @@ class Streams:
         except OSError as error:
             raise GradcliError("file", f"{file} cannot be written: {error.strerror}") from None
 
+    def warn(self, text: str) -> None:
+        """Lines to standard error."""
+        if self.wants_ascii:
+            from ..render.ascii import in_ascii
+
+            text = in_ascii(text)
+        self.stderr.write(text + "\n")
+
 
 class LazyInput:
     """Standard input as bytes, opened when something reads it."""

@@ -9,6 +9,7 @@ from ..graphs import OPS, Node, Operator
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
 from ..language.refusals import refusal
+from ..language.vocabulary import module_of, own_meaning
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.simplify import simplify
@@ -18,7 +19,7 @@ from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 from .kinks import Kink, known
-from .sections.jacobian import structure_of
+from .structures import structure_of
 from .wording import Wording
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
@@ -30,6 +31,8 @@ ORDER = (
     "pointwise",
     "special",
     "gamma",
+    "incomplete",
+    "underived",
     "activations",
     "reductions",
     "order",
@@ -58,6 +61,7 @@ ORDER = (
     "overwriting",
     "embeddings",
     "networks",
+    "recurrent",
     "normalisation",
     "convolution",
     "pooling",
@@ -78,7 +82,9 @@ def catalogue(name: str | None) -> Document:
         return Document((), tuple(_family(*family) for family in families().items()))
     known = functions()
     bare = name.rsplit(".", 1)[-1]
-    called = OPS.get(bare) or known.get(bare)
+    module = module_of(name)
+    meant = own_meaning(bare, module) if module else bare  # F.unfold is not unfold
+    called = known.get(meant) if meant != bare else OPS.get(bare) or known.get(bare)
     if isinstance(called, Operator):
         return Document((), (page(called),))
     if isinstance(called, Shorthand):

@@ -12,9 +12,9 @@ from ..notation import tree
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
-from .sections.checks import run_checks
-from .sections.jacobian import structure_of
+from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
+from .structures import structure_of
 from .wording import Wording
 
 SCHEMA = "gradcli/1"
@@ -281,19 +281,21 @@ class Data:
         }
 
     def _checks(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": c.name,
-                "ok": c.ok,
-                "max_error": c.max_error,
-                "place": c.place or None,
-                "remark": c.remark or None,
-            }
-            for c in run_checks(self.a)
-        ]
+        return [check_data(c) for c in run_checks(self.a)]
 
     def _notes(self) -> list[dict[str, str]]:
         return as_data(collect(self.a, self.w))
+
+
+def check_data(c: Check) -> dict[str, Any]:
+    """One check."""
+    return {
+        "name": c.name,
+        "ok": c.ok,
+        "max_error": c.max_error,
+        "place": c.place or None,
+        "remark": c.remark or None,
+    }
 
 
 def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:

@@ -140,9 +140,9 @@ def check_tangents(p: Problem, given: Collection[str]) -> None:
             raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
 
 
-def with_tangents(p: Problem, given: Mapping[str, Given], reader: Reader) -> Problem:
-    """The problem with a tangent for each input of `given`; a symbol for every input to
-    differentiate by, where none is given. Raises GradcliError.
+def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader) -> Problem:
+    """The problem with a tangent for each input of `given`, a symbol where that is None; a symbol
+    for every input to differentiate by, where none is given. Raises GradcliError.
     """
     check_tangents(p, given)
     moving = [x for x in p.wrt if x.name in given] if given else p.wrt
@@ -152,16 +152,16 @@ def with_tangents(p: Problem, given: Mapping[str, Given], reader: Reader) -> Pro
 
 
 def _tangent(
-    p: Problem, x: Input, name: str, given: Mapping[str, Given], reader: Reader
+    p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
 ) -> Tangent:
-    node = OPS["input"](name=name, shape=x.shape, is_seed=True)
-    if x.name not in given:
+    node, direction = OPS["input"](name=name, shape=x.shape, is_seed=True), given.get(x.name)
+    if direction is None:
         return Tangent(x, node, None, None)
     scope = _scope(p) | {p.out_name: p.out}
-    value = as_graph(given[x.name], name, scope, p.values, x.shape, reader)
+    value = as_graph(direction, name, scope, p.values, x.shape, reader)
     if value.shape != x.shape:
         raise _wrong_shape(x, value)
-    return Tangent(x, node, value, given[x.name].text)
+    return Tangent(x, node, value, direction.text)
 
 
 def _wrong_shape(x: Input, value: Node) -> GradcliError:

@@ -110,7 +110,7 @@ class Trial:
         expected = self.expected(name)
         if expected is None:
             return False
-        found = self._value(formula)
+        found = self.array(formula)
         return found.shape == expected.shape and bool(
             np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
         )
@@ -133,7 +133,10 @@ class Trial:
         sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
         return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
 
-    def _value(self, formula: str) -> Any:
+    def array(self, formula: str) -> Any:
+        """The array of a name or a formula. Raises GradcliError."""
+        if formula in self.values:
+            return self.values[formula]
         inputs: dict[str, Node] = {}
         given: dict[Node, Any] = {}
         for name, value in self.values.items():
@@ -167,15 +170,18 @@ def tried_out(
 
     They are tried out at small sizes and at its `own`, where it can be computed there.
     """
-    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
     holding = dict(found)
-    for shapes in (_small(problem), floats):
-        try:
-            trial = Trial(problem, shapes)
-        except GradcliError:
-            continue
+    for trial in trials(problem, own):
         holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
     return holding
+
+
+def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
+    """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
+    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
+    for shapes in (*([] if problem is None else [_small(problem)]), floats):
+        with suppress(GradcliError):
+            yield Trial(problem or own, shapes)
 
 
 def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:

@@ -8,7 +8,7 @@ from ..language.problem import Input, Tangent
 from ..lazy import np
 from ..notation.index import Notation
 from .analysis import Analysis
-from .data import Data
+from .data import Data, check_data
 from .hessian import Hessian
 from .jvp import Jvp
 from .sections import hessian as section
@@ -24,7 +24,7 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
     if h.p.tangents:
         found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
         found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
-    return found | {"checks": [c._asdict() for c in section.run(h)], "notes": data("notes")}
+    return found | {"checks": [check_data(c) for c in section.run(h)], "notes": data("notes")}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
@@ -57,7 +57,7 @@ def jvp_data(j: Jvp) -> dict[str, Any]:
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
         "jvp": made,
-        "checks": [c._asdict() for c in jvp_section.run(j)],
+        "checks": [check_data(c) for c in jvp_section.run(j)],
         "notes": data("notes"),
     }
 

@@ -23,11 +23,15 @@ def pose_moving(
     **asked: Any,
 ) -> Problem:
     """The problem that a request poses, with the tangents that were given, which also tell shapes;
-    `scalar` where the output should be a single number, if that fits. Raises GradcliError.
+    None stands for a symbol. `scalar` where the output should be a single number, if that fits.
+    Raises GradcliError.
     """
     reader = Reader(limits or Limits(), random_seed, stdin)
-    given = {n: read_direction(v, f"the tangent of {n}", reader) for n, v in tangents.items()}
-    told = {n: g.array.shape for n, g in given.items() if g.array is not None}
+    given = {
+        n: None if v is None else read_direction(v, f"the tangent of {n}", reader)
+        for n, v in tangents.items()
+    }
+    told = {n: g.array.shape for n, g in given.items() if g is not None and g.array is not None}
     known = {*(shapes or {}), *(asked.get("values") or {})}
     shapes = {n: shape for n, shape in told.items() if n not in known} | dict(shapes or {})
     asked |= {"shapes": shapes, "limits": limits, "random_seed": random_seed, "stdin": stdin}

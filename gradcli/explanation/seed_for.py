@@ -12,8 +12,8 @@ from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis
 from .least_norm import Equations, in_proportion
-from .sections.checks import random_values
 from .sections.jacobian import label
+from .trial_values import random_values
 from .wording import listed
 
 SHOWN = 3  # free directions and obstacles that are told

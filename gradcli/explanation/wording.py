@@ -1,17 +1,19 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 from ..autodiff.reverse import Gradients, backward
 from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
-from ..language.problem import Input, Problem
+from ..language.problem import Input
 from ..notation import tree
 from ..notation.formula import formula, too_long
 from ..notation.index import Indices, Notation
+from ..notation.parts import beside
 from ..notation.sharing import shared
 from ..notation.shorten import shortest
 from ..notation.simplify import simplify
@@ -22,6 +24,7 @@ from .blocks import Line, Prose, words
 from .derived import gradient_name
 from .formulas import elsewhere, fails, general, tried_out
 
+SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
 LONGEST_TEXT = 72  # characters of an operation that is written out
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -57,6 +60,7 @@ class Wording:
     def __init__(self, analysis: Analysis, telling: bool = False):
         self.analysis, self.problem = analysis, analysis.problem
         self.telling = self.problem.computed if telling else None
+        self._found: dict[tuple, tree.Tree | None] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -82,17 +86,42 @@ class Wording:
     @cached_property
     def _of_shortened(self) -> Gradients:
         p = self.problem
-        return backward(simplify(p.out, keep=self.names), p.seed.node, [x.node for x in p.wrt])
+        return backward(self._shortest(p.out, self.names), p.seed.node, [x.node for x in p.wrt])
+
+    def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
+        """The gradient of an input in several ways for its Jacobian to be read off, each with the
+        formulas of parts that need not be looked into.
+        """
+        grad = self.read_off(x)
+        if grad is None:
+            return
+        yield grad, {}
+        names = {n: name for n, name in self.names.items() if n is not grad}
+        short = self._shortest(grad, names)
+        yield short, {}
+        parts = beside(short, self.problem.seed.node, names)
+        yield short, {n: formula(n, names, self.telling) for n in parts}
 
     def jacobian_by_index(self, x: Input) -> Notation | None:
-        """The Jacobian by an input in index notation, the shorter one where there are two."""
-        grads = dict.fromkeys([self.analysis.gradient(x), self.read_off(x)])
-        found = [self.indices.jacobian(x.node, grad) for grad in grads if grad is not None]
-        return min(filter(None, found), key=lambda n: len(n.plain), default=None)
+        """The Jacobian by an input in index notation, the shortest of those that are found."""
+        grad, best = self.analysis.gradient(x), None
+        for way in () if grad is None else chain([grad], (way for way, _ in self.ways(x))):
+            found = self.indices.jacobian(x.node, way)
+            if found is not None and (best is None or len(found.plain) < len(best.plain)):
+                best = found
+            if best is not None and len(best.plain) <= SHORT_INDEX:
+                break
+        return best
 
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""
         return gradient_name(x.name, self.problem.order)
+
+    @cached_property
+    def like_output(self) -> Name:
+        """What has the shape of the output and a name in the language."""
+        p = self.problem
+        return self.names[p.out] if p.before is None else Name(p.before.wrt[0].name)
 
     @cached_property
     def received(self) -> str:
@@ -124,27 +153,35 @@ class Wording:
         """The shortest formula of a node, without the names of nodes that come `later`; None where
         it is too long to be read. That of a gradient is the one for any sizes.
         """
-        if extra and node in extra:
-            return extra[node]
-        if not extra and not later and self.telling is None:
-            found = next((x for x in self.problem.wrt if self.analysis.gradient(x) is node), None)
-            if found is not None:
-                return self.gradient(found)
-        return self._formula(node, extra, later)
+        if extra:
+            return extra[node] if node in extra else self._formula(node, extra, later)
+        asked = () if later or self.telling is not None else self.problem.wrt
+        x = next((x for x in asked if self.analysis.gradient(x) is node), None)
+        return self._alone(node, later) if x is None else self.gradient(x)
+
+    def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
+        """The shortest formula of a node at the sizes that it has."""
+        key = node, tuple(later)
+        if key not in self._found:
+            self._found[key] = self._formula(node, None, later)
+        return self._found[key]
 
     def _formula(
-        self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
         asked = node if extra else self.without_implicit_seed(node)
-        asked = substitute(asked, self._labels)
         if extra:
-            short = simplify(asked, keep=names)
+            short = simplify(substitute(asked, self._labels), keep=names)
         else:
-            short = shortest(asked, names, self._program, self.telling)
+            short = self._shortest(asked, names)
         written = formula(short, names, self.telling)
         return None if too_long(written) else written
+
+    def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
+        asked = substitute(node, self._labels)
+        return shortest(asked, names, self._program, self.telling)
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
@@ -155,39 +192,40 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        if x.name not in self._at_own_sizes:
-            self._at_own_sizes[x.name] = self._formula(self.read_off(x) or grad)
-        return self._at_own_sizes[x.name]
-
-    @cached_property
-    def _at_own_sizes(self) -> dict[str, tree.Tree | None]:
-        return {}
+        return self._alone(self.read_off(x) or grad)
 
     @cached_property
     def only_here(self) -> list[str]:
         """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         known = {name: f for name, f in written.items() if f is not None}
-        trials = elsewhere(self.problem, self._general) if known else ()
+        whole = self.in_general
+        others = None if whole is None else whole.problem
+        trials = elsewhere(self.problem, others) if known else ()
         texts = {name: tree.text(f) for name, f in known.items()}
         failing = {name for trial in trials for name, f in texts.items() if fails(trial, f, name)}
         return [name for name in known if name in failing]
 
     @cached_property
-    def _general(self) -> Problem | None:
-        return general(self.problem)
+    def in_general(self) -> "Wording | None":
+        """The words for the same problem at sizes that hold for any; None where it has none."""
+        problem = general(self.problem)
+        if problem is None:
+            return None
+        w = Wording(type(self.analysis)(problem), telling=True)
+        try:
+            w.analysis.gradients  # noqa: B018
+        except GradcliError:  # the program has no such sizes after all
+            return None
+        return w
 
     @cached_property
     def _in_general(self) -> dict[str, tree.Tree | None]:
         """The formulas that hold for any sizes, by name of the input; None for what is too long."""
-        problem = self._general
-        if problem is None:
+        w = self.in_general
+        if w is None:
             return {}
-        w = Wording(type(self.analysis)(problem), telling=True)
-        try:
-            grads = {x.name: w.read_off(x) for x in problem.wrt}
-        except GradcliError:  # the program has no such sizes after all
-            return {}
+        problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
         short = {name: f for name, f in found.items() if f is not None}
         held = tried_out(problem, self.problem, short)
@@ -344,7 +382,8 @@ class Wording:
         does = self.operation(node)
         if whole and len(text) <= LONGEST_TEXT:
             does = self.coloured((Token(text),))
-        name = self.names.get(node)
+        p = self.problem
+        name = Name(p.out_name) if node is p.out else self.names.get(node)
         if name is None or (len(does) == 1 and does[0].text == name.text):
             return does
         return (Token(name.text, name.role), Token(" = "), *does)

@@ -9,7 +9,7 @@ operator's sentence.
 import inspect
 from collections.abc import Collection, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import GradcliError, Span
 from .node import OPS, Node, Ratio, Size, as_node, intern
@@ -34,15 +34,26 @@ NUMPY = {
 }
 
 
+class NoRule(NamedTuple):
+    """What a rule answers for an input by which there is no derivative; `torch`: what PyTorch says
+    where one is asked for.
+    """
+
+    torch: str
+
+
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Operator:
     """One operator.
 
-    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None
+    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
+                NoRule
     expand      (*inputs, **attrs) -> the same value said with other operators
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
                 with bool as int; "first": that of the first input; or (**attrs) -> dtype
+    said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
+                function: what formulas say; None: what it means (`expand`)
     value       (*arrays, **attrs) -> array, with NumPy
     symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
                 elements
@@ -72,6 +83,8 @@ class Operator:
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
     fixed       the inputs by which PyTorch has no derivative, though there is one
+    symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
+                matrices that stay symmetric
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
@@ -94,6 +107,7 @@ class Operator:
     numpy: Any = None
     jax: Any = None
     expand: Any = None
+    said: Any = None
     rows: Any = None
     flops: Any = None
     view: Any = False
@@ -109,6 +123,7 @@ class Operator:
     collect: str | None = None
     settle: Any = None
     fixed: Collection[str] = ()
+    symmetric: Collection[str] = ()
     labels: Collection[str] = ()
     kink: Any = None
     caveat: str | None = None
@@ -286,6 +301,14 @@ class Operator:
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
         return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+
+    def in_torch(self, node: Node) -> Node | None:
+        """What formulas say for `node`; None where PyTorch has a name for it, or no words."""
+        if self.torch is not None or self.spelling:
+            return None
+        if self.said is not None:
+            return self.said(*node.inputs, **node.attrs)
+        return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:
         """How it is called, as a hint."""

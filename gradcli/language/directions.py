@@ -11,6 +11,7 @@ from ..graphs.shapes import Shape
 from ..lazy import np
 from ..operators.leaves import Array
 from .build import Builder
+from .makers import tensor
 from .program import Program, read_program
 from .values import Reader
 
@@ -58,7 +59,7 @@ def as_graph(
     made = builder.run()
     last = given.program.statements[-1].value
     if isinstance(made, tuple):
-        made = builder._call_tensor(last, [made], {})
+        made = tensor(builder, last, [made], {})
     if not isinstance(made, Node | int | float):
         span = builder.source.span(last)
         raise GradcliError("value", f"{builder.source.origin} is not a tensor", span=span)

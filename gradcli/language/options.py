@@ -73,6 +73,20 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
     return values
 
 
+def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
+    """The tangents by name, as texts, from texts `NAME=VALUE`; None, a symbol, from `NAME` alone.
+
+    GradcliError "value" as of `read_values`.
+    """
+    alone = [given.strip() for given in texts if given.strip().isidentifier()]
+    values = read_values([t for t in texts if t.strip() not in alone], "--tangent")
+    for k, name in enumerate(alone):
+        if name in values or name in alone[:k]:
+            said = f"{name} is given two tangents"
+            raise GradcliError("value", said, hint="give each name one tangent")
+    return {**values, **dict.fromkeys(alone)}
+
+
 def read_names(text: str | None) -> list[str] | None:
     """The names in `x,a`, each once, in order; None for None. GradcliError "option" for no name."""
     if text is None:

@@ -294,4 +294,6 @@ def _hint(word: str) -> str:
         return "numbers have no leading zeros, and thousands no commas: 1000"
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):
         return "complex numbers are not supported"
+    if re.fullmatch(r"[^\W\d]\w*=", word):
+        return f"each value has an option of its own: -v a=[1] -v {word}[2]"
     return LIST_HINT

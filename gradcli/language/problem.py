@@ -279,10 +279,8 @@ class Posing:
         if whole:
             nodes, out, scope = self._build(shapes)
             named = (n for n in scope.values() if isinstance(n, Node))
-            picking = _picking([out, *named, *self._outputs])
-            self.floats = {
-                name for name in whole if nodes[name] not in picking and name not in self._indices
-            }
+            picking = _picking([out, *named, *self._outputs], self._indices, out)
+            self.floats = {name for name in whole if nodes[name] not in picking}
 
     def _value(self, name: str) -> Any:
         array = self.arrays.get(name)
@@ -352,7 +350,7 @@ class Built(NamedTuple):
 
     out: Node
     scope: dict[str, Any]
-    indices: set[str]
+    indices: list[Node]
     outputs: list[Node]
     computed: dict[float, Node]
 
@@ -398,16 +396,23 @@ def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 
-def _picking(roots: list[Node]) -> set[Node]:
-    """The nodes that lead to the index, the labels or the mask of an operation."""
-    found: list[Node] = []
-    for node in walk(roots, lambda n: (*n.inputs, n.expansion)):
-        found += [
-            i
-            for name, i in zip(node.op.inputs, node.inputs, strict=False)
-            if name in node.op.labels and i is not None
-        ]
-    return set(walk(found))
+def _picking(roots: list[Node], indices: list[Node], out: Node) -> set[Node]:
+    """The nodes that hold whole numbers, for they lead to `indices`, or to the index, the labels or
+    the mask of an operation.
+
+    Where floats may stand, as in argsort, a node is none of them that is also a value in `out`.
+    """
+    met = walk(roots, lambda n: (*n.inputs, n.expansion))
+    labels = [*indices, *(i for node in met for i in _labels(node))]
+    valued = walk([out], lambda n: [i for i in n.inputs if i not in _labels(n)])
+    direct = walk(labels, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
+    return set(direct) | (set(walk(labels)) - set(valued))
+
+
+def _labels(node: Node) -> list[Node]:
+    """The inputs of an operation that are indices, labels or masks."""
+    named = zip(node.op.inputs, node.inputs, strict=False)
+    return [i for name, i in named if name in node.op.labels and i is not None]
 
 
 def _check_output(out: Node, program: Program) -> None:

@@ -15,6 +15,8 @@ AUTOGRAD = "is what gradcli does: leave it out, and give the seed with --grad"
 SINGLE = "rounds to a shorter floating-point type: --dtype says in which one to compute"
 COPY = "is PyTorch's inner name for a function and a copy of what it answers"
 INNER = "is an inner part of PyTorch, which programs do not call"
+UNDERIVED = "has no derivative in PyTorch: its backward says it is not implemented"
+UNSET = "holds what happened to be in memory"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
 # Names by reason; what matches a pattern below is left out too.
@@ -27,6 +29,9 @@ REFUSED = {
     "sparse_coo_tensor sparse_csr_tensor sparse_mask to_dense coalesce",
     SINGLE: "half bfloat16",
     INNER: "slice",
+    UNDERIVED: "bincount geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
+    "unique unique_consecutive",
+    UNSET: "empty empty_like empty_permuted empty_strided new_empty new_empty_strided",
 }
 
 

@@ -120,7 +120,7 @@ class Contraction:
             beside = path[max(place - 1, 0) : place + 2]
             weight = self._vector(letter, beside)
             if weight is not None:
-                out.append(Call("diag", (weight,)))
+                out.append(Call("diag", (in_numbers(weight),)))
             if place + 1 < len(path):
                 out.append(self._edge(letter, path[place + 1]))
         return reduce(lambda a, b: Infix("@", a, b), out)
@@ -188,6 +188,12 @@ class Contraction:
         if made is None:
             raise Unwritten
         return made
+
+
+def in_numbers(written: Tree) -> Tree:
+    """1 * (x > 0) for a condition, which PyTorch multiplies by no matrix."""
+    condition = isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
+    return Infix("*", tree.Number(1), written) if condition else written
 
 
 def taken_out(e: Total) -> tuple[list[Expr], Expr]:

@@ -189,20 +189,26 @@ class Reading:
         return name, self._spread() if name == "dense" else None
 
     def _spread(self) -> Tree | None:
-        """The matrices of a product whose sum is multiplied out, added up."""
+        """The matrices of a product whose sum is multiplied out, added up; a number that all have
+        before the sum.
+        """
         terms = self._multiplied_out()
+        if not terms or len(terms) > MOST_TERMS:
+            return None
+        numbers = [self.write.number(opposite(t) or t) for t in terms]
+        common = numbers[0][0] if all(n == numbers[0][0] for n, _ in numbers) else None
         out: Tree | None = None
-        for term in terms if len(terms) <= MOST_TERMS else ():
+        for term, (_, factors) in zip(terms, numbers):
             minus = opposite(term)
-            reading = Reading(minus or term, self.rows, self.columns, self.write)
-            written = reading._written()
+            part = minus or term if common is None else _product(factors)
+            written = Reading(part, self.rows, self.columns, self.write)._written()
             if written is None:
                 return None
             if out is None:
                 out = written if minus is None else negated(written)
             else:
                 out = Infix("+" if minus is None else "-", out, written)
-        return out
+        return self.write.scaled(common, out)
 
     def _written(self) -> Tree | None:
         """The formula of a term."""
@@ -259,6 +265,10 @@ class Reading:
         given = {*self.write.given}
         left = [f for f in _factors(body) if letters_of(f) - given <= set(self.rows)]
         right = [f for f in _factors(body) if f not in left]
+        number, rest = self.write.number(body)
+        if not rest and number is not None and diagonal is not None:  # eye(n) - 1 / n
+            formula = Infix("+" if minus is None else "-", diagonal, number)
+            return "symmetric low-rank update", formula
         if not right or not all(letters_of(f) - given <= set(self.columns) for f in right):
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
@@ -295,4 +305,4 @@ def _factors(e: Expr) -> tuple[Expr, ...]:
 
 
 def _product(factors: list[Expr]) -> Expr:
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+    return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE

@@ -39,6 +39,7 @@ Values = Callable[[Node], Any]
 MOST_TERMS = 8  # terms that are written; of more, the first three and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
 MOST_COUNTED = 1_000  # terms that are looked at
+DIGITS = 8  # of numbers that stand in the program
 TRIED = 24  # elements that are looked at in search of a telling one
 SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
 
@@ -190,13 +191,13 @@ def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
     return nonzero[0] if nonzero else first
 
 
-def short(value: float) -> str:
+def short(value: float, digits: int = 4) -> str:
     """A number in about four digits: 2, 0.5, 7.389, 1e-05."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
     if float(value).is_integer() and abs(value) < 1e9:
         return str(int(value))
-    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.6g}"
+    return f"{value:.{digits if abs(value) < 1000 else max(6, digits)}g}"
 
 
 def _is_number(e: Expr) -> bool:
@@ -234,14 +235,17 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         under = isinstance(factor, Power) and factor.exponent == Number(-1)
         shown = factor.base if under else factor  # type: ignore[union-attr]
         value = terms.value(shown)
+        if isinstance(shown, Number) and value is not None:
+            (below if under else above).append(_number(value, DIGITS))
+            continue
         made = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
         (below if under else above).append(made)
     out = _multiplied(above) if above else tree.Number(1)
     return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
 
 
-def _number(value: float) -> Tree:
-    text = short(value)
+def _number(value: float, digits: int = 4) -> Tree:
+    text = short(value, digits)
     return (
         Verbatim(f"({text})" if text.startswith("-") else text)
         if value == value
@@ -275,4 +279,6 @@ def _negated(written: Tree) -> Tree:
     """-a·b, the minus at the first factor."""
     if isinstance(written, Infix) and written.symbol in ("·", "/"):
         return Infix(written.symbol, _negated(written.left), written.right)
+    if isinstance(written, Verbatim) and written.text.startswith("-"):
+        return Verbatim(written.text.removeprefix("-"))
     return tree.Prefix("-", written)

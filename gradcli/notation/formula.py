@@ -11,10 +11,9 @@ from typing import Any
 
 from ..graphs import Node, Operator
 from ..graphs.operator import REQUIRED
-from ..graphs.shapes import Shape, axis
+from ..graphs.shapes import Shape, axis, numel
 from ..operators.indexing import index_text, is_array
 from . import tree
-from .put import put_places
 from .sizes import dimension, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
@@ -23,6 +22,7 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
+NO_MASKS = ("sub", "neg")  # what PyTorch refuses to do with a mask
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -57,6 +57,7 @@ class Writer:
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
+        self.in_torch: dict[Node, Node | None] = {}
         for node, name in names.items():
             self.shapes.setdefault(node.shape, name)
 
@@ -86,8 +87,15 @@ class Writer:
         return bool(infix) and all(i in self.numbers for i in node.inputs)
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes that the formula of `node` is made of."""
-        return node.inputs
+        """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""
+        said = self.said(node)
+        return node.inputs if said is None else (said,)
+
+    def said(self, node: Node) -> Node | None:
+        """What stands for a node that PyTorch has no name for; None where it stands for itself."""
+        if node not in self.in_torch:
+            self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
+        return self.in_torch[node]
 
     def mentions(self, node: Node) -> tuple[int, ...]:
         """How often the formula of `node` has that of each of its sources."""
@@ -98,6 +106,9 @@ class Writer:
         special = IDIOMS.get(node.op.name)
         if special is not None:
             return special(self, node)
+        said = self.said(node)
+        if said is not None:
+            return self.trees[said]
         return self.by_spelling(node) if node.op.spelling else self.call(node)
 
     # ---- operators as their record says ----------------------------------------------------------
@@ -116,6 +127,8 @@ class Writer:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
         source = node.inputs[place]
         assert source is not None
+        if source.dtype == "bool" and node.op.name in NO_MASKS:
+            return Method(self.trees[source], "double")
         value = source.attrs.get("value")
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
@@ -223,6 +236,15 @@ class Writer:
                 return dimension(name, place + len(shape))
         return self.told(size) or Number(size)
 
+    def count(self, n: int) -> Tree:
+        """A last size, or the number of elements of a name."""
+        found = self.size(n, -1)
+        if isinstance(found, tree.Subscript):
+            return found
+        tensors = ((shape, name) for shape, name in self.shapes.items() if len(shape) > 1)
+        whole = next((name for shape, name in tensors if numel(shape) == n), None)
+        return found if whole is None else Method(whole, "numel")
+
     def like(self, node: Node) -> Tree | None:
         """The name of a node of this shape; None without one, or where the user wrote sizes."""
         span = node.span
@@ -311,7 +333,7 @@ def arange(w: Writer, node: Node) -> Tree:
     start, end, step = node.attrs.values()
     given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
     if (node.span is None or w.telling is not None) and given == [end]:
-        return Call(w.library("arange"), (w.size(end, -1),))
+        return Call(w.library("arange"), (w.count(end),))
     return Call(w.library("arange"), tuple(map(w.plain, given)))
 
 
@@ -352,8 +374,8 @@ def _size_of(w: Writer, x: Node, d: int) -> Tree:
 def matmul(w: Writer, node: Node) -> Tree:
     """(a * b) @ c, though it would mean the same without brackets."""
     left, right = w.operand(node, 0), w.operand(node, 1)
-    x = node.parents[0]
-    if x.op.name in ("mul", "div") and all(i.shape for i in x.parents) and x not in w.named:
+    x, written_out = node.parents[0], isinstance(left, tree.Infix)
+    if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
         left = tree.Bracketed(left)
     return tree.Infix("@", left, right)
 
@@ -375,8 +397,10 @@ def transpose(w: Writer, node: Node) -> Tree:
 @idiom
 def reshape(w: Writer, node: Node) -> Tree:
     sizes = w.attribute(node, "shape")
-    if node.span is None and node.ndim == 1 and not isinstance(sizes, Attribute):
-        return Method(w.operand(node, 0), "flatten")
+    if node.span is None and not isinstance(sizes, Attribute):
+        shape, place = node.parents[0].shape, node.ndim - 1
+        if node.shape == (*shape[:place], numel(shape[place:])) and len(shape) > 1:
+            return Method(w.operand(node, 0), "flatten", (Number(place),) if place else ())
     spread = isinstance(sizes, Listing) and sizes.items
     return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
 
@@ -413,21 +437,3 @@ def _without_ends(item: Any, size: int) -> Any:
     if stop is not None and NEAR < stop < size <= stop + NEAR:
         stop -= size
     return slice(start, stop, item.step)
-
-
-@idiom
-def put_at(w: Writer, node: Node) -> Tree:
-    """v.put_at(x.shape, (0, [1, 2])): slices cannot stand in a tuple, lists of places can."""
-    sizes = w.attribute(node, "shape")
-    places = Listing(tuple(map(_place, put_places(node.attrs["index"], node.shape))))
-    return Method(w.operand(node, 0), "put_at", (sizes, places))
-
-
-def _place(item: Any) -> Tree:
-    if item is None or item is Ellipsis:
-        return Verbatim("..." if item is Ellipsis else "None")
-    return Verbatim(str(_listed(item))) if isinstance(item, tuple) else Number(item)
-
-
-def _listed(item: Any) -> Any:
-    return [_listed(i) for i in item] if isinstance(item, tuple) else item

@@ -4,10 +4,10 @@ The letters mean the same everywhere: those of the output come first, an input k
 that it has in the forward expression, a sum in a gradient reuses those of what it runs over.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..graphs import Node, walk
+from ..graphs import OPS, Node, walk
 from . import places, tree
 from .collect import Simplifier
 from .expressions import (
@@ -43,6 +43,17 @@ class Notation(NamedTuple):
 
     def __str__(self) -> str:
         return f"{tree.text(self.left)} = {tree.text(self.right)}"
+
+
+class NamedSizes(Lowering):
+    """Expressions in which counts of elements stay what they are: x.shape[1]."""
+
+    def count(self, x: Node, dims: Sequence[int]) -> Expr:
+        """How many elements x has along dimensions, read off a name where one has them."""
+        number = super().count(x, dims)
+        counted = OPS["size"](x, dim=tuple(dims))
+        known = x in self.names or any(x.shape == node.shape for node in self.names)
+        return Element(counted, ()) if known and number != ONE else number
 
 
 class Indices:
@@ -92,7 +103,7 @@ class Indices:
         self, node: Node, at: tuple[Place, ...], names: Mapping[Node, Name]
     ) -> tuple[Expr, dict[str, int]] | None:
         """The simplified expression of a node, and the sizes of its letters."""
-        lower = Lowering({n: name.text for n, name in names.items()}, self.values)
+        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values)
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
             return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
@@ -180,7 +191,7 @@ class Indices:
         supply = free_letters({*self.reserved, *_plain(self.out_places)})
         at = tuple(0 if n == 1 else next(supply) for n in x.shape)
         names = {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"}
-        lower = Lowering({n: name.text for n, name in names.items()}, self.values)
+        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values)
         for node, letters in ((self.out, self.out_places), (x, at)):
             lower.sizes |= {
                 p: n for p, n in zip(letters, node.shape, strict=True) if isinstance(p, str)

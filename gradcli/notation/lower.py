@@ -22,6 +22,7 @@ from ..operators.leaves import Array
 from . import places
 from .expressions import (
     MINUS,
+    ONE,
     ZERO,
     Element,
     Expr,
@@ -170,8 +171,8 @@ class Lowering(Meanings):
 
     def _mean(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents
-        count = shapes.numel([x.shape[d] for d in shapes.axes(node.attrs["dim"], x.ndim)])
-        return divided(self._sum(node, at), Number(count)) if count != 1 else self._sum(node, at)
+        count = self.count(x, shapes.axes(node.attrs["dim"], x.ndim))
+        return divided(self._sum(node, at), count) if count != ONE else self._sum(node, at)
 
     def _sum_to_size(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents

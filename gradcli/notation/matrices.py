@@ -5,8 +5,11 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import isfinite
 
 from ..graphs import Node
+from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
 from .collect import is_delta, split_number
@@ -24,7 +27,9 @@ from .expressions import (
     is_condition,
     letters_of,
 )
+from .formula import formula
 from .places import Place
+from .sizes import told
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .written import NEGATED, divides, inverted, opposite
@@ -36,21 +41,24 @@ class Matrices:
     """Formulas over the nodes that have names. None: there is no short one.
 
     `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
-    terms of which sizes are written; `given` are letters that stand for one value: a[i].
+    terms of which sizes are written; where these are `telling`, numbers that are one of them are
+    written so too. `given` are letters that stand for one value: a[i].
     """
 
     def __init__(
         self,
-        names: Mapping[Node, Name],
+        names: Mapping[Node, Tree],
         sizes: Mapping[str, int],
         sides: Sequence[tuple[Name, Sequence[Place]]],
+        telling: bool = False,
         given: Letters = (),
     ):
         self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+        self.telling, self.shapes = telling, shapes_of(names) if telling else {}
 
     def inside(self, given: Letters) -> "Matrices":
         """The same where these letters stand for one value."""
-        return Matrices(self.names, self.sizes, self.sides, given)
+        return Matrices(self.names, self.sizes, self.sides, self.telling, given)
 
     def size(self, letters: Letters) -> int:
         """How many values the letters have together."""
@@ -72,7 +80,7 @@ class Matrices:
         for name, at in self.sides:
             if letter in at:
                 return Subscript(Attribute(name, "shape"), str(at.index(letter)))
-        return tree.Number(self.sizes[letter])
+        return self._constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
         """eye(x.shape[0])."""
@@ -91,7 +99,7 @@ class Matrices:
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
-            return tree.Number(e.value)
+            return self._constant(e.value)
         if isinstance(e, Element):
             return self._element(e, letters)
         if isinstance(e, Total):
@@ -162,12 +170,16 @@ class Matrices:
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
+        if is_count(e):
+            return self._count(e)
         whole = self._whole_tensor(e)
         if whole is None:
             return None
         name, at = whole
         if len(set(at) - {0}) != sum(p != 0 for p in at):
             return None
+        if not letters and not any(at):
+            return name
         tail = letters[len(letters) - len(at) :]
         if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
             return name
@@ -215,10 +227,29 @@ class Matrices:
 
     def number(self, e: Expr) -> tuple[Tree | None, list[Expr]]:
         """The number of a product, None for 1, and its other factors."""
-        above, below, rest = split_number([e])
-        if below != 1:
-            return Infix("/", tree.Number(above), tree.Number(below)), rest
-        return (None if above == 1 else tree.Number(above)), rest
+        above, below, factors = split_number([e])
+        rest = [f for f in factors if not is_count(f)]
+        counts = [f for f in factors if is_count(f)]
+        over: list[Tree] = [self._constant(below)] * (below != 1)
+        over += [self._count(inverted(f)) for f in counts if divides(f)]
+        top: list[Tree] = [self._constant(above)] * (above != 1)
+        top += [self._count(f) for f in counts if not divides(f)]
+        if over:
+            return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
+        return (_times(top) if top else None), rest
+
+    def _constant(self, value: float) -> Tree:
+        """A number, by the name of a size where it is one."""
+        whole = self.telling and isfinite(value) and value == int(value)
+        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
+
+    def _count(self, e: Expr) -> Tree:
+        """x.shape[1]."""
+        assert isinstance(e, Element)
+        (x,) = e.node.parents
+        own = [x] if x in self.names else []
+        names = {node: self.names[node] for node in (*own, *self.names)}
+        return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
         """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
@@ -325,10 +356,30 @@ class Matrices:
         return Method(written, "reshape", whole)
 
 
+def shapes_of(names: Mapping[Node, Tree]) -> dict[Shape, Tree]:
+    """What has each shape, for sizes to be written by; the first of several."""
+    found: dict[Shape, Tree] = {}
+    for node, name in names.items():
+        if isinstance(name, Name):
+            found.setdefault(node.shape, name)
+    return found
+
+
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
     """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
     start = letters.index(own[0])
     return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
+def is_count(e: Expr) -> bool:
+    """Whether it is how many elements there are, or one over that."""
+    if divides(e):
+        return is_count(inverted(e))
+    return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def _times(factors: Sequence[Tree]) -> Tree:
+    return reduce(lambda a, b: Infix("*", a, b), factors)
 
 
 def negated(written: Tree) -> Tree:

@@ -8,12 +8,15 @@ from ..lazy import np
 from . import tree
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree, Verbatim
 
+# What has a meaning of its own here, in which tensors are flattened.
+OWN = ("diag", "eye", "ones", "kron", "outer", "tril", "triu", "reshape")
+
 
 def numbers(
     formula: Tree, arrays: Callable[[str], Any], letters: Mapping[str, int] | None = None
 ) -> Any:
-    """The array of a formula that Matrices wrote, `letters` having the values given; raises
-    LookupError for one that it did not.
+    """The array of a formula that Matrices wrote, `letters` having the values given; `arrays` knows
+    those of names, and may know those of calls. Raises LookupError for another formula.
     """
     return _Reading(arrays, letters or {})(formula)
 
@@ -69,6 +72,9 @@ class _Reading:
         )
 
     def _call(self, t: Call) -> Any:
+        found = None if t.function in OWN else self.arrays(tree.text(t))
+        if found is not None:
+            return found
         args = [self(a) for a in t.args]
         if t.function == "diag":
             return np.diag(np.ravel(args[0]))
@@ -82,17 +88,30 @@ class _Reading:
     def _method(self, t: Method) -> Any:
         if t.name == "numel":
             return self(t.base).size
+        found = None if t.name in OWN else self.arrays(tree.text(t))
+        if found is not None:
+            return found
         shape = [self(a) for a in t.args]
         base = self(t.base)
         if t.name == "sum":
             return np.sum(base, axis=self(t.named[0][1]) if t.named else None)
+        if t.name not in ("expand", "reshape"):
+            raise LookupError(t.name)
         return np.broadcast_to(base, shape) if t.name == "expand" else np.reshape(base, shape)
 
     def _attribute(self, t: Attribute) -> Any:
-        return np.transpose(self(t.base)) if t.name == "T" else np.shape(self(t.base))
+        if t.name in ("T", "shape"):
+            return np.transpose(self(t.base)) if t.name == "T" else np.shape(self(t.base))
+        found = self.arrays(tree.text(t))
+        if found is None:
+            raise LookupError(tree.text(t))
+        return found
 
     def _subscript(self, t: Subscript) -> Any:
-        if isinstance(t.base, Attribute):
+        found = self.arrays(tree.text(t)) if isinstance(t.base, Call) else None
+        if found is not None:
+            return found
+        if isinstance(t.base, Attribute) and t.base.name == "shape":
             return self(t.base)[int(t.index)]
         words = {":": slice(None), "None": None} | dict(self.letters)
         return self(t.base)[tuple(words[item] for item in t.index.split(", "))]

@@ -33,6 +33,10 @@ class Meanings:
         """A number."""
         return Number(value)
 
+    def count(self, x: Node, dims: Sequence[int]) -> Expr:
+        """How many elements x has along dimensions."""
+        return Number(shapes.numel([x.shape[d] for d in dims]))
+
     def delta(self, a: Place, b: Place) -> Expr:
         """1 where a is b, else 0."""
         return delta(a, b)
@@ -94,9 +98,13 @@ class Meanings:
 
     def variance(self, x: Node, dim, keepdim: bool, correction: int) -> Node:
         """The mean squared distance from the mean, as a graph."""
-        count = shapes.numel([x.shape[d] for d in shapes.axes(dim, x.ndim)]) - correction
+        over = shapes.axes(dim, x.ndim)
+        count = shapes.numel([x.shape[d] for d in over]) - correction
         spread = ((x - x.mean(dim=dim, keepdim=True)) ** 2).sum(dim=dim, keepdim=keepdim)
-        return spread / max(count, 0)
+        if count <= 0 or not x.ndim:
+            return spread / max(count, 0)
+        size = OPS["size"](x, dim=over)
+        return spread / (size - correction if correction else size)
 
     def joined(self, at: Sequence[Place], given: Sequence[Node], dim: int) -> Expr:
         """Tensors one after the other along dim."""

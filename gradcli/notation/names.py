@@ -13,6 +13,7 @@ from .simplify import LARGE, stripped
 from .tree import Name
 
 ONE = Fraction(1)
+CONSTANT = ("input", "constant", "zeros", "ones")  # shorter than any name for them
 Change = Callable[[Node], Node]
 
 
@@ -52,7 +53,7 @@ class Names:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
 
     def _means(self, meant: Node, atom: Node) -> None:
-        if meant.op.name == "input":
+        if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
         found = product_of(meant)

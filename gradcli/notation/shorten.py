@@ -78,8 +78,9 @@ class Length:
             return 0
         own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
         foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
+        foreign = foreign and self.writer.said(n) is None
         mixed = n.op.name in OF_ONE_DTYPE and len({i.dtype for i in n.parents}) > 1
-        alien = FOREIGN if foreign or mixed or n.op.name == "put_at" else 0
+        alien = FOREIGN if foreign or mixed else 0
         return own + alien + sum(self.found[i] for i in n.parents)
 
     def _size(self, written: tree.Tree) -> float:
@@ -191,4 +192,7 @@ class Search:
                     self.left -= 1
                     yield new
                     yield self.normal(new)
+        said = self.length.writer.said(n)
+        if said is not None and said.dtype == n.dtype:
+            yield self.normal(said)
         yield from self.names.spoken(n, self.normal)

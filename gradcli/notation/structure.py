@@ -69,15 +69,20 @@ def jacobian_structure(
     names: Mapping[Node, Name],
     matrix: Any = None,
     values: Values | None = None,
+    parts: Mapping[Node, Tree] | None = None,
+    telling: bool = False,
+    like: Name | None = None,
 ) -> Structure:
     """The structure of the Jacobian of `out` by `x`.
 
     `matrix`: its numbers somewhere, (out.numel, x.numel), and `values` the arrays of nodes there,
-    which confirm the name and the formula.
+    which confirm the name and the formula. `parts` are nodes that are not looked into, with their
+    formulas; whether sizes are `telling` is as in `formula`; `like` has the shape of an `out` that
+    has no name.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
-    reading = _read(out, x, grad, seed_node, names)
+    reading = _read(out, x, grad, seed_node, names, parts or {}, telling, like)
     if reading is None or not total:
         return _of_matrix(matrix, total)
     pattern = reading.pattern(MOST_ENTRIES)
@@ -101,20 +106,28 @@ def jacobian_pattern(
     """Where entries can be other than 0, a mask of (out.numel, x.numel); None where that is not
     known, or there are too many.
     """
-    reading = _read(out, x, grad, seed_node, names)
+    reading = _read(out, x, grad, seed_node, names, {})
     return None if reading is None else reading.pattern(MOST_DRAWN)
 
 
 def _read(
-    out: Node, x: Node, grad: Node, seed_node: Node, names: Mapping[Node, Name]
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed_node: Node,
+    names: Mapping[Node, Name],
+    parts: Mapping[Node, Tree],
+    telling: bool = False,
+    like: Name | None = None,
 ) -> Reading | None:
-    letters = Indices(out, seed_node, names)
+    closed = {node: Name(tree.text(formula)) for node, formula in parts.items()}
+    letters = Indices(out, seed_node, {**closed, **names})
     found = letters.jacobian_expression(x, grad)
     if found is None:
         return None
     e, at, sizes = found
-    sides = [(names[x], at), (names.get(out, Name("out")), letters.out_places)]
-    return Reading(e, letters.out_places, at, Matrices(names, sizes, sides))
+    sides = [(names[x], at), (like or names.get(out, Name("out")), letters.out_places)]
+    return Reading(e, letters.out_places, at, Matrices({**parts, **names}, sizes, sides, telling))
 
 
 def _of_matrix(matrix: Any, total: int) -> Structure:

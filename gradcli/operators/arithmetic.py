@@ -1,7 +1,7 @@
 """Arithmetic, comparisons and choices, element by element."""
 
 from ..errors import GradcliError
-from ..graphs import Node
+from ..graphs import Node, NoRule
 from ..lazy import np
 from . import elements
 from .families import elementwise, shorthand
@@ -93,13 +93,8 @@ def _is_constant(x: Node) -> bool:
 )
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
-    raise GradcliError(
-        "not-differentiable",
-        "no derivative is defined for //",
-        hint="PyTorch: derivative for aten::floor_divide is not implemented; "
-        "floor(a / b) has gradient 0",
-        span=y.span,
-    )
+    said = "derivative for aten::floor_divide is not implemented"
+    return (NoRule(f"{said}; floor(a / b) has gradient 0"),) * 2
 
 
 @elementwise(

@@ -3,6 +3,7 @@
 from ..lazy import np
 
 LARGE = 2**12  # elements from which on matrices are worth being made
+MOST_SEARCHED = 5  # operands of which all orders are compared
 
 
 def contracted(*xs, equation):
@@ -12,7 +13,15 @@ def contracted(*xs, equation):
     if terms is not None:
         return _product(*arrays, *terms)
     several = len(arrays) > 2 and arrays[0].dtype != object
-    return np.einsum(equation, *arrays, optimize=several)
+    return np.einsum(equation, *arrays, optimize=path(equation, arrays) if several else False)
+
+
+def path(equation, arrays):
+    """Which operands are multiplied at a time, as np.einsum_path says it: the way of fewest
+    operations, where there are few operands to choose from.
+    """
+    search = "optimal" if len(arrays) <= MOST_SEARCHED else "greedy"
+    return np.einsum_path(equation, *arrays, optimize=search)[0]
 
 
 def _terms(equation, arrays):

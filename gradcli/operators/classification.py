@@ -2,8 +2,10 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
+from ..lazy import np
+from . import elements
 from .arithmetic import where
-from .families import require, shorthand
+from .families import elementwise, require, shorthand
 from .leaves import arange
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
@@ -160,10 +162,24 @@ def _rows(x):
     return x.reshape(shape=(1,) * (2 - x.ndim) + x.shape)
 
 
+@elementwise(
+    lambda x, counted: np.where(counted & np.greater(x, 0), x, 0.0),
+    symbolic=lambda sp, x, counted: elements.choice(
+        sp, elements.both(sp, counted, x > 0), x, sp.S.Zero
+    ),
+    expand=lambda x, counted: where(counted & (x > 0), x, 0.0),
+    labels=("counted",),
+    torch=None,
+    examples=(("excess(x, y > 0)", "x=2x3,y=2x3"),),
+)
+def excess(g, y, x, counted):
+    """x where it is above 0 and counted; as in PyTorch the slope is 1 or 0, times the gradient."""
+    return g * (counted & (x > 0)), None
+
+
 def _exceeding(margin, picked, others, counted, p=1):
     """By how much others come within margin of picked, to the power p, where that is counted."""
-    z = margin - picked + others
-    z = where(counted & (z > 0), z, 0.0)
+    z = excess(margin - picked + others, counted)
     return z if p == 1 else z * z
 
 
@@ -190,7 +206,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     others = label.ne(arange(end=classes))
     losses = _exceeding(margin, rows.gather(dim=1, index=label), rows, others, p)
     if weight is not None:
-        losses = losses * _weight_of(label, weight)
+        losses = where(losses > 0, losses * _weight_of(label, weight), 0.0)
     return reduced((losses.sum(dim=1) / classes).reshape(shape=target.shape), reduction)
 
 

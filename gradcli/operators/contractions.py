@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .blas import contracted
+from .blas import contracted, path
 from .families import composite, operator, shorthand
 from .leaves import eye, ones
 from .matrix import dot
@@ -117,7 +117,7 @@ def _order(operands, right, given):
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in given]
-    return np.einsum_path(f"{','.join(operands)}->{right}", *stand_ins)[0][1:]
+    return path(f"{','.join(operands)}->{right}", stand_ins)[1:]
 
 
 def _without_dots(equation, ranks):

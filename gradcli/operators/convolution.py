@@ -146,6 +146,12 @@ def _by_input(n):
     name, x, g, w = f"conv{n}d_input", "3, " * n, "x".join("2" * n), "x".join("2" * n)
     wide = "x".join("4" * n)
 
+    def rule(g, y, weight, grad_output, *, input_size, **how):
+        to_weight = OPS[f"conv{n}d_weight"](
+            input=g, grad_output=grad_output, weight_size=weight.shape, **how
+        )
+        return to_weight, OPS[f"conv{n}d"](g, weight, **how)
+
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         return _spread(kernel, weight, grad_output, input_size[-n:])
@@ -156,6 +162,7 @@ def _by_input(n):
     )
     composite(
         torch=f"torch.nn.grad.{name}",
+        rule=rule,
         order="input_size weight grad_output stride padding dilation groups",
         examples=(
             (f"{name}((1, 1, {x[:-2]}), w, g)", f"w=2x1x{w},g=1x2x{g}"),
@@ -179,6 +186,12 @@ def _by_weight(n):
     name, x, w, g = f"conv{n}d_weight", "x".join("3" * n), "2, " * n, "x".join("2" * n)
     wide = "x".join("4" * n)
 
+    def rule(g, y, input, grad_output, *, weight_size, **how):
+        to_input = OPS[f"conv{n}d_input"](
+            weight=g, grad_output=grad_output, input_size=input.shape, **how
+        )
+        return to_input, OPS[f"conv{n}d"](input, g, **how)
+
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _Grouped(n, weight_size, stride, padding, dilation, groups)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
@@ -193,6 +206,7 @@ def _by_weight(n):
     )
     composite(
         torch=f"torch.nn.grad.{name}",
+        rule=rule,
         order="input weight_size grad_output stride padding dilation groups",
         examples=(
             (f"{name}(x, (2, 1, {w[:-2]}), g)", f"x=2x1x{x},g=2x2x{g}"),

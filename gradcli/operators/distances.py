@@ -8,12 +8,17 @@ from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import abs, minimum, sign, where
 from .families import composite, one_of, reduction, require, shorthand
+from .guards import unless
 from .leaves import Array
 from .losses import TINY, held_above, loss, reduced
 from .norms import vector_norm
 from .pointwise import F
 
 # ---- length of a difference ----------------------------------------------------------------------
+
+
+def _unless_nan(x, value):
+    return unless(x.ne(x), value, instead=nan)
 
 
 def _largest_size(x, axis, keepdims, *, skip_nan):
@@ -45,10 +50,6 @@ def largest_size(g, y, x, dim, *, skip_nan=False):
 def total_size(g, y, x, dim):
     """The sum of |x| along dim, with a gradient of nan at nan, where abs has 0."""
     return _unless_nan(x, g * sign(x))
-
-
-def _unless_nan(x, value):
-    return where(x.eq(x), value, nan)
 
 
 @composite(

@@ -103,11 +103,12 @@ def _aligned_rows(*given, **_):
     return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in given)
 
 
-def reduction(value: Callable | None = None, *, whole_only=False, **fields):
+def reduction(value: Callable | None = None, *, of_all: Callable | None = None, **fields):
     """Along `dim`: None, one dimension or several.
 
     `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim`
     is a tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
+    `of_all(g, y, x)` is the rule where no dim was given, if PyTorch has another one there.
     """
 
     def declare(rule):
@@ -124,6 +125,8 @@ def reduction(value: Callable | None = None, *, whole_only=False, **fields):
 
         def gradient(g, y, x, *, dim, keepdim, **attrs):
             over = shapes.axes(dim, x.ndim)
+            if of_all is not None and dim is None:
+                return of_all(g, y, x, **attrs)
             if not keepdim:
                 g, y = aligned(g, over), aligned(y, over)
             return rule(g, y, x, over, **attrs)
@@ -232,7 +235,8 @@ class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number.
+    number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
+    a tensor; otherwise a number that comes first is taken for one.
     """
 
     def __init__(
@@ -241,13 +245,13 @@ class Shorthand:
         names: tuple[str, ...],
         alone: bool,
         numbers: tuple[str, ...],
+        floats: bool,
+        of_numbers: bool,
     ):
-        self.function, self.name, self.sentence, self.numbers = (
-            function,
-            names[0] if alone else function.__name__.rstrip("_"),
-            (function.__doc__ or "").strip(),
-            numbers,
-        )
+        self.function, self.numbers, self.floats = function, numbers, floats
+        self.of_numbers = of_numbers
+        self.name = names[0] if alone else function.__name__.rstrip("_")
+        self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
             SHORTHANDS[name] = self
 
@@ -282,6 +286,12 @@ class Shorthand:
         return by_place | (self.function.__kwdefaults__ or {})
 
 
-def shorthand(*names: str, alone: bool = False, numbers: tuple[str, ...] = ()):
+def shorthand(
+    *names: str,
+    alone: bool = False,
+    numbers: tuple[str, ...] = (),
+    floats: bool = False,
+    of_numbers: bool = False,
+):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers)
+    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers)

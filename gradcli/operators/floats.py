@@ -1,6 +1,6 @@
 """What floating-point numbers are made of: exponents, signs, neighbours, infinity and nan."""
 
-from ..graphs import Outputs
+from ..graphs import Outputs, as_node
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, floor, where
@@ -116,3 +116,36 @@ def frexp_mantissa(x):
 def frexp(input):
     """x as mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
     return Outputs((frexp_mantissa(input), frexp_exponent(input)), ("mantissa", "exponent"))
+
+
+@shorthand()
+def isposinf(input):
+    """Whether it is inf; no gradient."""
+    return isinf(input).logical_and(as_node(input) > 0)
+
+
+@shorthand()
+def isneginf(input):
+    """Whether it is -inf; no gradient."""
+    return isinf(input).logical_and(as_node(input) < 0)
+
+
+@shorthand()
+def isreal(input):
+    """Whether it is a real number: all are here; no gradient."""
+    return as_node(input).eq(0).logical_or(True)
+
+
+@shorthand()
+def signbit(input):
+    """Whether its sign is -, as that of -0 is; no gradient."""
+    return copysign(1.0, input) < 0
+
+
+@shorthand()
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether two are equal but for atol + rtol * |other|; no gradient."""
+    a, b = as_node(input), as_node(other)
+    near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
+    found = near.logical_or(a.eq(b))
+    return found.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else found

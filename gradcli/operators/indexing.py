@@ -157,9 +157,17 @@ def _put_shape(s, *, shape, index):
     return shape
 
 
+def _said(v, *, shape, index):
+    from .putting import put_into_zeros
+
+    picked = _picked_shape(shape, index=index)
+    return put_into_zeros(v, shape, index, full_index(index, len(shape)), picked)
+
+
 @operator(
     shape=_put_shape,
     value=_put_at,
+    said=_said,
     method=True,
     dtype="first",
     index="put_at",

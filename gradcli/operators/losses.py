@@ -146,6 +146,7 @@ def _bce(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
+    said=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
@@ -184,15 +185,32 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
     _check_alike("binary_cross_entropy_with_logits", input, target)
     losses = (
-        (1 - target) * input - logsigmoid(input)
+        logistic_terms(input, target)
         if pos_weight is None
         else (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
     )
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
+def _logsigmoid(x):
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
 @elementwise(
-    lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
+    lambda x, t: (1 - t) * x - _logsigmoid(x),
+    dtype="float",
+    symbolic=lambda sp, x, t: (1 - t) * x + sp.log(1 + sp.exp(-x)),
+    expand=lambda x, t: (1 - t) * x - logsigmoid(x),
+    torch=None,
+    numpy="(1 - {1}) * {0} + np.logaddexp(0, -{0})",
+)
+def logistic_terms(g, y, x, t):
+    """(1 - t) * x - logsigmoid(x) of each element."""
+    return (x.sigmoid() - t) * g, -x * g
+
+
+@elementwise(
+    _logsigmoid,
     dtype="float",
     symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)),
     torch=F + "logsigmoid",
@@ -253,23 +271,26 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
     return reduced(losses, reduction)
 
 
-def _not_negative(x):
-    if np.any(np.less(x, 0)):
-        raise GradcliError("arguments", "a length or a variance cannot be below 0")
-    return x
+def _held_above(x, *, min, least):
+    if least is not None and np.any(np.less(x, least)):
+        raise GradcliError("arguments", f"a variance cannot be below {least}")
+    return np.maximum(x, min)
 
 
 @elementwise(
-    lambda x, *, min: np.maximum(_not_negative(x), min),
-    expand=lambda x, *, min: x + (x.clamp(min=min) - x).detach(),
+    _held_above,
+    expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
+    said=lambda x, *, min, least: x.clamp(min=min),
     caveat="the gradient flows as if nothing were held",
-    kink=lambda y, x, *, min: x < min,
+    kink=lambda y, x, *, min, least: x < min,
     torch=None,
     domain=(0.2, 2.0),
     examples=(("held_above(x, min=0.1)", "x=2x3"),),
 )
-def held_above(g, y, x, *, min):
-    """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back."""
+def held_above(g, y, x, *, min, least=None):
+    """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back; refused
+    below `least`.
+    """
     return g
 
 
@@ -285,7 +306,7 @@ def held_above(g, y, x, *, min):
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""
-    var = held_above(_variance_of(input, var), min=eps)
+    var = held_above(_variance_of(input, var), min=eps, least=0)
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
 

@@ -8,6 +8,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .families import composite, operator
+from .guards import unless
 from .leaves import eye
 
 
@@ -145,7 +146,8 @@ def outer(g, y, a, b):
 )
 def trace(g, y, x):
     """Sum of the diagonal."""
-    return g * eye(n=x.shape[0], m=None if x.shape[0] == x.shape[1] else x.shape[1])
+    unit = eye(n=x.shape[0], m=None if x.shape[0] == x.shape[1] else x.shape[1])
+    return unless(unit.eq(0), g * unit, instead=0.0)
 
 
 @composite(

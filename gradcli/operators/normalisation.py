@@ -1,7 +1,7 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, shapes
+from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
 from .arithmetic import where
 from .families import composite, operator, require, shorthand
@@ -13,12 +13,22 @@ from .windows import windows, zero_pad
 EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
 
 
+def _standardized(x, *, dim, eps):
+    spread = (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
+    return (x - x.mean(dim=dim, keepdim=True)) / spread
+
+
+def _layer_norm(x, *, dim, eps):
+    over = shapes.axes(dim, x.ndim)
+    if over != tuple(range(x.ndim - len(over), x.ndim)):
+        return _standardized(x, dim=dim, eps=eps)
+    return OPS["layer_norm"](x, normalized_shape=x.shape[x.ndim - len(over) :], eps=eps)
+
+
 @operator(
     method=True,
-    expand=lambda x, *, dim, eps: (
-        (x - x.mean(dim=dim, keepdim=True))
-        / (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
-    ),
+    expand=_standardized,
+    said=_layer_norm,
     examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
     torch=None,
 )

@@ -147,3 +147,26 @@ def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     if isinstance(over, int) or (over is not None and len(over) == 1):
         return vector_norm(x, ord=ord, dim=over, keepdim=keepdim)
     return matrix_norm(x, ord="fro" if ord is None else ord, dim=over, keepdim=keepdim)
+
+
+@shorthand()
+def nuclear_norm(input, dim=None, keepdim=False):
+    """The sum of the singular values."""
+    return norm(input, "nuc", dim, keepdim)
+
+
+@shorthand()
+def frobenius_norm(input, dim=None, keepdim=False):
+    """The length of all elements as one vector, or along dim."""
+    return norm(input, "fro", dim, keepdim)
+
+
+@shorthand()
+def norm_except_dim(v, pow=2, dim=0):
+    """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
+    x = as_node(v)
+    if dim == -1:
+        return vector_norm(x, ord=pow)
+    kept = shapes.axis(dim, x.ndim)
+    others = tuple(d for d in range(x.ndim) if d != kept)
+    return vector_norm(x, ord=pow, dim=others, keepdim=True) if others else abs(x)

@@ -32,7 +32,7 @@ def selected(
     *,
     call,
     examples,
-    kink=tied,
+    kink=None,
     caveat=ONE_OF_EQUALS,
     numpy=None,
     **fields,
@@ -82,7 +82,7 @@ def selected(
     )(indices)
     of_places = composite(
         caveat=caveat,
-        kink=kink,
+        kink=kink or (tied if "keepdim" in fields else None),
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,

@@ -5,6 +5,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import maximum, minimum, same, where
 from .families import composite, one_each, operator, reduced, reduction, shorthand
+from .guards import unless
 from .leaves import eye, size
 from .pointwise import exp
 
@@ -41,7 +42,17 @@ def mean(g, y, x, dim):
     return g / size(x, dim=dim)
 
 
-@reduction(dtype="number", symbolic=lambda sp, *xs: sp.Mul(*xs), saved=(..., "output"))
+def _prod_of_all(g, y, x):
+    to_x = g * prod_others(x, dim=tuple(range(x.ndim)))
+    return unless(x.eq(0).sum() > 1, to_x, instead=0.0) if x.ndim else g
+
+
+@reduction(
+    of_all=_prod_of_all,
+    dtype="number",
+    symbolic=lambda sp, *xs: sp.Mul(*xs),
+    saved=(..., "output"),
+)
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""
     return g * prod_others(x, dim=dim)
@@ -49,11 +60,8 @@ def prod(g, y, x, dim):
 
 def _others(x, *, dim):
     """By division where nothing is 0, as PyTorch: inf and nan come out the same."""
-    zeros = np.count_nonzero(x == 0)
-    if zeros == 0:
+    if np.count_nonzero(x == 0) == 0:
         return np.prod(x, axis=dim, keepdims=True) / x
-    if zeros > 1 and len(dim) == x.ndim:
-        return np.zeros_like(x)
     return _exclusive_products(x, dim=dim)
 
 
@@ -68,9 +76,19 @@ def _exclusive_products(x, *, dim):
     return np.moveaxis((before * after).reshape(moved.shape), last, dim)
 
 
+def _by_division(x, *, dim):
+    if len(dim) == x.ndim:
+        return x.prod() / x
+    whole = x
+    for d in dim:
+        whole = whole.prod(dim=d, keepdim=True)
+    return whole / x
+
+
 @composite(
     shape=lambda s, *, dim: s,
     value=_others,
+    said=_by_division,
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,

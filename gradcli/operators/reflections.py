@@ -10,8 +10,6 @@ from .triangular import triangle
 
 
 def _check(A, tau):
-    if matrix(A)[-2] < A[-1]:
-        raise GradcliError("shape", f"there are fewer rows than reflections in {shapes.text(A)}")
     if not tau or tau[-1] > min(matrix(A)[-2:]) or A[:-2] != tau[:-1]:
         have = f"{shapes.text(A)} and {shapes.text(tau)}"
         raise GradcliError("shape", f"tau needs a number for each reflection, not shapes {have}")
@@ -50,6 +48,9 @@ def _one_after_the_other(x, A, tau, order):
 def householder_product(input, tau):
     """The first columns of a product of reflections: Q of a QR decomposition."""
     _check(input.shape, tau.shape)
+    if input.shape[-2] < input.shape[-1]:
+        said = f"there are fewer rows than columns in {shapes.text(input.shape)}"
+        raise GradcliError("shape", said)
     start = expand(eye(n=input.shape[-2], m=input.shape[-1]), shape=input.shape)
     return _one_after_the_other(start, input, tau, reversed(range(tau.shape[-1])))
 

@@ -4,13 +4,14 @@ It is linear, and one dimension after the other.
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
 from .families import composite, shorthand
-from .leaves import Array
+from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
 
@@ -70,7 +71,20 @@ def _resampled(x, *, dim, kind, transposed):
     return out
 
 
+def _in_torch(x, *, dim, kind, transposed):
+    """A product with the unit matrix resampled."""
+    name, *arguments = kind
+    matrix = UNITS[name](*arguments)
+    if dim == -2:
+        return (matrix if transposed else matrix.mT) @ x
+    by = matrix.mT if transposed else matrix
+    if dim == -1:
+        return x @ by
+    return (x.transpose(dim0=dim, dim1=-1) @ by).transpose(dim0=dim, dim1=-1)
+
+
 @composite(
+    said=_in_torch,
     shape=lambda s, *, dim, kind, transposed: (
         *s[: len(s) + dim], kind[1 if transposed else 2], *s[len(s) + dim + 1 :]
     ),
@@ -187,6 +201,40 @@ def averages(size, count):
 
 
 KINDS = {f.__name__: f for f in (nearest, linear, cubic, smooth, averages)}
+
+# ---- the same in PyTorch's words: a row of weights for each element of the input -----------------
+
+
+def _unit_line(size, count, factor, **how):
+    to = {"size": count} if factor is None else {"scale_factor": factor}
+    return interpolate(eye(n=size).unsqueeze(dim=0), **to, **how)[0]
+
+
+def _unit_image(size, count, factor, **how):
+    """For modes that know images only: their first dimension stays as it is."""
+    to = {"size": (size, count)} if factor is None else {"scale_factor": (1.0, factor)}
+    image = eye(n=size).unsqueeze(dim=0).unsqueeze(dim=0)
+    return interpolate(image, **to, **how)[0, 0]
+
+
+def _unit_smooth(size, count, factor, align_corners, is_cubic):
+    how = {"align_corners": align_corners or None, "antialias": True}
+    return _unit_image(size, count, factor, mode="bicubic" if is_cubic else "bilinear", **how)
+
+
+UNITS: dict[str, Callable] = {
+    "nearest": lambda size, count, factor, exact: _unit_line(
+        size, count, factor, mode="nearest-exact" if exact else "nearest"
+    ),
+    "linear": lambda size, count, factor, align_corners: _unit_line(
+        size, count, factor, mode="linear", align_corners=align_corners or None
+    ),
+    "cubic": lambda size, count, factor, align_corners: _unit_image(
+        size, count, factor, mode="bicubic", align_corners=align_corners or None
+    ),
+    "smooth": _unit_smooth,
+    "averages": lambda size, count: OPS["adaptive_avg_pool1d"](eye(n=size), output_size=count),
+}
 
 # ---- what PyTorch calls it -----------------------------------------------------------------------
 

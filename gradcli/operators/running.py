@@ -90,6 +90,7 @@ def _moved_last(x, dim):
 @composite(
     shape=lambda g, s, *, dim: s,
     value=_cumprod_slope,
+    said=lambda g, x, *, dim: _from_here(g * x.cumprod(dim=dim), dim) / x,
     torch=None,
     examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
@@ -134,6 +135,7 @@ def _logcumsumexp_slope(g, x, y, *, dim):
 @composite(
     shape=lambda g, s, t, *, dim: s,
     value=_logcumsumexp_slope,
+    said=lambda g, x, y, *, dim: exp(x) * _from_here(g * exp(-y), dim),
     torch=None,
     examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,

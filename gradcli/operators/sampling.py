@@ -9,14 +9,14 @@ from itertools import product
 from types import SimpleNamespace
 
 from ..errors import GradcliError
-from ..graphs import as_node, shapes
+from ..graphs import OPS, as_node, shapes
 from ..lazy import np
 from .arithmetic import abs, floor, remainder, round, where
 from .contractions import einsum
 from .elements import Unwritten
 from .families import composite, shorthand
 from .joining import stack
-from .leaves import arange, linspace, ones, zeros, zeros_like
+from .leaves import arange, eye, linspace, ones, zeros, zeros_like
 from .pointwise import F
 from .resampling import SHARPNESS
 
@@ -205,9 +205,25 @@ def _flops(out, s, grid, *, mode="bilinear", **_):
     return 2 * samples * len(WEIGHTS[mode]) ** grid[-1]
 
 
+def _known_sample(input, grid, *, slopes, **how):
+    """PyTorch's name; it has none for derivatives by the grid."""
+    return None if any(slopes) else OPS["grid_sample"](input, grid, **how)
+
+
+def _sampled_units(x, grid, *, size, slopes, **how):
+    """Each element of x times the samples of images with a single 1."""
+    many, letters = shapes.numel(size), "ijk"[: len(size)]
+    units = eye(n=many).reshape(shape=(1, many, *size)).expand(shape=(grid.shape[0], many, *size))
+    samples = _known_sample(units, grid, slopes=slopes, **how)
+    if samples is None:
+        return None
+    return einsum(f"np{letters},nc{letters}->ncp", samples, x).reshape(shape=(*x.shape[:2], *size))
+
+
 @composite(
     shape=lambda s, grid, **_: (*s[:2], *grid[1:-1]),
     value=_sampled,
+    said=_known_sample,
     dtype="float",
     rule=lambda g, y, input, grid, *, slopes, **how: (
         grid_laid(g, grid, size=input.shape[2:], slopes=slopes, **how),
@@ -228,6 +244,7 @@ def grid_sampled(
 @composite(
     shape=lambda s, grid, *, size, **_: (*s[:2], *size),
     value=_laid,
+    said=_sampled_units,
     dtype="float",
     rule=lambda g, y, x, grid, *, size, slopes, **how: (
         grid_sampled(g, grid, slopes=slopes, **how),
@@ -307,6 +324,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         ("affine_grid(theta, (1, 1, 2, 3), align_corners=False)", "theta=1x2x3"),
         ("affine_grid(theta, (1, 1, 2, 2, 3), align_corners=True)", "theta=1x3x4"),
     ),
+    aliases=("affine_grid_generator",),
     saved=(),
 )
 def affine_grid(theta, *, size, align_corners=None):

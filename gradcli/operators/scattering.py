@@ -18,9 +18,15 @@ def _scatter_to(v, index, *, shape, dim):
     return out.reshape(shape)
 
 
+def _added_to_zeros(v, index, *, shape, dim):
+    v = v if v.shape == index.shape else v.expand(shape=index.shape)
+    return zeros(size=shape).scatter_add(dim=dim, index=index, src=v)
+
+
 @operator(
     shape=lambda s, index, *, shape, dim: shape,
     value=_scatter_to,
+    said=_added_to_zeros,
     symbolic=lambda sp, v, index, *, shape, dim: elements.scattered(
         sp, _scatter_to, v, index, shape, dim
     ),

@@ -293,7 +293,18 @@ def _windows(x, *, dimension, size, step):
     return seen[(*(slice(None),) * (dimension % x.ndim), slice(None, None, step))]
 
 
+def _laid_back(g, y, x, *, dimension, size, step):
+    if not x.ndim or not size:
+        return NotImplemented
+    place, last = shapes.axis(dimension, x.ndim), x.ndim - 1
+    parts = g if place == last else movedim(g, place, -2)
+    shape = (*parts.shape[:-2], x.shape[place])
+    out = parts.overlap(shape=shape, stride=(step,), dilation=(1,))
+    return out if place == last else movedim(out, -1, place)
+
+
 @composite(
+    rule=_laid_back,
     shape=_window_shape,
     value=_windows,
     torch="torch.Tensor.unfold",
@@ -329,7 +340,7 @@ def masked_select(input, mask):
     return whole[mask]
 
 
-@shorthand("argwhere", numbers=("input",))
+@shorthand("argwhere", numbers=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
     """Where elements are not 0, a row for each of them; no gradient."""
     found = input.value if isinstance(input, Array) else np.asarray(input)

@@ -11,17 +11,16 @@ from .pointwise import erf, exp, log
 EPS = 2.220446049250313e-16
 
 
-def special(**fields):
-    """A function that SciPy has, and SymPy need not know."""
+def special(value=None, **fields):
+    """A function that SciPy has, and SymPy need not know; `value`, where PyTorch's differs."""
 
     def declare(rule):
         name = rule.__name__
+        numeric = value or (lambda *xs: getattr(scipy_special, name)(*xs))
         fields.setdefault("symbolic", elements.named(name))
         fields.setdefault("torch", "torch.special.{name}")
         fields.setdefault("numpy", f"scipy.special.{name}")
-        return elementwise(lambda *xs: getattr(scipy_special, name)(*xs), dtype="float", **fields)(
-            rule
-        )
+        return elementwise(numeric, dtype="float", **fields)(rule)
 
     return declare
 

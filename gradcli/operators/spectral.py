@@ -27,6 +27,7 @@ def _symmetric(s, UPLO):
     torch=LINALG + "eigvalsh",
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
+    symmetric=("x",),
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
@@ -44,6 +45,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     spelling="eigh({0}, UPLO={UPLO}).eigenvectors",
     examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 9 * n**3),
+    symmetric=("x",),
     numpy="np.linalg.eigh({0}, {UPLO?})[1]",
 )
 def eigh_vectors(g, y, x, *, UPLO="L"):

@@ -106,6 +106,7 @@ def _cholesky(x, *, upper):
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
     ),
+    symmetric=("x",),
     flops=of_each_matrix(lambda n, _: n**3 / 3),
 )
 def cholesky(g, y, x, *, upper=False):

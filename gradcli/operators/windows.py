@@ -7,10 +7,11 @@ kernel moves.
 from itertools import product
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import OPS, shapes
 from ..lazy import np
 from .families import composite, none_at_all, operator, require
 from .pointwise import F
+from .putting import in_a_row
 
 
 def several(value, n):
@@ -62,10 +63,20 @@ def _overlap(w, *, shape, stride, dilation):
     return out
 
 
+def _unfolded(x, *, kernel, stride, dilation):
+    """One dimension after the other; unfold has no dilation, so a step leaves places out."""
+    for size, step, spread in zip(kernel, stride, dilation, strict=True):
+        reach = spread * (size - 1) + 1
+        x = x.unfold(dimension=-len(kernel), size=reach, step=step)
+    steps = tuple(slice(None, None, spread) for spread in dilation)
+    return x if set(dilation) == {1} else x[(..., *steps)]
+
+
 @operator(
     family="movement",
     shape=_windows_shape,
     value=_windows,
+    said=_unfolded,
     dtype="first",
     examples=(
         ("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),
@@ -89,8 +100,14 @@ def _overlapped(s, *, shape, stride, dilation):
     return shape
 
 
+def _laid_in_a_row(w, *, shape, stride, dilation):
+    how = {"kernel": w.shape[-len(stride) :], "stride": stride, "dilation": dilation}
+    return in_a_row(w, shape, lambda places: places.windows(**how))
+
+
 @operator(
     shape=_overlapped,
+    said=_laid_in_a_row,
     value=_overlap,
     dtype="first",
     method=True,
@@ -107,8 +124,17 @@ def _padded_shape(s, *, amount):
     return tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True))
 
 
+def _padded(x, *, amount):
+    """PyTorch's pad begins with the last dimension."""
+    around = list(amount)
+    while len(around) > 1 and around[0] == (0, 0):
+        around.pop(0)
+    return OPS["pad"](x, pad=tuple(n for pair in reversed(around) for n in pair))
+
+
 @operator(
     shape=_padded_shape,
+    said=_padded,
     value=lambda x, *, amount: np.pad(x, amount),
     dtype="first",
     examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),
@@ -186,8 +212,13 @@ class Kernel:
 # ---- windows as columns --------------------------------------------------------------------------
 
 
+def _columns_back(g, y, input, **how):
+    return fold(g, output_size=input.shape[-2:], **how)
+
+
 @composite(
     torch=F + "unfold",
+    rule=_columns_back,
     aliases=("F.unfold", "functional.unfold"),
     spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, "
     "stride={stride})",
@@ -213,6 +244,7 @@ def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
 
 @composite(
     torch=F + "fold",
+    rule=lambda g, y, input, *, output_size, **how: im2col(g, **how),
     order="input output_size kernel_size dilation padding stride",
     examples=(
         ("fold(x, (3, 3), 2)", "x=1x4x4"),

@@ -130,4 +130,43 @@ DECOMPOSITIONS = [
     ("ormqr(a, t, b, transpose=True)", {"a": TALL, "t": [0.5, 1.5], "b": COLUMN}, None),
     ("ormqr(a, t, b, left=False)", {"a": TALL, "t": [0.5, 1.5], "b": WIDE}, None),
 ]
-CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS]
+NEARLY = [[1.0, 2.0], [2.0, 4.0 + 1e-15]]
+PIERCED = [
+    [[1.0, NAN], [2.0, 3.0]],
+    [[NAN, 1.0, 0.5], [2.0, 3.0, 1.0], [0.0, 1.0, 4.0]],
+    [[2.0, 1.0, 0.5], [0.0, 3.0, 1.0], [1.0, NAN, 4.0]],
+    [[1.0, INF], [2.0, 3.0]],
+    [[2.0, 1.0], [3.0, -INF]],
+]
+ODD = [
+    *(
+        (f"det({x})", {"x": matrix}, seed)
+        for x, matrix in (("x", NEARLY), ("x", SINGULAR), ("x", ZEROS), ("x.T", SINGULAR))
+        for seed in (1.0, INF, NAN)
+    ),
+    ("det(x)", {"x": [[1e-320, 0.0], [0.0, 1.0]]}, 1.0),
+    ("det(x)", {"x": [[1e-320, 0.0], [0.0, 1.0]]}, INF),
+    *(
+        (text, {"x": matrix}, None)
+        for text in (
+            "det(x)",
+            "slogdet(x)[1]",
+            "slogdet(x)[0] * x",
+            "inv(x)",
+            "inv(x.T)",
+            "linalg.lu(x)[1]",
+            "linalg.lu(x)[2]",
+            "solve(x, x[0])",
+            "linalg.solve(x, x, left=False)",
+            "inv_ex(x)[0]",
+        )
+        for matrix in PIERCED
+    ),
+    ("solve(x, b)", {"x": [[1.0, 4.0], [2.0, 3.0]], "b": [1.0, NAN]}, None),
+    ("solve(x, b)", {"x": [[1.0, 4.0], [2.0, 3.0]], "b": [1.0, INF]}, None),
+    ("inv_ex(x)[0]", {"x": [[1.0, 2.0], [2.0, 4.0]]}, None),
+    ("cholesky(x)", {"x": [[INF, 0.0], [0.0, 2.0]]}, None),
+    ("x * cholesky_ex(x).info", {"x": [[1.0, NAN], [NAN, 2.0]]}, None),
+    *(("trace(x)", {"x": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]}, seed) for seed in (INF, NAN)),
+]
+CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD]

@@ -191,4 +191,48 @@ DISTANCES = [
     ("F.triplet_margin_with_distance_loss(x, y, z)", {"x": ROWS, "y": ROWS[::-1], "z": ROWS}, None),
 ]
 
-CASES = [*ACTIVATIONS, *NORMALISATION, *LOSSES, *DISTANCES]
+HOLES = [[nan, 1.0], [1.0, 2.0], [inf, 0.0], [1.0, 2.0], [0.0, -inf]]
+ODD = [
+    *((f"cdist(x, y, {p})", {"x": HOLES[:2], "y": HOLES[1:]}, None) for p in (0, 1.0, 2.0, inf)),
+    *((f"pdist(x, {p})", {"x": HOLES}, None) for p in (0, 1.0, 2.0, inf)),
+    *((f"renorm(x, {p}, 0, 1.5)", {"x": HOLES}, None) for p in (1, 2, inf)),
+    *(
+        (f"F.{loss}", {"x": CLASSES}, seed)
+        for loss in (
+            "multi_margin_loss(x, tensor([1, 0]))",
+            "multi_margin_loss(x, tensor([1, 0]), p=2)",
+            "multilabel_margin_loss(x, tensor([[1, 1, -1], [-1, 0, 0]]))",
+        )
+        for seed in (inf, nan, 0.0)
+    ),
+    *(
+        ("F.binary_cross_entropy_with_logits(x, t)", {"x": [x, 1.0], "t": [0.0, 0.5]}, seed)
+        for x in (0.0, 800.0, inf, -inf, nan)
+        for seed in (1.0, inf, nan)
+    ),
+]
+NUMBERS = {"a": [[0.1, 0.7]], "b": [[0.3, 0.4]]}
+IN_TORCH = [
+    *(
+        (f"torch.{call}", NUMBERS, None)
+        for call in (
+            "kl_div(a, b)",
+            "kl_div(a, b, 1)",
+            "kl_div(a, b, reduction=2, log_target=True)",
+            "binary_cross_entropy_with_logits(a, b)",
+            "hinge_embedding_loss(a, b, 0.5, 2)",
+            "margin_ranking_loss(a, b, b)",
+            "cosine_embedding_loss(a, b, tensor([1]))",
+            "triplet_margin_loss(a, b, 2 * a)",
+            "poisson_nll_loss(a, b, True, False, 1e-8, 1)",
+            "dropout(a, 0.5, False) * b",
+            "adaptive_max_pool1d(a, 1)[0] * b",
+        )
+    ),
+    ("torch.ctc_loss(x, tensor([[1, 1], [2, 0]]), (3, 2), (2, 1))", {"x": PATHS}, None),
+    ("torch.ctc_loss(x, tensor([[1, 1], [2, 0]]), (3, 2), (2, 1), 0, 1)", {"x": PATHS}, None),
+    ("torch.embedding(w, tensor([1, 0, 1]))", {"w": CLASSES}, None),
+    ("torch.embedding(w, tensor([1, 0, 1]), 1)", {"w": CLASSES}, None),
+]
+
+CASES = [*ACTIVATIONS, *NORMALISATION, *LOSSES, *DISTANCES, *ODD, *IN_TORCH]

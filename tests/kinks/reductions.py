@@ -49,6 +49,23 @@ CASES = [
     ("aminmax(x).max + aminmax(x)[0] * 2", {"x": TIES}, 3.0),
     ("x.aminmax(dim=1, keepdim=True).min", {"x": TIES}, [[1.0], [2.0]]),
     ("aminmax(x, dim=1)[1]", {"x": ODD}, [1.0, 2.0, 3.0]),
+    *(
+        ("x.mode().values", {"x": row}, 2.0)
+        for row in ([NAN, 1.0], [NAN, NAN, 1.0], [1.0, NAN, 1.0, NAN], [2.0, 2.0, NAN, 1.0, 1.0])
+    ),
+    # ---- products with zeros, and what comes back to them ----------------------------------------
+    *(
+        (f"x.prod({dim})", {"x": row}, seed)
+        for dim in ("", "0")
+        for row in ([2.0, 0.0, 0.0], [NAN, 0.0, 0.0], [0.0, INF, 0.0], [NAN, 0.0, 2.0])
+        for seed in (1.0, INF, NAN)
+    ),
+    ("x.prod(0)", {"x": [[0.0, 0.0, 3.0], [0.0, 5.0, 0.0]]}, [INF, 1.0, NAN]),
+    ("x.prod()", {"x": 0.0}, INF),
+    # ---- spread of equal elements ----------------------------------------------------------------
+    *((f"x.{f}()", {"x": [0.1, 0.1, 0.1]}, None) for f in ("std", "var")),
+    ("x.std(1)", {"x": [[0.1, 0.1, 0.1], [0.3, 0.3, 0.3]]}, None),
+    ("x.std(0, correction=0)", {"x": [[-1.8037932908259813] * 2] * 3}, [INF, 1.0]),
     # ---- quantiles -------------------------------------------------------------------------------
     *(
         (f"x.quantile({q}, dim=1, interpolation='{how}')", {"x": TIES}, [1.0, 2.0])

@@ -92,6 +92,31 @@ def called(program: Program, name: str, *args: str) -> str:
     return _text(program, len(program.statements) - 1, made)
 
 
+def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
+    """The numbers that are factors of a formula, and where they stand."""
+    for e in factors_of(program.statements[-1].value):
+        number = e.value if isinstance(e, ast.Constant) else None
+        if isinstance(number, int | float):
+            yield e, number
+
+
+def renumbered(program: Program, old: ast.expr, new: int) -> str:
+    """The text of a formula with another number in place of one."""
+    value = _replaced(program.statements[-1].value, old, ast.Constant(new))
+    return _text(program, len(program.statements) - 1, value)
+
+
+def factors_of(e: ast.expr) -> Iterator[ast.expr]:
+    """What a formula is a product of, left of quotients."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
+        yield from factors_of(e.left)
+        yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
+    elif isinstance(e, ast.UnaryOp):
+        yield from factors_of(e.operand)
+    else:
+        yield e
+
+
 def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
     """The tree with one part of it replaced; what does not hold that part is kept as it is."""
     if e is old:

@@ -1,11 +1,12 @@
 """Claims that are too large or too small by one factor for all elements."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from ...language.program import Program, read_program
 from ...lazy import np
 from ...limits import Limits
-from .edits import negated, scaled
+from .edits import negated, numbers, renumbered, scaled
 from .reading import built
 from .trials import Trial, close
 
@@ -28,6 +29,19 @@ def by_a_number(program: Program, trials: list[Trial], whole: bool) -> tuple[str
     if not exact or not near or abs(exact.numerator) > LARGEST or is_whole != whole:
         return None
     return _without(program, exact), _too_large(exact)
+
+
+def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, str, str]]:
+    """The formula with another number in place of one that would bring the claim to the gradient:
+    its text, the number that stands there, and the other.
+    """
+    ratios = _ratios(trials)
+    if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
+        return
+    for place, number in numbers(program):
+        right = number / ratios[0]
+        if abs(round(right) - right) <= SAME * abs(right):
+            yield renumbered(program, place, round(right)), str(number), str(round(right))
 
 
 def by_a_size(

@@ -14,11 +14,10 @@ from ...graphs import OPS, Node, walk
 from ...language.program import Program, read_program
 from ...lazy import np
 from ...notation import tree
-from ..analysis import Analysis
 from ..blocks import text_of
 from ..formulas import Trial as Elsewhere
 from ..formulas import elsewhere, fails
-from ..wording import Wording, listed
+from ..wording import listed
 from . import edits, factors
 from .points import Point, Points
 from .reading import ORIGIN, Claim, targets
@@ -43,7 +42,7 @@ class Search:
     def __init__(self, claim: Claim, trials: list[Trial], points: Points):
         self.claim, self.trials, self.points = claim, trials, points
         self.problem = points.tried[0].problem
-        self.w = Wording(Analysis(self.problem))
+        self.w = points.tried[0].wording
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
 
@@ -55,6 +54,7 @@ class Search:
             self._likeliest,
             self._by_a_size,
             self._by_a_number,
+            self._another_number,
             self._broadcast,
             self._edited,
             self._diagonal_alone,
@@ -110,6 +110,13 @@ class Search:
     def _by_a_fraction(self) -> Mend | None:
         found = factors.by_a_number(self.claim.program, self.trials, whole=False)
         return found and self._if_right(*found)
+
+    def _another_number(self) -> Mend | None:
+        """A number in the formula that is to be another one."""
+        for text, old, new in factors.other_numbers(self.claim.program, self.trials):
+            if self._verified(text):
+                return Mend(text, f"{old} is to be {new}")
+        return None
 
     def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""

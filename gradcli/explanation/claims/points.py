@@ -18,6 +18,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..sections.notes import kinks
+from ..wording import Wording
 from .reading import targets
 
 DRAWS = 40  # of values, until no two are the same
@@ -55,6 +56,11 @@ class Point:
         """The numbers of a gradient; zeros where nothing flows."""
         grad = self.gradient(name)
         return np.zeros(targets(self.problem)[name].shape) if grad is None else self(grad)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """How the nodes of the problem are written."""
+        return Wording(Analysis(self.problem))
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
@@ -139,14 +145,15 @@ def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
 
 def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False) -> Point | None:
     """A point with random values, each from the first range in which all is finite."""
-    free = [x for x in problem.inputs.values() if not _kept(x, problem)]
-    kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem)}
+    smooth = not kinks(Analysis(problem))
+    kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
+    free = [x for x in problem.inputs.values() if x.node not in kept]
     for draws in islice(_combinations(len(free)), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
             values[x.node] = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
-        found = _point(problem, values, seed)
+        found = at_values(problem, values, seed)
         if found is not None and found.finite(names):
             return found
     return _as_given(problem, names)
@@ -161,12 +168,14 @@ def _combinations(count: int) -> Iterator[tuple[Draw, ...]]:
         yield tuple(DRAWN[k] for k in chosen) + DRAWN[:1] * (count - len(chosen))
 
 
-def _kept(x: Input, problem: Problem) -> bool:
-    """Whether the value that was given stays: labels, masks, and what -w leaves out."""
+def _kept(x: Input, problem: Problem, smooth: bool) -> bool:
+    """Whether the value that was given stays: labels, what -w leaves out, and masks; what is at a
+    kink is not taken for a mask.
+    """
     if x.value is None:
         return False
     chosen = {y.name for y in problem.wrt}
-    mask = bool(np.all((x.value == 0) | (x.value == 1)))
+    mask = smooth and bool(np.all((x.value == 0) | (x.value == 1)))
     return x.node.dtype != "float" or mask or x.name not in chosen
 
 
@@ -176,11 +185,12 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
         return None
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
-    found = _point(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
+    found = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
     return found if found is not None and found.finite(names) else None
 
 
-def _point(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:
+def at_values(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:
+    """The point of these values; None where they do not fit the problem."""
     try:
         return Point(problem, values, seed)
     except GradcliError:

@@ -13,10 +13,9 @@ from .normal import normal_form
 from .points import Point
 
 
-def same(claim: Node, point: Point, name: str, names: Mapping[Node, Name]) -> bool:
-    """Whether a formula is the gradient of `name`, by rewriting, or by index."""
-    right = point.gradient(name)
-    if right is None or claim.shape != right.shape:
+def same(claim: Node, right: Node, point: Point, names: Mapping[Node, Name]) -> bool:
+    """Whether two formulas are the same, by rewriting, or by index."""
+    if claim.shape != right.shape:
         return False
     claim, right = (_with_seed(node, point) for node in (claim, right))
     atoms = {n: label for n, label in names.items() if n not in (claim, right)}

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError, Span, did_you_mean
@@ -15,6 +15,7 @@ from ...language.values import Reader
 ORIGIN = "--claim"
 GRAD = re.compile(r"\.grad(?=\s*=(?!=))")  # in W.grad = ...
 PREFIXES = ("", "d", "d_", "grad_")  # what people put before a name for its gradient
+SUFFIX = "_grad"  # what W.grad is read as
 FORM = 'a claim is written "W = g.T @ x"; steps that come before it end with ;'
 
 Given = Mapping[str, str] | str | Sequence[str]
@@ -23,12 +24,19 @@ Given = Mapping[str, str] | str | Sequence[str]
 class Claim(NamedTuple):
     """That the gradient of `name`, an input or an intermediate, is what `program` comes to.
 
-    `text` is the formula as it was typed, after its steps.
+    `formula` is it as it was typed, without the steps before it.
     """
 
     name: str
     program: Program
-    text: str
+    formula: str
+
+    @property
+    def text(self) -> str:
+        """The formula after the steps that it needs."""
+        segment = self.program.source.segment
+        steps = [(", ".join(s.names), segment(s.value)) for s in self.program.statements[:-1]]
+        return "; ".join([*(f"{names} = {value}" for names, value in steps), self.formula])
 
     def written(self, formula: str) -> str:
         """`d = g * h; W = x.T @ d`: a formula as a claim about the same."""
@@ -42,8 +50,46 @@ def read_claims(given: Given, problem: Problem) -> list[Claim]:
     Raises GradcliError for what cannot be read, or is about nothing that has a gradient.
     """
     if isinstance(given, Mapping):
-        return [_claim(formula, problem, name) for name, formula in given.items()]
-    return [_claim(text, problem) for text in ([given] if isinstance(given, str) else given)]
+        return [c for name, formula in given.items() for c in _claims(formula, problem, name)]
+    texts = [given] if isinstance(given, str) else given
+    return [claim for text in texts for claim in _claims(text, problem)]
+
+
+def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
+    """What a text claims in its last statement, and before it."""
+    last = _claim(text, problem, name)
+    before = _before(last.program, problem)
+    return [c._replace(program=p) for c, p in ((c, _pruned(c.program)) for c in (*before, last))]
+
+
+def _pruned(program: Program) -> Program:
+    """The statements that the last one needs, and the last."""
+    kept = program.statements[-1:]
+    for statement in reversed(program.statements[:-1]):
+        if set(statement.names) & names_in(program._replace(statements=kept)):
+            kept = (statement, *kept)
+    return program._replace(statements=kept)
+
+
+def _before(program: Program, problem: Problem) -> Iterator[Claim]:
+    """Statements that are claims of their own: of `dW`, or of anything that no later one uses."""
+    source, statements = program.source, program.statements
+    for k, (names, value) in enumerate(statements[:-1]):
+        so_far = program._replace(statements=statements[: k + 1])
+        own = next((n for n in names if _is_of_an_input(n, problem)), None)
+        used = set(names) & _used_after(k, program)
+        if own is not None or not used:
+            name = _target(own or names[0], problem, source.span(value))
+            yield Claim(name, so_far, source.segment(value))
+
+
+def _is_of_an_input(name: str, problem: Problem) -> bool:
+    """Whether `dW` is the gradient of an input W; W itself may be a step."""
+    return name not in targets(problem) and any(n in problem.inputs for n in _meant(name))
+
+
+def _used_after(k: int, program: Program) -> set[str]:
+    return names_in(program._replace(statements=program.statements[k + 1 :]))
 
 
 def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
@@ -61,23 +107,22 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
         said = f"the claim does not say whose gradient it is: {inputs} have one"
         raise GradcliError("syntax", said, hint=FORM, span=span)
     name = _target(name or problem.wrt[0].name, problem, span)
-    steps = [f"{', '.join(s.names)} = {source.segment(s.value)}" for s in program.statements[:-1]]
-    return Claim(name, program, "; ".join([*steps, source.text[start:].strip()]))
+    return Claim(name, program, source.text[start:].strip())
 
 
 def _parsed(text: str, problem: Problem) -> Program:
-    """The program of a claim; the `.grad` of `W.grad = ...` counts as blanks."""
+    """The program of a claim; `W.grad = ...` is read as `W_grad = ...`."""
     typed = text.strip()
     if not typed:
         raise GradcliError("syntax", "the claim is empty", hint=FORM)
-    blanked = GRAD.sub(lambda m: " " * len(m[0]), typed)
+    named = GRAD.sub(SUFFIX, typed)
     try:
-        program = read_program(blanked, problem.limits, ORIGIN)
+        program = read_program(named, problem.limits, ORIGIN)
     except GradcliError as error:
-        if error.span is not None and error.span.text == blanked:
+        if error.span is not None and error.span.text == named:
             error.span = error.span._replace(text=typed)
         raise
-    if program.source.text == blanked:
+    if program.source.text == named:
         program.source.text = typed
     return program
 
@@ -92,11 +137,10 @@ def _start(program: Program) -> int:
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:
-    """Whose gradient is meant: W by W, dW, d_W and grad_W."""
+    """Whose gradient is meant: W by W, dW, d_W, grad_W and W.grad."""
     known = targets(problem)
-    for prefix in PREFIXES:
-        plain = name.removeprefix(prefix)
-        if name.startswith(prefix) and plain in known:
+    for plain in _meant(name):
+        if plain in known:
             if known[plain].dtype == "float":
                 return plain
             said = f"{plain} picks elements or holds True and False: it has no gradient"
@@ -104,6 +148,13 @@ def _target(name: str, problem: Problem, span: Span) -> str:
     near = did_you_mean(name, known) or f"the inputs are {', '.join(problem.inputs)}"
     said = f"the claim is about {name}, and the expression has no {name}"
     raise GradcliError("unused-option", said, hint=near, span=span)
+
+
+def _meant(name: str) -> list[str]:
+    """What `name` may be the gradient of."""
+    return [name.removeprefix(p) for p in PREFIXES if name.startswith(p)] + [
+        name.removesuffix(SUFFIX)
+    ]
 
 
 def targets(problem: Problem) -> dict[str, Node]:

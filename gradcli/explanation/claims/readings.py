@@ -103,14 +103,15 @@ def _posed(problem: Problem, shapes: Mapping[str, Shape]) -> Problem | None:
 
 def readings(problem: Problem) -> Iterator[Reading]:
     """Other shapes: vectors for matrices, and equal sizes for different ones, that nobody gave."""
-    yield from _with_vectors(problem)
+    yield from with_vectors(problem)
     yield from _with_equal_sizes(problem)
 
 
-def _with_vectors(problem: Problem) -> Iterator[Reading]:
+def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
+    """Vectors for `most` matrices that nobody gave, where the output is a number with them."""
     assumed = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.assumed}
-    chosen = (names for n in (1, 2, 3) for names in combinations(assumed, n))
+    chosen = (names for n in range(1, most + 1) for names in combinations(assumed, n))
     for names in islice(chosen, READINGS):
         for equal in (False, True):
             lengths = [(row[0],) * len(names) if equal else row for row in VECTORS]

@@ -6,7 +6,6 @@ from ...graphs.shapes import Shape
 from ...notation import tree
 from ...notation.element import Written, short, written_out
 from ...notation.tree import Token
-from ..analysis import Analysis
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..sections.jacobian import label
@@ -19,7 +18,7 @@ DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None
 
 def wording(trial: Trial) -> Wording:
     """How the nodes of a trial's problem are written."""
-    return Wording(Analysis(trial.point.problem))
+    return trial.point.wording
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:
@@ -45,6 +44,18 @@ def right_line(v: Verdict) -> Line:
     if grad is None:
         return words(f"none: {DEPENDS}")
     return (Token(f"{v.claim.name} = "), *wording(v.trials[0]).formula_line(grad))
+
+
+def exception(v: Verdict) -> str | None:
+    """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`: where a right claim is not."""
+    if v.apart is None:
+        return None
+    where, trial = v.apart
+    place = trial.first_wrong()
+    if place is None:
+        return f"at {where} its shape is another"
+    right, found = _apart(float(trial.right[place]), float(trial.value[place]))
+    return f"at {where}, {_name(v, trial, place)} is {right} in PyTorch, and here {found}"
 
 
 # ---- wrong ---------------------------------------------------------------------------------------
@@ -119,13 +130,37 @@ def _name(v: Verdict, trial: Trial, place: tuple[int, ...]) -> str:
     return label(f"{v.claim.name}.grad", trial.right.shape, flat)
 
 
-def equation(written: Written) -> list[Line]:
-    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of an element."""
+def equations(found: Wrong) -> tuple[list[Line], list[Line]]:
+    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the element as it is claimed, and as it
+    is.
+    """
+    values = [float(array[found.place]) for array in (found.trial.value, found.trial.right)]
+    texts = _apart(*values)
+    alike = texts != tuple(map(short, values))
+    written = found.claimed, found.right
+    claimed, right = (
+        _equation(w, text if alike or w.total is not None else None)
+        for w, text in zip(written, texts)
+    )
+    return claimed, right
+
+
+def _equation(written: Written, total: str | None) -> list[Line]:
     lines = [tuple(tree.tokens(t)) for t in (written.symbols, written.numbers) if t is not None]
-    if written.total is None:
+    if total is None:
         return lines
-    total = (Token(short(written.total), "number"),)
-    return [*lines[:-1], (*lines[-1], Token(" = "), *total)] if lines else [total]
+    end = (Token(total, "number"),)
+    return [*lines[:-1], (*lines[-1], Token(" = "), *end)] if lines else [end]
+
+
+def _apart(a: float, b: float) -> tuple[str, ...]:
+    """Two numbers with as many digits as tell them apart."""
+    texts = (short(a), short(b))
+    for digits in range(5, 18):
+        if texts[0] != texts[1]:
+            break
+        texts = (f"{a:.{digits}g}", f"{b:.{digits}g}")
+    return texts
 
 
 # ---- as data -------------------------------------------------------------------------------------
@@ -147,6 +182,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "error": None if error is None else failure(wrong),  # type: ignore[arg-type]
         "element": _element_data(v),
         "condition": v.condition,
+        "exception": exception(v),
         "mended": None if v.mend is None else v.mend.formula,
         "formula": None if grad is None else text_of(wording(v.trials[0]).formula_line(grad)),
     }
@@ -156,11 +192,12 @@ def _element_data(v: Verdict) -> dict[str, Any] | None:
     found = None if v.ok else first_wrong(v)
     if found is None:
         return None
+    claimed, right = (" = ".join(map(text_of, lines)) for lines in equations(found))
     return {
         "name": found.name,
         "place": list(found.place),
-        "claimed": " = ".join(map(text_of, equation(found.claimed))),
-        "is": " = ".join(map(text_of, equation(found.right))),
+        "claimed": claimed,
+        "is": right,
         "claimed_value": jsonable(float(found.trial.value[found.place])),
         "value": jsonable(float(found.trial.right[found.place])),
     }

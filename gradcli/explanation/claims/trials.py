@@ -10,7 +10,7 @@ from ...lazy import np
 from .points import Point
 from .reading import built
 
-TOLERANCE = 1e-7  # relative to the largest element
+TOLERANCE = 1e-10  # relative to the largest element
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
@@ -54,20 +54,21 @@ class Trial(NamedTuple):
         """The place of the first element that is wrong, where the shape is right."""
         if not self.comparable:
             return None
-        with np.errstate(all="ignore"):
-            wrong = ~(np.abs(self.value - self.right) <= TOLERANCE * _scale(self.value, self.right))
-        found = np.argwhere(wrong)
+        found = np.argwhere(~_near(self.value, self.right))
         return tuple(map(int, found[0])) if len(found) else None
 
 
 def close(found: Any, right: Any) -> bool:
-    """Whether two arrays are the same but for rounding."""
+    """Whether two arrays are finite, and the same but for rounding."""
+    return bool(np.all(_near(found, right)))
+
+
+def _near(found: Any, right: Any) -> Any:
+    """Where two arrays are; what is infinite is near to nothing."""
     with np.errstate(all="ignore"):
-        return bool(np.all(np.abs(found - right) <= TOLERANCE * _scale(found, right)))
-
-
-def _scale(*arrays: Any) -> float:
-    return max((float(np.max(np.abs(a), initial=0.0)) for a in arrays), default=0.0)
+        sizes = np.abs(found), np.abs(right)
+        largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
+        return np.abs(found - right) <= TOLERANCE * largest
 
 
 def tried(program: Program, name: str, point: Point) -> Trial:

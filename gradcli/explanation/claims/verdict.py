@@ -10,14 +10,15 @@ from ...graphs.shapes import Shape
 from ...language.problem import Problem
 from ...language.program import read_program
 from ...lazy import np
-from ..analysis import Analysis
+from ...notation import tree
 from ..wording import Wording
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .reading import ORIGIN, Claim, Given, names_in, read_claims
+from .reading import ORIGIN, Claim, Given, built, names_in, read_claims
 from .readings import readings, resized, shrunk
 from .trials import Trial, holds, tried
+from .zeros import Apart, apart
 
 LARGE = 20_000  # elements of all nodes together
 Special = Callable[[Any], Any]
@@ -52,8 +53,18 @@ class Verdict:
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
-        names = Wording(Analysis(point.problem)).names
-        return node is not None and same(node, point, self.claim.name, names)
+        w, grad = point.wording, point.gradient(self.claim.name)
+        if node is None or grad is None:
+            return False
+        return same(node, grad, point, w.names) or self._is_shown(node, grad, point, w)
+
+    def _is_shown(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
+        """Whether it is the formula that rewriting makes of the gradient."""
+        made = w.formula(grad)
+        if made is None:
+            return False
+        shown = built(read_program(tree.text(made), point.problem.limits), point.problem)
+        return same(node, shown, point, w.names)
 
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:
@@ -98,6 +109,11 @@ class Verdict:
     def condition(self) -> str | None:
         """What an input would have to be for the claim to be right after all."""
         return None if self.ok else _condition(self.claim, self.trials)
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """Where a claim that is right parts from PyTorch after all."""
+        return apart(self.claim, self.points.tried[0]) if self.ok else None
 
     @property
     def only_here(self) -> bool:

@@ -11,7 +11,8 @@ from ...lazy import np
 from .plan import Plan
 
 LARGEST = 1_000_000  # elements of all nodes together that are tried out
-TRIES = 3
+TRIES = ((0, 0), (0, 1), (0, -1), (1, 0), (2, 0))  # seeds of the generator, and sides
+FAR = (2.2, 2.8)  # what a normal number seldom exceeds
 CLOSE = 1e-4  # of a slope to the gradient, relative to the larger of 1 and the slope
 
 
@@ -24,11 +25,17 @@ class Draw(NamedTuple):
     high: float = 0.0
     positive: bool = False
 
-    def array(self, rng: Any, shape: tuple[int, ...]) -> Any:
-        """Numbers of this kind."""
+    def array(self, rng: Any, shape: tuple[int, ...], side: int = 0) -> Any:
+        """Numbers of this kind; with a `side`, 1 or -1, such as come seldom, at the ends of the
+        range: where one side has low ones, the other has high ones.
+        """
         if self.is_matrix(shape):
             half = rng.normal(size=shape)
             return half @ half.swapaxes(-1, -2) + shape[-1] * np.eye(shape[-1])
+        if side:
+            end = side * rng.choice([-1, 1], shape) * rng.uniform(*FAR, shape)
+            middle, reach = (self.low + self.high) / 2, (self.high - self.low) / 2
+            return middle + reach * end / FAR[1] if self.high else end
         return rng.uniform(self.low, self.high, shape) if self.high else rng.normal(size=shape)
 
     def is_matrix(self, shape: tuple[int, ...]) -> bool:
@@ -41,6 +48,10 @@ DRAWS = (
     Draw(0.3, 1.7),
     Draw(0.1, 0.9),
     Draw(1.1, 2.9),
+    Draw(-1.7, -0.3),
+    Draw(0.1, 0.4),
+    Draw(0.01, 0.05),
+    Draw(6.0, 9.0),
     Draw(positive=True),
     Draw(0.3, 1.7, positive=True),
 )
@@ -74,7 +85,7 @@ def suitable(plan: Plan) -> Choice:
         return Choice(None)
     for kept in (True, False):
         for draw in DRAWS:
-            if all(_agrees(plan, Choice(draw, kept), seed) for seed in range(TRIES)):
+            if all(_agrees(plan, Choice(draw, kept), *how) for how in TRIES):
                 return Choice(draw, kept)
     raise _nowhere("gradient and finite differences agree at no random values")
 
@@ -87,7 +98,7 @@ def finite(plan: Plan) -> Choice:
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
     for draw in DRAWS:
-        if all(_is_finite(plan, Choice(draw), seed) for seed in range(TRIES)):
+        if all(_is_finite(plan, Choice(draw), *how) for how in TRIES):
             return Choice(draw)
     raise _nowhere("the gradient is finite at no random values")
 
@@ -98,12 +109,12 @@ def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
     return None if stays else choice.draw or DRAWS[0]
 
 
-def _point(plan: Plan, choice: Choice, seed: int) -> tuple[dict[Node, Any], Any, Any]:
+def _point(plan: Plan, choice: Choice, seed: int, side: int) -> tuple[dict[Node, Any], Any, Any]:
     """Values of the inputs, a seed for the output, and the generator of more numbers."""
     rng, values = np.random.default_rng(seed), {}
     for i in plan.problem.inputs.values():
         draw = drawn(plan, i, choice)
-        values[i.node] = i.value if draw is None else draw.array(rng, i.shape)
+        values[i.node] = i.value if draw is None else draw.array(rng, i.shape, side)
     return values, rng.normal(size=plan.problem.out.shape), rng
 
 
@@ -112,8 +123,8 @@ def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
     return Evaluator({**values, p.seed.node: weights}, limits=p.limits)
 
 
-def _is_finite(plan: Plan, choice: Choice, seed: int) -> bool:
-    values, weights, _ = _point(plan, choice, seed)
+def _is_finite(plan: Plan, choice: Choice, seed: int, side: int) -> bool:
+    values, weights, _ = _point(plan, choice, seed, side)
     nodes = [plan.problem.out, *(plan.analysis.gradients.of[x.node] for x in plan.wrt)]
     try:
         found = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
@@ -122,8 +133,8 @@ def _is_finite(plan: Plan, choice: Choice, seed: int) -> bool:
     return all(bool(np.all(np.isfinite(array))) for array in found)
 
 
-def _agrees(plan: Plan, choice: Choice, seed: int = 0) -> bool:
-    values, weights, rng = _point(plan, choice, seed)
+def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
+    values, weights, rng = _point(plan, choice, seed, side)
     try:
         with np.errstate(all="ignore"):
             grads = _evaluator(plan, values, weights)

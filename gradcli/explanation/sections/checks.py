@@ -10,13 +10,13 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
+from ..trial_values import random_values
 from ..wording import Wording
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
-RANGES = ((0.3, 1.7), (0.1, 0.9))  # where random values are drawn; probabilities want the second
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
@@ -73,24 +73,6 @@ def run_checks(a: Analysis) -> list[Check]:
 def too_large(a: Analysis) -> bool:
     """Whether random values would be drawn for more than can be tried."""
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
-
-
-def random_values(problem: Problem) -> dict[Node, Any]:
-    """A value for every input, random where none was given, at which the output is finite."""
-    drawn = [_drawn(problem, low, high) for low, high in RANGES]
-    for values in drawn:
-        out = Evaluator(values, limits=problem.limits)(problem.out)[0]
-        if np.all(np.isfinite(out)):
-            return values
-    return drawn[0]
-
-
-def _drawn(problem: Problem, low: float, high: float) -> dict[Node, Any]:
-    rng = np.random.default_rng(1)
-    return {
-        i.node: i.value if i.value is not None else rng.uniform(low, high, size=i.shape)
-        for i in problem.inputs.values()
-    }
 
 
 class Point:
@@ -176,6 +158,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     p, worst, place, compared = a.problem, 0.0, "", 0
+    mirrored = _kept_symmetric(p.out)
     odd: dict[str, list[str]] = {"a corner": [], "not finite": []}
     for x, grad in _differentiated(a):
         gradient = at.evaluator(p)(grad)[0]
@@ -183,7 +166,7 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
         loss = Evaluator(known, limits=p.limits).varying(p.out, x.node)
         value = np.asarray(at.values[x.node], float)
         undefined = bool(np.any(np.isnan(loss(value))))  # what is nan shows no slope
-        for name, slopes, direction in _slopes(loss, value, at.seed, x):
+        for name, slopes, direction in _slopes(loss, value, at.seed, x, x.node in mirrored):
             moved = direction != 0
             expected = float(np.sum(gradient[moved] * direction[moved]))
             error = min(abs(s - expected) for s in slopes) / max(1.0, abs(expected))
@@ -195,7 +178,9 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
                 compared += 1
                 if error > worst:
                     worst, place = error, name
-    remarks = [at.remark, *(_left_out(names, why) for why, names in odd.items() if names)]
+    kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
+    remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
+    remarks += [_left_out(names, why) for why, names in odd.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
         return Check(DIFFERENCES, None, None, "", "; ".join(filter(None, remarks)))
@@ -217,23 +202,36 @@ def _at_kink(a: Analysis) -> bool:
     return a.problem.numeric and bool(kinks(a))
 
 
-def _slopes(loss, value: Any, seed: Any, x: Input) -> Iterator[tuple[str, tuple[float, ...], Any]]:
+def _kept_symmetric(out: Node) -> set[Node]:
+    """The nodes of which an operation reads one triangle."""
+    found = set()
+    for node in walk([out]):
+        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.symmetric else ()
+        found |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
+    return found
+
+
+def _slopes(
+    loss, value: Any, seed: Any, x: Input, mirrored: bool
+) -> Iterator[tuple[str, tuple[float, ...], Any]]:
     """Slopes along each element, or a few random directions: name, slopes (one at a corner),
-    direction.
+    direction. Where `mirrored`, an element moves with the one across the diagonal.
     """
+
+    def along(direction: Any) -> tuple[tuple[float, ...], Any]:
+        across = np.swapaxes(direction, -1, -2) if mirrored else direction
+        return _slope(loss, value, seed, (direction + across) / 2)
+
     if value.size <= EVERY_ELEMENT:
         for k in range(value.size):
             direction = np.zeros(value.size)
             direction[k] = 1.0
-            yield (
-                label(x.name, x.shape, k),
-                *_slope(loss, value, seed, direction.reshape(value.shape)),
-            )
+            yield label(x.name, x.shape, k), *along(direction.reshape(value.shape))
         return
     rng = np.random.default_rng(3)
     for k in range(DIRECTIONS):
         direction = rng.normal(size=value.shape) / np.sqrt(value.size)
-        yield f"{x.name} along random direction {k + 1}", *_slope(loss, value, seed, direction)
+        yield f"{x.name} along random direction {k + 1}", *along(direction)
 
 
 def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[tuple[float, ...], Any]:

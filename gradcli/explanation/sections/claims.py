@@ -9,10 +9,13 @@ from ..wording import shape_text
 
 
 def claims(a: Analysis) -> Section:
-    """A line for every claim, and rows below it where it is wrong."""
+    """A line for every claim, and rows below it where there is more to say."""
     blocks: list[Block] = []
     for verdict in a.verdicts:
         blocks.append(Table((_headline(verdict),)))
+        exception = report.exception(verdict)
+        if exception is not None:
+            blocks.append(Table((_row("but", words(exception)),)))
         if not verdict.ok:
             blocks.append(Table(tuple(_details(verdict))))
     return Section("claims", plain("Claims"), (), tuple(blocks))
@@ -58,7 +61,7 @@ def _element_rows(v: Verdict) -> list[Row]:
     found = report.first_wrong(v)
     if found is None:
         return []
-    claimed, right = report.equation(found.claimed), report.equation(found.right)
+    claimed, right = report.equations(found)
     return [*_equation("claimed", found.name, claimed), *_equation("but is", found.name, right)]
 
 

@@ -9,6 +9,7 @@ from ...notation.index import Notation
 from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
+from ..structures import at_random_values, structure_of
 from ..wording import Wording, role_of, shape_text
 from .checks import (
     AGREE,
@@ -21,11 +22,9 @@ from .checks import (
 )  # fmt: skip
 from .jacobian import (
     SHOWN,
-    at_random_values,
     label,
     matrix,
     picture_of,
-    structure_of,
     structure_row,
 )
 

@@ -2,27 +2,23 @@
 below.
 """
 
-from typing import Any
-
-from ...backends.numeric import Evaluator
-from ...graphs.shapes import Shape, numel
+from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.element import short, written_out
 from ...notation.patterns import picture
-from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern, jacobian_structure
+from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Token
 from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
 from ..cost import item_size
 from ..elide import places
-from ..jacobian import jacobian_of
 from ..quantities import size_words
+from ..structures import structure_of
 from ..wording import Wording, role_of, shape_text, signs
 
-CONFIRMED = 4_096  # entries up to which the structure is held against the matrix itself
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
 TALL, WIDE = 12, 24  # cells of a picture
@@ -49,35 +45,6 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
         blocks += _column_by_column(a, w, x)
         blocks.append(Prose(_cost(a, w, x)))
     return Section("jacobian", title, remark, tuple(blocks))
-
-
-def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure of the Jacobian, held against its numbers, or against those at random values,
-    while it is small.
-    """
-    grad = a.gradient(x)
-    if grad is None:
-        return Structure("zero", None, 0, a.problem.out.numel * x.node.numel)
-    jacobian = a.jacobian(x)
-    numbers = None
-    if numel(jacobian.size) <= CONFIRMED:
-        numbers = jacobian.matrix if jacobian.numeric else at_random_values(a, x)
-    if numbers is not None and not np.all(np.isfinite(numbers)):
-        numbers = None
-    shown = w.read_off(x) or grad
-    found = jacobian_structure(a.problem.out, x.node, shown, a.problem.seed.node, w.names, numbers)
-    if jacobian.numeric and numbers is not None:
-        return found._replace(nonzero=int(np.count_nonzero(numbers)))
-    return found
-
-
-def at_random_values(a: Analysis, x: Input) -> Any:
-    """The matrix at the values of the inputs, random where they have none."""
-    from .checks import random_values
-
-    out = a.problem.out
-    found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
-    return found.reshape(out.numel, x.node.numel)
 
 
 SHADES = ("· all of them zero", "▒ some", "█ none")

@@ -10,9 +10,10 @@ from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
 from ..jvp import Jvp
+from ..structures import structure_of
 from ..wording import listed, role_of, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
-from .jacobian import matrix, structure_of, structure_row
+from .jacobian import matrix, structure_row
 
 ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
 
@@ -37,11 +38,8 @@ def tangents(j: Jvp) -> Section:
     ]
     if all(t.value is None for t in j.p.tangents):
         names, first = listed([t.name for t in j.p.tangents]), j.p.tangents[0].x.name
-        symbols = "is a symbol" if len(j.p.tangents) == 1 else "are symbols"
-        said.append(
-            f"No tangent was given, so {names} {symbols}: "
-            f"give one with --tangent {first}=..., and the others are zero."
-        )
+        symbols, it = ("is a symbol", "it") if len(j.p.tangents) == 1 else ("are symbols", "them")
+        said.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
     blocks.append(Prose(words(" ".join(said))))
     return Section("tangents", plain("Tangents"), (), tuple(blocks))
 

@@ -1,59 +1,9 @@
-"""What PyTorch has no name for, said in words that it has."""
+"""What PyTorch has no name for, and what it has a shorter one for."""
+
+from typing import Any
 
 from ...graphs import OPS, Node
-from ...graphs.shapes import axes
 from .registry import other
-
-
-@other("prod_others")
-def product_by_element(node: Node) -> Node | None:
-    """The product of all others is the product of all by the one."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    whole = len(dim) == x.ndim
-    if whole:
-        return x.prod() / x
-    return x.prod(dim=dim[0], keepdim=True) / x if len(dim) == 1 else None
-
-
-@other("zero_pad")
-def padded(node: Node) -> Node | None:
-    """x.zero_pad(((0, 0), (1, 2))) = pad(x, (1, 2)): the last dimension first."""
-    amount = list(node.attrs["amount"])
-    while len(amount) > 1 and amount[0] == (0, 0):
-        amount.pop(0)
-    return OPS["pad"](node.parents[0], pad=tuple(n for pair in reversed(amount) for n in pair))
-
-
-@other("masked_softmax")
-def softmax(node: Node) -> Node | None:
-    """They differ where a row is masked as a whole: there softmax is nan."""
-    return node.parents[0].softmax(dim=node.attrs["dim"])
-
-
-@other("held_above")
-def clamped_below(node: Node) -> Node | None:
-    """A value that is held above another; only its gradient differs from clamp."""
-    return OPS["clamp"](node.parents[0], min=node.attrs["min"])
-
-
-@other("scatter_to")
-def added_to_zeros(node: Node) -> Node | None:
-    """v.scatter_to(x.shape, 0, i) = zeros_like(x).scatter_add(0, i, v)."""
-    v, index = node.parents
-    if v.shape != index.shape:
-        return None
-    return OPS["zeros"](size=node.shape).scatter_add(dim=node.attrs["dim"], index=index, src=v)
-
-
-@other("standardize")
-def layer_norm(node: Node) -> Node | None:
-    """x.standardize((1,), eps) = layer_norm(x, (x.shape[1],)) for the last dimensions."""
-    x = node.parents[0]
-    over = axes(node.attrs["dim"], x.ndim)
-    if over != tuple(range(x.ndim - len(over), x.ndim)):
-        return None
-    shape = x.shape[x.ndim - len(over) :]
-    return OPS["layer_norm"](x, normalized_shape=shape, eps=node.attrs["eps"])
 
 
 @other("conv1d_input", "conv2d_input", "conv3d_input")
@@ -71,3 +21,51 @@ USUAL = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
 
 def _numbers(value: object) -> tuple:
     return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+@other("overlap")
+def spread_by_ones(node: Node) -> Node | None:
+    """v.expand(...) laid back over a kernel = conv2d_input(x.shape, ones(...), v, ...)."""
+    parts, n = node.parents[0], len(node.attrs["stride"])
+    if parts.op.name != "expand" or node.ndim - n not in (1, 2):
+        return None
+    (v,) = parts.parents
+    if v.ndim != parts.ndim or set(v.shape[-n:]) != {1}:
+        return None
+    v = v.expand(shape=(*parts.shape[:-n], *v.shape[-n:])).reshape(shape=parts.shape[:-n])
+    ones = OPS["ones"](size=(node.shape[-n - 1], 1, *parts.shape[-n:]))
+    how: dict[str, Any] = {k: _number(node.attrs[k]) for k in ("stride", "dilation")}
+    how["groups"] = ones.shape[0]
+    back = OPS[f"conv{n}d_input"]
+    if node.ndim - n == 2:
+        return back(weight=ones, grad_output=v, input_size=node.shape, **how)
+    size = (1, *node.shape)
+    return back(weight=ones, grad_output=v.unsqueeze(dim=0), input_size=size, **how).squeeze(dim=0)
+
+
+@other("getitem")
+def without_padding(node: Node) -> Node | None:
+    """conv2d_input((...), w, g)[:, :, 1:-1, 1:-1] = conv2d_input(x.shape, w, g, padding=1)."""
+    whole = node.parents[0]
+    single = whole.op.name == "squeeze" and whole.attrs["dim"] == 0
+    back = whole.parents[0] if single else whole
+    if not back.op.name.endswith("d_input") or set(_numbers(back.attrs["padding"])) != {0}:
+        return None
+    n, index = back.ndim - 2, node.attrs["index"]
+    if len(index) != node.ndim or not all(isinstance(i, slice) for i in index):
+        return None
+    around = [(i.start or 0, size - i.indices(size)[1]) for i, size in zip(index, whole.shape)]
+    if any(map(any, around[:-n])) or any(a != b for a, b in around[-n:]):
+        return None
+    size = node.shape[-n:]
+    attrs = back.attrs | {
+        "input_size": (*back.shape[:2], *size),
+        "padding": _number(tuple(a for a, _ in around[-n:])),
+    }
+    new = back.op(**{**dict(zip(back.op.inputs, back.inputs, strict=True)), **attrs})
+    return new.squeeze(dim=0) if single else new
+
+
+def _number(values: tuple[int, ...]) -> int | tuple[int, ...]:
+    """One number for all, where they are the same."""
+    return values[0] if len(set(values)) == 1 else values

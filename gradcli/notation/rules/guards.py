@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...graphs import OPS, Node
 from .broadcasting import _thinner
 from .products import Coefficient, Product, build, constant_value, is_mask, product_of
-from .registry import normal, other
+from .registry import normal, other, rule
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -68,6 +68,13 @@ def within_the_domain(node: Node) -> Node | None:
     _, a, b = node.parents
     outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
     return a if outside and a.shape == node.shape else None
+
+
+@rule("unless")
+def never_odd(node: Node) -> Node | None:
+    """unless(odd, value, instead) = value: nothing is nan or infinite."""
+    value = node.parents[1]
+    return value if value.shape == node.shape else None
 
 
 @normal("where")

@@ -105,14 +105,13 @@ def turned_as_a_whole(node: Node) -> Iterator[Node]:
 
 @other("add", "sub", "mul", "neg")
 def turned_together(node: Node) -> Node | None:
-    """A.T + B.T = (A + B).T."""
-    if node.ndim != 2:
+    """A.T + B.T = (A + B).T; what is broadcast along a dimension does not turn with the rest."""
+    if node.ndim != 2 or any(i.shape not in ((), node.shape) for i in node.parents):
         return None
     inner = [_turned_back(i) if i.shape else i for i in node.parents]
     if any(i is None for i in inner) or not any(i.shape for i in node.parents):
         return None
-    out = node.op(*inner)
-    return OPS["transpose"](out, dim0=-2, dim1=-1) if out.shape == node.shape[::-1] else None
+    return OPS["transpose"](node.op(*inner), dim0=-2, dim1=-1)
 
 
 def _turned_back(x: Node) -> Node | None:

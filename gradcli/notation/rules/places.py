@@ -27,6 +27,24 @@ def there_and_back(node: Node) -> Node | None:
     return _without_kept_dimensions(node) or _expanded_later(node)
 
 
+@layout("reshape")
+def dimension_put_in(node: Node) -> Node | None:
+    """x.reshape(x.shape[0], 1) = x.unsqueeze(1); x.reshape(x.shape[0]) = x.squeeze(1)."""
+    x = node.parents[0]
+    fewer, more = sorted((x.shape, node.shape), key=len)
+    places = [d for d, n in enumerate(more) if n == 1 and (*more[:d], *more[d + 1 :]) == fewer]
+    if node.span is not None or len(more) != len(fewer) + 1 or not places:
+        return None
+    return x.unsqueeze(dim=places[0]) if more is node.shape else x.squeeze(dim=places[0])
+
+
+@rule("permute")
+def order_kept(node: Node) -> Node | None:
+    """x.permute(0, 1) = x."""
+    x = node.parents[0]
+    return x if [axis(d, x.ndim) for d in node.attrs["dims"]] == [*range(x.ndim)] else None
+
+
 def _expanded_later(node: Node) -> Node | None:
     """x.expand(2, 1).squeeze(1) = x.squeeze(1).expand(2)."""
     spread = node.parents[0]

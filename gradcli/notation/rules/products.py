@@ -83,7 +83,7 @@ def constant_value(node: Node) -> Coefficient | None:
     if name == "constant" and not isinstance(attrs["value"], bool):
         value = attrs["value"]
         return as_number(value) if abs(value) < float("inf") else None
-    if name == "full" and not isinstance(attrs["fill_value"], bool):
+    if name == "full":
         return as_number(attrs["fill_value"])
     return {"ones": Fraction(1), "zeros": Fraction(0)}.get(name)
 

@@ -1,0 +1,122 @@
+"""The structure of a Jacobian as it is shown: named at the sizes that it has, its closed form
+written for any.
+
+A closed form is read off the gradient in several ways. Of the forms that have the numbers of
+Jacobians at other sizes the shortest is taken.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..backends.numeric import Evaluator
+from ..errors import GradcliError
+from ..language.problem import Input
+from ..lazy import np
+from ..notation import tree
+from ..notation.structure import Structure, jacobian_structure
+from .analysis import Analysis
+from .formulas import Trial, trials
+from .jacobian import jacobian_of
+from .trial_values import random_values
+from .wording import Wording
+
+CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
+SHORT = 8  # length of a formula for which no shorter one is looked for
+PLAIN = ("dense", "kronecker", "low-rank update")  # what a matrix is called for its formula alone
+
+
+def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
+    """The structure of the Jacobian, held against its numbers, or against those at random values,
+    while it is small.
+    """
+    grad, p = a.gradient(x), a.problem
+    if grad is None:
+        return Structure("zero", None, 0, p.out.numel * x.node.numel)
+    jacobian, numbers = a.jacobian(x), None
+    if p.out.numel * x.node.numel <= CONFIRMED:
+        numbers = jacobian.matrix if jacobian.numeric else at_random_values(a, x)
+    if numbers is not None and not np.all(np.isfinite(numbers)):
+        numbers = None
+    shown = w.read_off(x) or grad
+    found = jacobian_structure(
+        p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
+    )
+    if jacobian.numeric and numbers is not None:
+        found = found._replace(nonzero=int(np.count_nonzero(numbers)))
+    return found if found.blocks or p.out.numel == 1 else _shortest(found, w, x)
+
+
+def at_random_values(a: Analysis, x: Input) -> Any:
+    """The matrix at the values of the inputs, random where they have none."""
+    out = a.problem.out
+    found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
+    return found.reshape(out.numel, x.node.numel)
+
+
+# ---- closed forms --------------------------------------------------------------------------------
+
+
+def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
+    """The same with the shortest form that holds at all sizes; as it is, where none does."""
+    tried = _tried(w, x)
+    if not tried:
+        return found
+    best = _best(w.in_general, x, tried) if w.in_general else None
+    best = best or _best(w, x, tried[-1:])
+    if best is None:
+        return found._replace(formula=None)
+    name = best.name if found.name in PLAIN else found.name
+    return found._replace(name=name, formula=best.formula)
+
+
+def _best(w: Wording, x: Input, tried: "Tried") -> Structure | None:
+    """Of what is read off at the sizes of `w` the shortest that holds where it is tried."""
+    best: Structure | None = None
+    least = 10**9
+    for other in _readings(w, x):
+        if other.formula is None or other.blocks or not _holds(other, tried):
+            continue
+        length = tree.size(other.formula)
+        if length < least:
+            best, least = other, length
+        if length <= SHORT:
+            break
+    return best
+
+
+def _readings(w: Wording, x: Input) -> Iterator[Structure]:
+    """What is read off each way to say the gradient."""
+    p, node = w.problem, w.problem.inputs[x.name].node
+    for grad, parts in w.ways(p.inputs[x.name]):
+        yield jacobian_structure(
+            *(p.out, node, grad, p.seed.node, w.names),
+            parts=parts,
+            telling=w.telling is not None,
+            like=w.like_output,
+        )
+
+
+Tried = Sequence[tuple[Trial, Any]]
+
+
+def _tried(w: Wording, x: Input) -> Tried:
+    """The problem at other sizes with its Jacobian there, a matrix."""
+    found = []
+    for trial in trials(w.in_general.problem if w.in_general else None, w.problem):
+        out, node = trial.problem.out, trial.problem.inputs[x.name].node
+        if out.numel * node.numel <= CONFIRMED:
+            made = jacobian_of(out, node, trial.evaluate)
+            found.append((trial, made.reshape(out.numel, node.numel)))
+    return found
+
+
+def _holds(s: Structure, tried: Tried) -> bool:
+    """Whether the formula of a structure has the numbers of each Jacobian."""
+    try:
+        with np.errstate(all="ignore"):
+            return all(
+                np.allclose(s.matrix(trial.array, matrix.shape), matrix, rtol=1e-6, atol=1e-9)
+                for trial, matrix in tried
+            )
+    except (LookupError, ValueError, GradcliError):
+        return False

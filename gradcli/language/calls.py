@@ -1,0 +1,139 @@
+"""Calls of functions and methods: which operator is meant, and on what it works."""
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GradcliError, Span
+from ..graphs import OPS, Node, Operator, Outputs, as_node
+from ..operators import lookup
+from ..operators.families import Shorthand
+from ..operators.leaves import Array
+from .makers import FUNCTIONS
+from .names import library_path
+from .operands import in_words, is_number
+from .vocabulary import DTYPES, function
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+# Arguments that say where and how a tensor is kept, not what it is.
+STORAGE = {
+    "requires_grad",
+    "device",
+    "generator",
+    "layout",
+    "pin_memory",
+    "memory_format",
+    "non_blocking",
+    "copy",
+}
+IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
+
+
+def call(b: "Builder", e: ast.Call) -> Any:
+    """What a call stands for."""
+    if any(k.arg is None for k in e.keywords):
+        hint = "write the arguments out"
+        raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
+    name, operands = _callee(b, e)
+    args = [*operands, *map(b.visit, e.args)]
+    named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
+    dtype = named.pop("dtype", None)
+    special = FUNCTIONS.get(name)
+    if operands and name in IDENTITY:
+        asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+        dtype = dtype or next((a for a in asked if a in DTYPES), None)
+        value = operands[0]
+    elif special is not None:
+        value = special(b, e, args, named)
+    else:
+        of_tensors = lookup(f"Tensor.{name}") if operands else None
+        called = of_tensors or lookup(name) or function(name, _function_span(b, e))
+        if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
+            named[called.inputs[0]] = args.pop(0)
+        value = applied(b, called, args, named, e)
+    return _as_dtype(b, value, dtype, e)
+
+
+def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
+    """The name of the function, and the tensor before the dot of a method."""
+    if isinstance(e.func, ast.Name):
+        return e.func.id, []
+    path = library_path(e.func, b.scope, called=True)
+    if path is not None:
+        return path, []
+    if not isinstance(e.func, ast.Attribute):
+        raise GradcliError("syntax", "only functions and methods can be called")
+    base = b.visit(e.func.value)
+    if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
+        raise GradcliError(
+            "arguments",
+            f"{in_words(base)} have no method {e.func.attr}",
+            hint="choose one of them: [0]",
+        )
+    return e.func.attr, [base]
+
+
+def _function_span(b: "Builder", e: ast.Call) -> Span:
+    span = b.source.span(e.func)
+    return (
+        span._replace(start=span.end - len(e.func.attr))
+        if isinstance(e.func, ast.Attribute)
+        else span
+    )
+
+
+def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
+    """The value of an operator or a shorthand on its arguments."""
+    if isinstance(called, Operator):
+        return b.node(called, args, e, **named)
+    assert isinstance(called, Shorthand)
+    if called.name == "onehot" and b.seed_shape is not None:
+        named.setdefault("shape", b.seed_shape)
+    if args and called.parameters and not called.of_numbers and is_number(args[0]):
+        args = [as_node(args[0]), *args[1:]]
+    if called.numbers and isinstance(e, ast.Call):
+        args, named = _with_numbers(b, called, args, named, e)
+    value = b.tried(called, args, named)
+    fresh = isinstance(value, Outputs) or (
+        isinstance(value, Node) and not any(value is a for a in args)
+    )
+    return b.counted(value.at(b.source.span(e)) if fresh else value, e)
+
+
+def _with_numbers(
+    b: "Builder", called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
+) -> tuple[list, dict[str, Any]]:
+    """Arguments of a call; for those whose numbers decide a shape, these numbers."""
+    written: list[ast.expr] = list(e.args)
+    if len(args) > len(written):
+        written.insert(0, getattr(e.func, "value", e))
+    names = (*called.parameters, *(None,) * len(args))
+    texts = {k.arg: k.value for k in e.keywords}
+    return [
+        _numbers_in(b, a, text, called.floats) if name in called.numbers else a
+        for name, a, text in zip(names, args, written)
+    ], {
+        k: _numbers_in(b, v, texts[k], called.floats) if k in called.numbers else v
+        for k, v in named.items()
+    }
+
+
+def _numbers_in(b: "Builder", value: Any, e: ast.expr, floats: bool) -> Any:
+    if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
+        return tuple(_numbers_in(b, v, part, floats) for v, part in zip(value, e.elts))
+    if floats and isinstance(value, Node):
+        text = b.source.segment(e)
+        return Array(b.numbers(value, f"the answer depends on the numbers of {text}"), text)
+    return b.index_array(value, e) if isinstance(value, Node) else value
+
+
+def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
+    kind = DTYPES.get(dtype) if isinstance(dtype, str) else None
+    if not isinstance(value, Node) or kind is None or value.dtype == kind:
+        return value
+    return b.node(
+        OPS[{"float": "double", "int": "long", "bool": "ne"}[kind]],
+        (value, 0) if kind == "bool" else (value,),
+        e,
+    )

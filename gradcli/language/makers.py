@@ -1,0 +1,114 @@
+"""Functions that are no operators: tensors of numbers written out or drawn, and sizes."""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GradcliError
+from ..graphs import OPS, Node, Outputs, as_node
+from ..graphs.shapes import numel
+from ..lazy import np
+from ..operators.leaves import Array
+from .operands import in_words, is_number
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+ARRAY_MAKERS = (
+    *("tensor", "as_tensor", "array", "asarray"),
+    *("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"),
+)
+
+
+def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """A tensor of numbers that are written out, in lists of equal length."""
+    if len(args) != 1 or named:
+        raise GradcliError("arguments", "tensor() takes one list of numbers")
+    if isinstance(args[0], Node):
+        return args[0]
+    try:
+        array = np.array(args[0])
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "bif":
+        raise GradcliError(
+            "value",
+            "tensor() takes numbers, in lists of equal length",
+            hint="tensors are joined by stack([a, b])",
+        )
+    return b.counted(
+        OPS["tensor"](data=Array(array, b.source.segment(e)), span=b.source.span(e)), e
+    )
+
+
+def _arange(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    start_end = args[:1] if len(args) == 1 else args[:2]
+    names = ("end",) if len(start_end) == 1 else ("start", "end")
+    given = (
+        dict(zip(names, start_end, strict=False))
+        | dict(zip(("step",), args[2:], strict=False))
+        | named
+    )
+    _check_numbers(given.values(), "arange")
+    return b.node(OPS["arange"], (), e, **given)
+
+
+def _check_numbers(values, name: str) -> None:
+    if not all(map(is_number, values)):
+        raise GradcliError("arguments", f"{name}() takes numbers")
+
+
+def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
+    shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+    shape = tuple(map(b.whole, shape))
+    if any(size < 0 for size in shape):
+        raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
+    b.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
+    drawn = getattr(b.draws.random, how)(shape)
+    return b.counted(
+        OPS["tensor"](data=Array(np.asarray(drawn), b.source.segment(e)), span=b.source.span(e)),
+        e,
+    )
+
+
+def _rand(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    return _draw(b, e, args, "rand")
+
+
+def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    return _draw(b, e, args, "randn")
+
+
+def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    shape = b.shape(as_node(args[0]))
+    place = args[1] if len(args) > 1 else named.get("dim")
+    return shape if place is None else b.item(shape, place, e)  # type: ignore[arg-type]
+
+
+def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    return b.size(as_node(args[0]))
+
+
+def _dim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    return as_node(args[0]).ndim
+
+
+def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    if isinstance(args[0], tuple | Outputs):
+        return len(args[0])
+    if not (isinstance(args[0], Node) and args[0].shape):
+        raise GradcliError("arguments", f"{in_words(args[0])} has no length")
+    return b.shape(args[0])[0]
+
+
+FUNCTIONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+    **dict.fromkeys(ARRAY_MAKERS, tensor),
+    "arange": _arange,
+    "rand": _rand,
+    "randn": _randn,
+    "size": _size,
+    "numel": _numel,
+    "nelement": _numel,
+    "dim": _dim,
+    "len": _len,
+}

@@ -1,0 +1,40 @@
+"""What stands to the left and to the right of a sign, and what errors call it."""
+
+from typing import Any
+
+from ..errors import GradcliError
+from ..graphs import Node, Outputs
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def check_masks(name: str | None, *operands: Any) -> None:
+    """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
+    kinds = {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
+    if name in ("logical_and", "logical_or", "logical_not") and kinds != {"bool"}:
+        said = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
+        raise GradcliError("unsupported", said, hint="a mask is a comparison: (x > 0) & (y != 0)")
+
+
+def go_together(left: Any, right: Any) -> bool:
+    """Whether two values are what an operator of tensors takes."""
+    if isinstance(left, Node):
+        return isinstance(right, Node) or is_number(right)
+    return isinstance(right, Node) and is_number(left)
+
+
+def unfit(left: Any, right: Any) -> GradcliError:
+    listed = isinstance(left, tuple) or isinstance(right, tuple)
+    hint = "a list becomes a tensor with tensor([...])" if listed else None
+    said = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
+    return GradcliError("arguments", said, hint=hint)
+
+
+def in_words(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, Outputs):
+        return f"{len(value)} outputs"
+    kinds = {tuple: "a list", str: "a text", slice: "a slice", type(None): "None", Node: "a tensor"}
+    return kinds.get(type(value), f"the number {value}")

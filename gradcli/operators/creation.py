@@ -1,0 +1,117 @@
+"""Tensors of numbers that follow from sizes alone, and from the kind of another tensor."""
+
+from ..errors import GradcliError
+from ..graphs import as_node
+from ..lazy import np
+from .families import shorthand
+from .leaves import full, numbers, ones, zeros
+
+
+def _sizes(size):
+    """The sizes of new_zeros(2, 3) and new_zeros((2, 3))."""
+    return size[0] if len(size) == 1 and isinstance(size[0], tuple) else tuple(size)
+
+
+@shorthand()
+def new_zeros(input, *size):
+    """Zeros in a shape of their own."""
+    return zeros(size=_sizes(size))
+
+
+@shorthand()
+def new_ones(input, *size):
+    """Ones in a shape of their own."""
+    return ones(size=_sizes(size))
+
+
+@shorthand()
+def new_full(input, size, fill_value):
+    """One value in a shape of its own."""
+    return full(size=(size,) if isinstance(size, int) else size, fill_value=fill_value)
+
+
+@shorthand()
+def new_tensor(input, data):
+    """The numbers of a list."""
+    return numbers(np.array(data))
+
+
+@shorthand(of_numbers=True)
+def scalar_tensor(s):
+    """A number as a tensor of floats."""
+    return as_node(float(s))
+
+
+@shorthand(of_numbers=True)
+def logspace(start, end, steps, base=10.0):
+    """Powers of base, their exponents evenly spaced."""
+    return numbers(np.power(float(base), np.linspace(start, end, steps)))
+
+
+@shorthand("torch.range", alone=True, of_numbers=True)
+def range_with_its_end(start=0, end=None, step=1):
+    """start, start + step, ... up to end, which is one of them."""
+    first, last = (0, start) if end is None else (start, end)
+    if not step or (last - first) / step < 0:
+        said = f"range() does not come from {first} to {last} by steps of {step}"
+        raise GradcliError("arguments", said)
+    return numbers(first + float(step) * np.arange(int((last - first) / step) + 1))
+
+
+@shorthand(of_numbers=True)
+def tril_indices(row, col, offset=0):
+    """Rows and columns of the elements on and below a diagonal."""
+    return numbers(np.array(np.tril_indices(row, offset, col)))
+
+
+@shorthand(of_numbers=True)
+def triu_indices(row, col, offset=0):
+    """Rows and columns of the elements on and above a diagonal."""
+    return numbers(np.array(np.triu_indices(row, offset, col)))
+
+
+# ---- windows -------------------------------------------------------------------------------------
+
+
+def _window(name, sentence, values):
+    def meaning(window_length, periodic=True, *shape):
+        if not isinstance(window_length, int) or window_length < 0:
+            raise GradcliError("arguments", f"{name}() needs a length of at least 0")
+        if window_length < 2:
+            return ones(size=(window_length,))
+        return numbers(values(window_length + bool(periodic), *shape)[:window_length])
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    return shorthand(of_numbers=True)(meaning)
+
+
+def _cosines(count, *weights):
+    turns = 2 * np.pi * np.arange(count) / (count - 1)
+    return sum(w * np.cos(k * turns) for k, w in enumerate(weights))
+
+
+bartlett_window = _window(
+    "bartlett_window",
+    "Numbers that rise from 0 to 1 and fall again.",
+    lambda n: np.bartlett(n),
+)
+hann_window = _window(
+    "hann_window",
+    "(1 - cos(t)) / 2 over one turn.",
+    lambda n: _cosines(n, 0.5, -0.5),
+)
+hamming_window = _window(
+    "hamming_window",
+    "alpha - beta * cos(t) over one turn.",
+    lambda n, alpha=0.54, beta=0.46: _cosines(n, alpha, -beta),
+)
+blackman_window = _window(
+    "blackman_window",
+    "0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t) over one turn.",
+    lambda n: _cosines(n, 0.42, -0.5, 0.08),
+)
+kaiser_window = _window(
+    "kaiser_window",
+    "i0(beta * sqrt(1 - t * t)) / i0(beta), t from -1 to 1.",
+    lambda n, beta=12.0: np.kaiser(n, beta),
+)

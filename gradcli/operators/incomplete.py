@@ -1,0 +1,91 @@
+"""The incomplete gamma functions and the Hurwitz zeta function, and steps with a height."""
+
+from ..graphs import NoRule
+from ..lazy import np, scipy_special
+from . import elements
+from .families import elementwise
+from .gamma import POSITIVE, lgamma
+from .pointwise import exp, log
+from .special import special
+
+
+def _density(a, x):
+    """The derivative of gammainc by x: the density of a gamma distribution."""
+    return exp((a - 1) * log(x) - x - lgamma(a))
+
+
+def _examples(name):
+    return ((f"{name}(a.detach(), x)", "a=2x1,x=3"), (f"{name}(tensor(2.5), x)", "x=3"))
+
+
+def _at_bounds(name, below):
+    """SciPy's function, with PyTorch's answer where one of the two is 0 or infinite."""
+
+    def value(a, x):
+        found = getattr(scipy_special, name)(a, x)
+        found = np.where(np.isinf(a) & ~np.isinf(x), 0.0 if below else 1.0, found)
+        found = np.where(np.isinf(x) & ~np.isinf(a), 1.0 if below else 0.0, found)
+        found = np.where(np.equal(x, 0), 0.0 if below else 1.0, found)
+        found = np.where(np.equal(a, 0), np.where(np.greater(x, 0), found, np.nan), found)
+        return np.where(np.less(a, 0) | np.less(x, 0), np.nan, found)
+
+    return value
+
+
+@special(
+    _at_bounds("gammainc", below=True),
+    aliases=("igamma",),
+    domain=POSITIVE,
+    examples=_examples("gammainc"),
+)
+def gammainc(g, y, a, x):
+    """The part of the gamma function of a that lies below x: from 0 to 1."""
+    return NoRule("the derivative for 'igamma: input' is not implemented."), g * _density(a, x)
+
+
+@special(
+    _at_bounds("gammaincc", below=False),
+    aliases=("igammac",),
+    domain=POSITIVE,
+    examples=_examples("gammaincc"),
+    samples=(-3.0, 0.0, 1.0, 2.0),
+)
+def gammaincc(g, y, a, x):
+    """The part of the gamma function of a that lies above x: 1 - gammainc(a, x)."""
+    return NoRule("the derivative for 'igammac: input' is not implemented."), -g * _density(a, x)
+
+
+def _zeta(s, x):
+    found = scipy_special.zeta(s, x)
+    return np.where(np.isposinf(x) & np.greater(s, 1), np.nan, found)  # nan as PyTorch
+
+
+@special(
+    _zeta,
+    domain=POSITIVE,
+    examples=(("zeta(a.detach() + 1, x)", "a=2x1,x=3"), ("special.zeta(3.0, x)", "x=3")),
+)
+def zeta(g, y, s, x):
+    """The sum of 1 / (x + k) ** s over k = 0, 1, 2, ...: Hurwitz's zeta function."""
+    return NoRule("the derivative for 'zeta' is not implemented."), g * -s * zeta(s + 1, x)
+
+
+def _symbolic_step(sp, x, values):
+    beside = elements.above_zero(sp, x, sp.S.One, sp.S.Zero)
+    return elements.choice(sp, elements.compare(sp, "Eq", x, sp.S.Zero), values, beside)
+
+
+UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
+
+
+@elementwise(
+    lambda x, values: np.where(np.equal(x, 0), values, np.greater(x, 0)),
+    symbolic=_symbolic_step,
+    dtype="float",
+    examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
+    caveat="PyTorch has no derivative for it",
+    numpy="np.heaviside",
+)
+def heaviside(g, y, x, values):
+    """0 left of 0 and 1 right of it; at 0 the second number."""
+    return UNDERIVED, UNDERIVED

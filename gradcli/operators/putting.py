@@ -1,0 +1,98 @@
+"""Elements put into zeros, in operators that PyTorch has: the words of a formula for put_at."""
+
+from ..graphs import OPS, shapes
+from ..lazy import np
+from .indexing import is_array
+from .leaves import Array, arange, numbers, ones, zeros
+
+
+def put_into_zeros(v, shape, index, full, picked):
+    """v in zeros of `shape` at an index, which is also given in `full`; `picked` is the shape of
+    what the index picks.
+    """
+    v = _spread(v, picked)
+    parts = _parts(full, shape)
+    around = {d: _around(item) for d, item in parts if _around(item)}
+    written = [(d, item) for d, item in parts if d not in around]
+    if len(written) > 1 or any(map(_is_wide, full)) or _is_among_new(full):
+        return in_a_row(v, shape, lambda places: places[index], repeated=_may_repeat(full))
+    for d in reversed(_new_dimensions(full)):
+        v = v.squeeze(dim=d)
+    if around:
+        taken = [d for d, item in written if isinstance(item, int)]
+        kept = [d for d in range(len(shape)) if d not in taken]
+        v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in kept))
+    return _written(v, shape, *written[0]) if written else v
+
+
+def in_a_row(v, shape, pick, repeated=True):
+    """v in zeros of `shape`, at those of its places, counted row by row, that `pick` picks."""
+    places = pick(arange(end=shapes.numel(shape)).reshape(shape=shape))
+    return zeros(size=shape).put(places, v, accumulate=repeated)
+
+
+def _spread(v, shape):
+    """v in the shape of what is picked; a number as a tensor."""
+    if v.op is OPS["constant"] and v.attrs["value"] == 1:
+        return ones(size=shape)
+    if v.shape == shape:
+        return v
+    return v.reshape(shape=v.shape[max(v.ndim - len(shape), 0) :]).expand(shape=shape)
+
+
+def _parts(full, shape):
+    """The dimensions that an index does not take whole, and what it takes of them."""
+    items = [item for item in full if item is not None]
+    pairs = zip(items, shape, strict=False)
+    return [(d, item) for d, (item, size) in enumerate(pairs) if not _is_whole(item, size)]
+
+
+def _is_whole(item, size):
+    return isinstance(item, slice) and item.indices(size) == (0, size, 1)
+
+
+def _as_array(item):
+    return item.value if isinstance(item, Array) else np.asarray(item)
+
+
+def _new_dimensions(full):
+    kept = [item for item in full if not isinstance(item, int)]
+    return [d for d, item in enumerate(kept) if item is None]
+
+
+def _is_wide(item):
+    """Whether an item of an index is a mask, or has places in more than one row."""
+    if not is_array(item):
+        return False
+    array = _as_array(item)
+    return array.ndim != 1 or array.dtype.kind == "b"
+
+
+def _is_among_new(full):
+    return None in full and any(map(is_array, full))
+
+
+def _may_repeat(full):
+    """Whether a place can be named twice."""
+    return any(is_array(i) and _as_array(i).dtype.kind != "b" for i in full)
+
+
+def _around(item):
+    """How much a slice leaves out before and after it, where that is the same for every size."""
+    if not isinstance(item, slice) or item.step not in (None, 1):
+        return None
+    before, after = item.start or 0, -(item.stop or 0)
+    return (before, after) if before >= 0 and after >= 0 else None
+
+
+def _written(v, shape, d, item):
+    """v in zeros of `shape`, at one item of an index along dimension d."""
+    whole = zeros(size=shape)
+    if isinstance(item, int):
+        return whole.select_scatter(v, dim=d, index=item)
+    if isinstance(item, slice):
+        start = item.start or None
+        return whole.slice_scatter(v, dim=d, start=start, end=item.stop, step=item.step or 1)
+    named = isinstance(item, Array) and not item.text.startswith("[")
+    places = OPS["tensor"](data=item) if named else numbers(_as_array(item))
+    return whole.index_add(dim=d, index=places, source=v)

@@ -1,0 +1,149 @@
+"""Recurrent layers: cells, and what they make of a sequence."""
+
+from ..errors import GradcliError
+from ..graphs import Outputs, as_node
+from .families import composite, shorthand
+from .joining import cat, stack
+from .networks import linear
+from .pointwise import relu, sigmoid, tanh
+from .splitting import chunk
+
+CELL = "x=2x3,h=2x4,"
+
+
+def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
+    """What the input and the state add up to, before the two are joined."""
+    return linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
+
+
+def _plain_cell(name, activation, sentence):
+    def meaning(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        from_input, from_state = _sums(input, hx, w_ih, w_hh, b_ih, b_hh)
+        return activation(from_input + from_state)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    examples = (
+        (f"{name}(x, h, w, u)", CELL + "w=4x3,u=4x4"),
+        (f"{name}(x, h, w, u, b, c)", CELL + "w=4x3,u=4x4,b=4,c=4"),
+    )
+    return composite(examples=examples)(meaning)
+
+
+rnn_tanh_cell = _plain_cell(
+    "rnn_tanh_cell", tanh, "tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)."
+)
+rnn_relu_cell = _plain_cell(
+    "rnn_relu_cell", relu, "relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)."
+)
+
+
+@shorthand()
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """The next state of a gated recurrent unit; rows of w_ih: reset, update, new."""
+    state = as_node(hx)
+    from_input, from_state = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
+    reset_in, update_in, new_in = chunk(from_input, 3, 1)
+    reset_state, update_state, new_state = chunk(from_state, 3, 1)
+    reset, update = sigmoid(reset_in + reset_state), sigmoid(update_in + update_state)
+    new = tanh(new_in + reset * new_state)
+    return (state - new) * update + new
+
+
+@shorthand()
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """The next state and memory of a long short-term memory; rows of w_ih: input, forget, new,
+    output.
+    """
+    if not isinstance(hx, tuple) or len(hx) != 2:
+        raise GradcliError("arguments", "lstm_cell() takes its state and memory as (h, c)")
+    state, memory = map(as_node, hx)
+    sums = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
+    taken, kept, new, shown = chunk(sums[0] + sums[1], 4, 1)
+    memory = sigmoid(kept) * memory + sigmoid(taken) * tanh(new)
+    return Outputs((sigmoid(shown) * tanh(memory), memory))
+
+
+# ---- sequences -----------------------------------------------------------------------------------
+
+
+class _Layers:
+    """The parameters of a call, layer by layer and direction by direction."""
+
+    def __init__(self, name, params, has_biases, num_layers, dropout, train, bidirectional):
+        self.name, self.size = name, 4 if has_biases else 2
+        self.count, self.ways = num_layers, 2 if bidirectional else 1
+        if not isinstance(params, tuple) or len(params) != self.size * self.count * self.ways:
+            wanted = f"{self.size} for each of {self.count * self.ways} layers and directions"
+            raise GradcliError("arguments", f"{name}() takes a list of weights, {wanted}")
+        self.params = params
+        if dropout and train and num_layers > 1:
+            raise GradcliError(
+                "unsupported",
+                f"{name}() draws random numbers while training with dropout={dropout}, so it has "
+                "no one gradient",
+                hint="train=False leaves the dropout out",
+            )
+
+    def of(self, place):
+        """The weights of a layer and direction, counted together."""
+        return self.params[place * self.size : (place + 1) * self.size]
+
+    def run(self, cell, inputs, states):
+        """The outputs at each time, and the last states, of all layers.
+
+        `cell(input, state, *weights)` gives the next state, a tuple whose first is the output.
+        """
+        last = []
+        for layer in range(self.count):
+            outputs = []
+            for way in range(self.ways):
+                place = layer * self.ways + way
+                state, made = states[place], []
+                for x in reversed(inputs) if way else inputs:
+                    state = cell(x, state, *self.of(place))
+                    made.append(state[0])
+                outputs.append(made[::-1] if way else made)
+                last.append(state)
+            inputs = [cat(*at, dim=1) if len(at) > 1 else at[0] for at in zip(*outputs)]
+        return inputs, last
+
+
+def _sequence(name, cell, sentence, remembers=False):
+    """A recurrent layer: `remembers` says whether its state is a pair."""
+
+    def meaning(
+        input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=False
+    ):
+        layers = _Layers(name, params, has_biases, num_layers, dropout, train, bidirectional)
+        whole = as_node(input)
+        starts = tuple(map(as_node, hx)) if remembers else (as_node(hx),)
+        if whole.ndim != 3 or any(s.ndim != 3 for s in starts):
+            raise GradcliError("shape", f"{name}() needs an input and a state of 3 dimensions")
+        along = 1 if batch_first else 0
+        times = [whole[:, k] if batch_first else whole[k] for k in range(whole.shape[along])]
+        states = [tuple(s[k] for s in starts) for k in range(starts[0].shape[0])]
+        outputs, last = layers.run(cell, times, states)
+        ends = [stack(*parts, dim=0) for parts in zip(*last)]
+        return Outputs((stack(*outputs, dim=along), *ends))
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    return shorthand()(meaning)
+
+
+def _stepped(cell):
+    return lambda x, state, *weights: (cell(x, state[0], *weights),)
+
+
+rnn_tanh = _sequence(
+    "rnn_tanh", _stepped(rnn_tanh_cell), "rnn_tanh_cell from time to time: outputs, last state."
+)
+rnn_relu = _sequence(
+    "rnn_relu", _stepped(rnn_relu_cell), "rnn_relu_cell from time to time: outputs, last state."
+)
+gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs, last state.")
+lstm = _sequence(
+    "lstm",
+    lambda x, state, *weights: tuple(lstm_cell(x, state, *weights).nodes),
+    "lstm_cell from time to time: outputs, last state, last memory.",
+    remembers=True,
+)

@@ -1,0 +1,171 @@
+"""Functions that PyTorch computes and goes back through as if they were numbers: Bessel functions
+beside i0 and i1, Airy's, and orthogonal polynomials. Their answers have no grad_fn.
+"""
+
+from collections.abc import Callable
+
+from ..graphs import OPS, as_node
+from ..lazy import np, scipy_special
+from . import elements
+from .families import elementwise, shorthand
+from .leaves import detach
+
+NOTE = "PyTorch has no derivative: it goes no further back, as from x.detach()"
+ROUGH = f"{NOTE}. Beside 5 PyTorch's numbers are right to six digits only"
+
+
+def _detached(
+    name: str,
+    sentence: str,
+    value: Callable,
+    numpy: str | None = None,
+    caveat: str = NOTE,
+    jax: str | None = None,
+):
+    """A function whose inputs are cut off from the graph, under its PyTorch name."""
+    count = value.__code__.co_argcount
+    rule: Callable = (lambda g, y, x: None) if count == 1 else (lambda g, y, x, n: (None, None))
+    rule.__name__ = rule.__qualname__ = name
+    rule.__doc__, rule.__module__ = f"{sentence} No gradient.", __name__
+    call = f"{name}(x)" if count == 1 else f"{name}(x, 3)"
+    of_numbers = elementwise(
+        value,
+        symbolic=elements.named(name),
+        dtype="float",
+        torch="torch.special.{name}",
+        domain=(0.2, 0.9),
+        caveat=caveat,
+        examples=((f"x * {call}", "x=3"), (f"x * special.{call}", "x=2x3")),
+        numpy=numpy,
+        jax=jax,
+    )(rule)
+
+    def meaning(*inputs):
+        return of_numbers(*map(_cut_off, inputs))
+
+    meaning.__name__, meaning.__doc__ = name, rule.__doc__
+    shorthand()(meaning)
+    return of_numbers
+
+
+def _cut_off(x):
+    node = as_node(x)
+    return node if node.op in (OPS["constant"], detach) else node.detach()
+
+
+def _scipy(name, sentence, called, caveat=NOTE):
+    def value(x):
+        return getattr(scipy_special, called)(x)
+
+    jax = None if called in ("i0", "i1") else ""
+    return _detached(name, sentence, value, f"scipy.special.{called}", caveat, jax)
+
+
+bessel_j0 = _scipy("bessel_j0", "Bessel function of the first kind, of order 0.", "j0", ROUGH)
+bessel_j1 = _scipy("bessel_j1", "Bessel function of the first kind, of order 1.", "j1", ROUGH)
+bessel_y0 = _scipy("bessel_y0", "Bessel function of the second kind, of order 0.", "y0", ROUGH)
+bessel_y1 = _scipy("bessel_y1", "Bessel function of the second kind, of order 1.", "y1", ROUGH)
+modified_bessel_i0 = _scipy("modified_bessel_i0", "i0, as a number.", "i0")
+modified_bessel_i1 = _scipy("modified_bessel_i1", "i1, as a number.", "i1")
+modified_bessel_k0 = _scipy(
+    "modified_bessel_k0", "Modified Bessel function of the second kind, of order 0.", "k0"
+)
+modified_bessel_k1 = _scipy(
+    "modified_bessel_k1", "Modified Bessel function of the second kind, of order 1.", "k1"
+)
+scaled_modified_bessel_k0 = _scipy(
+    "scaled_modified_bessel_k0", "exp(x) * modified_bessel_k0(x).", "k0e"
+)
+scaled_modified_bessel_k1 = _scipy(
+    "scaled_modified_bessel_k1", "exp(x) * modified_bessel_k1(x).", "k1e"
+)
+spherical_bessel_j0 = _detached(
+    "spherical_bessel_j0",
+    "sin(x) / x, and 1 at 0.",
+    lambda x: np.sinc(np.asarray(x) / np.pi),
+    "np.sinc({0} / np.pi)",
+)
+airy_ai = _detached(
+    "airy_ai",
+    "Airy's function Ai.",
+    lambda x: scipy_special.airy(x)[0],
+    "scipy.special.airy({0})[0]",
+    jax="",
+)
+
+
+# ---- orthogonal polynomials ----------------------------------------------------------------------
+
+
+def _polynomials(first: Callable, following: Callable) -> Callable:
+    """Values of polynomials of degree n, 0 below degree 0, each from the two before it."""
+
+    def value(x, n):
+        x, n = np.broadcast_arrays(np.asarray(x, float), np.trunc(n))
+        before, now = np.ones_like(x), first(x)
+        out = np.where(n == 0, before, np.where(n == 1, now, 0.0))
+        for k in range(1, int(np.max(n, initial=0))):
+            before, now = now, following(k, x, now, before)
+            out = np.where(n == k + 1, now, out)
+        return out
+
+    return value
+
+
+def _of_chebyshev(k, x, now, before):
+    return 2 * x * now - before
+
+
+def _legendre(k, x, now, before):
+    return ((2 * k + 1) * x * now - k * before) / (k + 1)
+
+
+def _laguerre(k, x, now, before):
+    return ((2 * k + 1 - x) * now - k * before) / (k + 1)
+
+
+CHEBYSHEV = {
+    "t": ("first", lambda x: x),
+    "u": ("second", lambda x: 2 * x),
+    "v": ("third", lambda x: 2 * x - 1),
+    "w": ("fourth", lambda x: 2 * x + 1),
+}
+
+
+def _chebyshev(letter, kind, first):
+    value = _polynomials(first, _of_chebyshev)
+    _detached(
+        f"chebyshev_polynomial_{letter}",
+        f"Chebyshev polynomial of the {kind} kind, of degree n.",
+        value,
+    )
+    _detached(
+        f"shifted_chebyshev_polynomial_{letter}",
+        f"Chebyshev polynomial of the {kind} kind, of degree n, at 2 * x - 1.",
+        lambda x, n: value(2 * np.asarray(x) - 1, n),
+    )
+
+
+for letter, (kind, first) in CHEBYSHEV.items():
+    _chebyshev(letter, kind, first)
+
+hermite_polynomial_h = _detached(
+    "hermite_polynomial_h",
+    "Hermite polynomial of degree n, as physics has it.",
+    _polynomials(lambda x: 2 * x, lambda k, x, now, before: 2 * x * now - 2 * k * before),
+)
+hermite_polynomial_he = _detached(
+    "hermite_polynomial_he",
+    "Hermite polynomial of degree n, as probability has it.",
+    _polynomials(lambda x: x, lambda k, x, now, before: x * now - k * before),
+)
+laguerre_polynomial_l = _detached(
+    "laguerre_polynomial_l",
+    "Laguerre polynomial of degree n.",
+    _polynomials(lambda x: 1 - x, _laguerre),
+)
+legendre_polynomial_p = _detached(
+    "legendre_polynomial_p",
+    "Legendre polynomial of degree n.",
+    _polynomials(lambda x: x, _legendre),
+)

@@ -1,0 +1,75 @@
+"""What `gradcli formula` prints is Python: under PyTorch's names it has autograd's gradient."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import (
+    answer,
+    assert_equal,
+    examples,
+    fixed,
+    generator,
+    refusal,
+    run_torch,
+    torch_answer,
+)
+
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.data import Data
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "formulas.md"
+TOO_LONG = "(a formula too long to read)"
+
+
+def without_words():
+    """The names that docs/formulas.md says PyTorch has no words for."""
+    section = DOCS.read_text().partition("## Without words in PyTorch")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
+    return {cell.strip(" `") for row in rows for cell in row[1].split(",")}
+
+
+WITHOUT_WORDS = without_words()
+
+
+def seed_of(problem, example):
+    shape = problem.out.shape
+    return np.ones(shape) if problem.seed.implicit else generator(str(example)).normal(size=shape)
+
+
+def expected_gradients(example, problem, seed):
+    """PyTorch's, where it has the operator; gradcli's by which PyTorch refuses to differentiate."""
+    ours = answer(problem, seed).grads
+    if example.op.torch is None:
+        return ours
+    held = fixed(problem)
+    theirs, refused = refusal(lambda: torch_answer(example.text, example.values, seed, held))
+    return ours if refused else ours | theirs.grads
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_formulas_are_python(example):
+    problem = example.problem
+    seed = seed_of(problem, example)
+    a = Analysis(problem)
+    a.evaluator.values[problem.seed.node] = seed
+    named = {**problem.names, problem.out_name: problem.out, problem.seed.name: problem.seed.node}
+    nodes = named | {i.name: i.node for i in problem.inputs.values()}
+    tensors = {name: torch.tensor(np.array(a.value(node))) for name, node in nodes.items()}
+    expected = expected_gradients(example, problem, seed)
+    for x in problem.wrt:
+        if a.gradient(x) is None:
+            continue
+        formula = Data(a).formula(x)
+        if formula == TOO_LONG:
+            assert example.op.name in WITHOUT_WORDS
+        elif not any(f"{name}(" in formula for name in WITHOUT_WORDS):
+            found = run_torch(formula.replace("; ", "\n"), tensors)
+            assert_equal(torch.as_tensor(found).numpy(), expected[x.name], rtol=1e-7, atol=1e-9)
