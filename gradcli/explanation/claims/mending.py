@@ -70,8 +70,8 @@ class Search:
         return next((found for way in ways if (found := way()) is not None), None)
 
     def _verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points, and at other sizes where it has sizes
-        by name; None for other texts.
+        """The program of a text that is right at all points, and at other sizes where the claim has
+        sizes by name; None for other texts.
         """
         try:
             program = read_program(text, self.problem.limits, ORIGIN)
@@ -79,7 +79,8 @@ class Search:
             return None
         if not holds(program, self.claim.name, self.points.tried):
             return None
-        others = self._elsewhere if ".shape" in text or ".numel()" in text else []
+        named = ".shape" in self.claim.text or ".numel()" in self.claim.text
+        others = self._elsewhere if named else []
         return None if any(fails(t, text, self.claim.name) for t in others) else program
 
     @cached_property
