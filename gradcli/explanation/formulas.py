@@ -154,13 +154,16 @@ def _value(draw: Any, x: Input) -> Any:
     if x.value is not None and x.node.dtype != "float":
         return x.value
     found, known = draw.uniform(0.2, 0.9, x.shape), x.node.attrs["known"]
-    if "orthogonal" in known:
-        found = np.linalg.qr(found)[0]
+    if "diagonal" in known:
+        found = np.diag(np.diag(found))
     elif "posdef" in known:
         found = found @ found.T + np.eye(len(found))
     elif "symmetric" in known:
         found = found + found.T
-    return np.diag(np.diag(found)) if "diagonal" in known else found
+    if "orthogonal" not in known:
+        return found
+    left, _, right = np.linalg.svd(found)  # the nearest orthogonal matrix is what found is
+    return left @ right
 
 
 def tried_out(

@@ -180,8 +180,8 @@ def _text(value: Any) -> str:
 
 def _written(node: Node) -> str:
     from ..notation import tree
-    from ..notation.formula import formula
+    from ..notation.formula import OwnWriter
     from ..notation.tree import Name
 
     names = {i: Name(i.attrs["name"]) for i in node.parents if i.op.name == "input"}
-    return tree.text(formula(node, names))
+    return tree.text(OwnWriter(names).tree(node))

@@ -262,6 +262,13 @@ def _last_required(op: Operator) -> int:
     return max(needed, default=-1)
 
 
+class OwnWriter(Writer):
+    """Formulas in gradcli's own names: what PyTorch says instead has their value, not their slopes."""
+
+    def said(self, node: Node) -> Node | None:
+        return None
+
+
 def _all_given(node: Node, name: str) -> bool:
     """Whether all that comes before the parameter `name` is given by place."""
     for other in node.op.order[: node.op.order.index(name)]:

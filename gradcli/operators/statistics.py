@@ -16,7 +16,7 @@ from .reductions import average
 
 def _squared_distance(x, axis):
     """From the mean. As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
-    if 0 < shapes.numel([x.shape[d] for d in axis]) < np.size(x):
+    if 0 < len(axis) < x.ndim:
         x = x - x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
     distance = x - average(x, axis, True)
     return np.square(distance, out=distance if distance.ndim else None)
