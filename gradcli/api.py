@@ -1,5 +1,6 @@
 """What `import gradcli` offers."""
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -336,12 +337,16 @@ def formula(
     are several inputs.
 
     `assume` is what is known of matrices: {"A": "symmetric"}. None where the output does not
-    depend on an input. Raises GradcliError.
+    depend on an input. A formula holds for any sizes; one that does not is warned of. Raises
+    GradcliError.
     """
     from .explanation.data import Data
+    from .explanation.sections.notes import sizes
 
     analysis = _pose(expr, shapes, values, grad, wrt, assume=assume)
     data = Data(analysis)
+    for _, message in sizes(data.w):
+        warnings.warn(message, stacklevel=2)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)
 

@@ -139,6 +139,8 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             yield name, a.grad_values()
         elif name == "index":
             yield from _by_index(a)
+        elif name == "formula":
+            yield from _formulas(a, with_notes="notes" not in wanted)
         else:
             yield name, _explained(a, name)
 
@@ -153,6 +155,18 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     yield "jacobian_index", {x.name: data.jacobian_index(x) for x in wrt}
 
 
+def _formulas(a: Analysis, with_notes: bool) -> Iterator[tuple[str, Any]]:
+    """Closed forms, and notes on those that do not hold for any sizes."""
+    from .explanation.data import Data
+    from .explanation.sections.notes import as_data, sizes
+
+    data = Data(a)
+    yield "formula", {x.name: data.formula(x) for x in a.problem.wrt}
+    found = sizes(data.w) if with_notes else []
+    if found:
+        yield "notes", as_data(found)
+
+
 def _explained(a: Analysis, name: str) -> Any:
     from .explanation.data import Data
 
@@ -165,8 +179,6 @@ def _explained(a: Analysis, name: str) -> Any:
             from .explanation.higher_data import blocks
 
             return blocks(Hessian(a))
-        case "formula":
-            return {x.name: data.formula(x) for x in wrt}
         case "elements":
             grads = {x.name: a.gradient(x) for x in wrt}
             return {

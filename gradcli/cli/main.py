@@ -158,14 +158,19 @@ def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients alone, a line for each input.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none. Shapes that had to be assumed are told on standard error.
+    none. Shapes that had to be assumed are told on standard error, and so is a formula that does
+    not hold for any sizes.
     """
+    from ..explanation.data import Data
+    from ..explanation.sections.notes import sizes
     from ..render.formulas import assumption, render_formulas
 
-    analysis, environment = analysis_of(streams, given), environment_of(streams, given, full=True)
-    text = render_formulas(analysis, format_of(streams, given), environment)
+    data, environment = Data(analysis_of(streams, given)), environment_of(streams, given, full=True)
+    text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
-    assumed = assumption(analysis)
+    for _, remark in sizes(data.w):
+        streams.warn(f"note: {remark}")
+    assumed = assumption(data.a)
     if assumed is not None:
         streams.warn(assumed)
 

@@ -13,7 +13,7 @@ from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
 from .sections.checks import Check, run_checks
-from .sections.notes import collect
+from .sections.notes import as_data, collect
 from .structures import structure_of
 from .wording import Wording
 
@@ -284,7 +284,7 @@ class Data:
         return [check_data(c) for c in run_checks(self.a)]
 
     def _notes(self) -> list[dict[str, str]]:
-        return [{"code": code, "message": message} for code, message in collect(self.a, self.w)]
+        return as_data(collect(self.a, self.w))
 
 
 def check_data(c: Check) -> dict[str, Any]:

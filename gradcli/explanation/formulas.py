@@ -2,9 +2,11 @@
 
 It is derived at sizes that tell which dimensions they belong to, and compared with the gradient in
 numbers at others, small ones; only where the program has no such sizes are the user's own taken.
+What is shown is tried out at further sizes, so that it is known where it holds for these alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -23,6 +25,13 @@ from .derived import of_gradient
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
+NUDGE = 1e-10  # relative
+# Other sizes that a program may have: even ones, the next ones, what was smallest as largest.
+CHANGES: tuple[Callable[[int, int], int], ...] = (
+    lambda n, both: 2 * n,
+    lambda n, both: n + 1,
+    lambda n, both: both - n,
+)
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
@@ -56,23 +65,39 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     return of_gradient(before, x, grad, problem.seed.name, wrt)
 
 
-def _small(problem: Problem) -> dict[str, Shape]:
-    """Shapes with small sizes in the place of those that tell."""
-    small = dict(zip(TELLING, SMALL, strict=True))
+def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
+    """Shapes with small sizes in the place of those that tell, and of those in products; `falling`
+    where what was smaller becomes larger.
+    """
     inputs = [i for i in problem.inputs.values() if i.node.dtype == "float"]
-    return {i.name: tuple(small.get(n, n) for n in i.shape) for i in inputs}
+    met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
+    small = dict(zip(met[::-1] if falling else TELLING, SMALL))
+
+    def smaller(n: int) -> int:
+        for t in met if n else ():
+            while n % t == 0:
+                n = n // t * small[t]
+        return n
+
+    return {i.name: tuple(map(smaller, i.shape)) for i in inputs}
 
 
 class Trial:
-    """A problem at other sizes with random numbers, for formulas to be tried out on."""
+    """A problem at other sizes with random numbers, for formulas to be tried out on; `nudged` a
+    little off them.
+    """
 
-    def __init__(self, problem: Problem, shapes: dict[str, Shape]):
+    def __init__(self, problem: Problem, shapes: dict[str, Shape], nudged: bool = False):
+        self.origin = problem, shapes
         p = _again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
         draw = np.random.default_rng(0)
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
+        if nudged:
+            floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
+            given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
@@ -82,15 +107,31 @@ class Trial:
 
     def agrees(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
-        p = self.problem
-        x = p.inputs[name].node
-        grad = backward(p.out, p.seed.node, [x]).of[x]
-        if grad is None:
+        expected = self.expected(name)
+        if expected is None:
             return False
-        expected, found = np.asarray(self.evaluate(grad)[0]), self.array(formula)
+        found = self.array(formula)
         return found.shape == expected.shape and bool(
             np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
         )
+
+    def expected(self, name: str) -> Any:
+        """The value of the gradient of the input `name`; None where there is none."""
+        p = self.problem
+        x = p.inputs[name].node
+        grad = backward(p.out, p.seed.node, [x]).of[x]
+        return None if grad is None else np.asarray(self.evaluate(grad)[0])
+
+    def tells(self, name: str) -> bool:
+        """Whether output and gradient are finite here, and not those of a singular matrix."""
+        try:
+            with np.errstate(all="ignore"):
+                out, grad = self.evaluate(self.problem.out)[0], self.expected(name)
+                near = Trial(*self.origin, nudged=True).expected(name)
+        except GradcliError:
+            return False
+        sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
+        return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
@@ -131,7 +172,7 @@ def tried_out(
     """
     holding = dict(found)
     for trial in trials(problem, own):
-        holding = {name: f for name, f in holding.items() if _holds(trial, f, name)}
+        holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
     return holding
 
 
@@ -139,15 +180,38 @@ def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
     """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
     floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
     for shapes in (*([] if problem is None else [_small(problem)]), floats):
-        try:
+        with suppress(GradcliError):
             yield Trial(problem or own, shapes)
-        except GradcliError:
-            continue
 
 
-def _holds(trial: Trial, formula: tree.Tree, name: str) -> bool:
+def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
+    """The problem at sizes that are not its own, as far as its program takes them; those of the
+    problem `in_general` are known to fit together.
+    """
+    if in_general is not None:
+        with suppress(GradcliError):
+            yield Trial(problem, _small(in_general, falling=True))
+    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    sizes = {n for shape in shapes.values() for n in shape if n > 1}
+    if not sizes:
+        return
+    both = min(sizes) + max(sizes)
+    for change in CHANGES:
+        other = {n: change(n, both) for n in sizes}
+        if any(n != m for n, m in other.items()):
+            new = {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
+            with suppress(GradcliError):
+                yield Trial(problem, new)
+
+
+def fails(trial: Trial, formula: str, name: str) -> bool:
+    """Whether a formula does not have the value of a gradient that can be computed."""
+    return not _holds(trial, formula, name) and trial.tells(name)
+
+
+def _holds(trial: Trial, formula: str, name: str) -> bool:
     try:
         with np.errstate(all="ignore"):
-            return trial.agrees(tree.text(formula), name)
+            return trial.agrees(formula, name)
     except GradcliError:
         return False

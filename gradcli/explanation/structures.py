@@ -94,7 +94,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.telling,
+            telling=w.telling is not None,
             like=w.like_output,
         )
 

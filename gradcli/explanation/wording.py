@@ -22,7 +22,7 @@ from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .derived import gradient_name
-from .formulas import general, tried_out
+from .formulas import elsewhere, fails, general, tried_out
 
 SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
 LONGEST_TEXT = 72  # characters of an operation that is written out
@@ -58,7 +58,8 @@ class Wording:
     """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
 
     def __init__(self, analysis: Analysis, telling: bool = False):
-        self.analysis, self.problem, self.telling = analysis, analysis.problem, telling
+        self.analysis, self.problem = analysis, analysis.problem
+        self.telling = self.problem.computed if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
 
     @cached_property
@@ -150,10 +151,16 @@ class Wording:
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
         """The shortest formula of a node, without the names of nodes that come `later`; None where
-        it is too long to be read.
+        it is too long to be read. That of a gradient is the one for any sizes.
         """
         if extra:
             return extra[node] if node in extra else self._formula(node, extra, later)
+        asked = () if later or self.telling is not None else self.problem.wrt
+        x = next((x for x in asked if self.analysis.gradient(x) is node), None)
+        return self._alone(node, later) if x is None else self.gradient(x)
+
+    def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
+        """The shortest formula of a node at the sizes that it has."""
         key = node, tuple(later)
         if key not in self._found:
             self._found[key] = self._formula(node, None, later)
@@ -185,7 +192,19 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return self.formula(self.read_off(x) or grad)
+        return self._alone(self.read_off(x) or grad)
+
+    @cached_property
+    def only_here(self) -> list[str]:
+        """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
+        written = {x.name: self.gradient(x) for x in self.problem.wrt}
+        known = {name: f for name, f in written.items() if f is not None}
+        whole = self.in_general
+        others = None if whole is None else whole.problem
+        trials = elsewhere(self.problem, others) if known else ()
+        texts = {name: tree.text(f) for name, f in known.items()}
+        failing = {name for trial in trials for name, f in texts.items() if fails(trial, f, name)}
+        return [name for name in known if name in failing]
 
     @cached_property
     def in_general(self) -> "Wording | None":

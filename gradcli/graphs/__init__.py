@@ -1,6 +1,17 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
-from .node import OPS, Node, Outputs, as_node, intern, walk
+from .node import OPS, Node, Outputs, Ratio, Size, as_node, intern, walk
 from .operator import NoRule, Operator
 
-__all__ = ["OPS", "NoRule", "Node", "Operator", "Outputs", "as_node", "intern", "walk"]
+__all__ = [
+    "OPS",
+    "NoRule",
+    "Node",
+    "Operator",
+    "Outputs",
+    "Ratio",
+    "Size",
+    "as_node",
+    "intern",
+    "walk",
+]

@@ -177,10 +177,24 @@ def _key(value):
     return value if kind is str or by_identity is object.__hash__ else (kind, repr(value))
 
 
+class Size(int):
+    """A whole number that a program computes from sizes, and the graph that says how."""
+
+    node: Node
+
+
+class Ratio(float):
+    """A number that a program computes from sizes and that is not whole; its graph says how."""
+
+    node: Node
+
+
 def as_node(value) -> Node:
     """A node for a Python number; a node stays as it is."""
     if isinstance(value, Outputs):
         raise TypeError(f"{len(value)} outputs are not one tensor")
+    if isinstance(value, Size | Ratio):
+        return value.node
     return value if isinstance(value, Node) else intern(OPS["constant"], (), {"value": value})
 
 

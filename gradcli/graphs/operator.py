@@ -12,7 +12,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError, Span
-from .node import OPS, Node, as_node, intern
+from .node import OPS, Node, Ratio, Size, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
@@ -352,7 +352,9 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """Lists as tuples, so that attributes never change."""
+    """Lists as tuples, so that attributes never change; numbers without where they come from."""
+    if isinstance(value, Size | Ratio):
+        return int(value) if isinstance(value, Size) else float(value)
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
 
 

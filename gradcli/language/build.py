@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, Operator, Outputs, as_node
+from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
+from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
 from ..operators import lookup
@@ -61,7 +62,8 @@ class Builder:
 
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
-    `onehot` fills, in a seed.
+    `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
+    where they meet a tensor, and elsewhere found in `computed`.
     """
 
     def __init__(
@@ -73,7 +75,9 @@ class Builder:
         limits: Limits,
         draws: Any = None,
         seed_shape: tuple[int, ...] | None = None,
+        sizes: bool = False,
     ):
+        self.sizes, self.computed = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
@@ -174,7 +178,7 @@ class Builder:
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
         if isinstance(value, int) and not isinstance(value, bool):
-            return value
+            return int(value)
         raise GradcliError("index", f"an index must be a whole number, not {value!r}")
 
     def _BinOp(self, e: ast.BinOp) -> Any:
@@ -201,7 +205,8 @@ class Builder:
             return left + right
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
-        return self._fold(compute, left, right)
+        value = self._fold(compute, left, right)
+        return self._computed(value, name, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
@@ -233,7 +238,29 @@ class Builder:
             return value if name is None else self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{in_words(value)} has no opposite")
-        return compute(value)
+        return self._computed(compute(value), name, value)
+
+    def _computed(self, value: Any, name: str | None, *operands: Any) -> Any:
+        """The number that the operator `name` makes of some, with its graph if one has its own."""
+        known = any(isinstance(x, Size | Ratio) for x in operands)
+        if name is None or not known or not is_number(value) or isinstance(value, bool):
+            return value
+        value = _with_graph(value, OPS[name](*operands))
+        self.computed.setdefault(value, value.node)
+        return value
+
+    def shape(self, node: Node) -> tuple[int, ...]:
+        """The sizes of a tensor."""
+        return tuple(self.size(node, d) for d in range(node.ndim)) if self.sizes else node.shape
+
+    def size(self, node: Node, *dim: int) -> int:
+        """The number of elements along some dimensions; along all where none are given."""
+        dim = dim or tuple(range(node.ndim))
+        count = numel([node.shape[d] for d in dim])
+        if not self.sizes or not dim:
+            return count
+        named = node if node.op.name == "input" else OPS["ones"](size=node.shape)
+        return _with_graph(count, OPS["size"](named, dim=dim))
 
     def _Compare(self, e: ast.Compare) -> Any:
         if len(e.ops) > 1:
@@ -267,7 +294,7 @@ class Builder:
         if e.attr in ATTRIBUTES:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):
-            return node.shape if e.attr == "shape" else node.ndim
+            return self.shape(node) if e.attr == "shape" else node.ndim
         if e.attr == "data":
             return self.node(OPS["detach"], (node,), e)
         raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
@@ -400,3 +427,9 @@ class Builder:
                     said = f"a tensor of shape {node.shape}"
                     self.limits.check_shape(node.numel, said, self.source.span(e))
         return value
+
+
+def _with_graph(value: float, node: Node) -> Any:
+    made: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
+    made.node = node
+    return made

@@ -9,6 +9,7 @@ import re
 from ..errors import GradcliError
 from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
+from ..lazy import np
 from .infer import Trial, in_general
 from .problem import Posing, Problem, different_sides
 from .values import Reader
@@ -30,18 +31,28 @@ def in_general_sizes(problem: Problem) -> Problem | None:
         if different_sides(problem.roots):
             trial = _with_sides(trial)
         shapes = in_general(given, known, trial)
-        return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+        posing = _posing(problem, shapes, labels, sizes=True)
+        return posing.problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The same problem at these shapes. Raises GradcliError where it has no such sizes."""
-    labels = {i.name: i.value for i in problem.inputs.values() if i.node.dtype != "float"}
+    """The same problem at these shapes; labels are said again as often as it takes. Raises
+    GradcliError where it has no such sizes.
+    """
+    labels = {
+        i.name: np.resize(i.value, shapes.get(i.name, i.shape))
+        for i in problem.inputs.values()
+        if i.node.dtype != "float"
+    }
+    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
     return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
 
 
-def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
+def _posing(
+    problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
+) -> Posing:
     assume = {i.name: i.node.attrs["known"] for i in problem.inputs.values()}
     return Posing(
         problem.program,
@@ -53,6 +64,7 @@ def _posing(problem: Problem, shapes: dict[str, Shape], labels: dict) -> Posing:
         problem.limits.without("elements"),
         {name: words for name, words in assume.items() if words},
         None,
+        sizes,
     )
 
 

@@ -102,7 +102,7 @@ def _generalised(
         name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
-    sizes = _Sizes(new.values())
+    sizes = _Sizes(new.values(), products=True)
     _unify(symbolic, known, sizes, trial)
     shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
     trial(known | shapes)
@@ -208,14 +208,21 @@ def _further_primes() -> Iterator[int]:
 
 
 class _Sizes:
-    """What the stand-ins have turned out to be: another stand-in, or a size."""
+    """What the stand-ins have turned out to be: another stand-in, or a size; with `products`, a
+    product of others too.
+    """
 
-    def __init__(self, stand_ins: Iterable[int]):
+    def __init__(self, stand_ins: Iterable[int], products: bool = False):
         self.meaning: dict[int, int] = {p: p for p in stand_ins}
+        self.products = products
 
     def find(self, size: int) -> int:
         while self.meaning.get(size, size) != size:
             size = self.meaning[size]
+        if self.products and size not in self.meaning:
+            for p in self.meaning:
+                while size % p == 0 and self.find(p) != p:
+                    size = size // p * self.find(p)
         return size
 
     def of(self, shape: Shape) -> Shape:
@@ -232,7 +239,8 @@ class _Sizes:
             for left, right in ((a, b), (b, a)):
                 if left % p == 0 and right % (left // p) == 0 and right // (left // p) != p:
                     target = right // (left // p)
-                    if target in free or not any(target % q == 0 for q in free):
+                    divided = [q for q in free if target % q == 0]
+                    if target in free or not divided or (self.products and p not in divided):
                         self.meaning[p] = target
                         return True
         return False

@@ -80,13 +80,13 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
 
 
 def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
-    shape = as_node(args[0]).shape
+    shape = b.shape(as_node(args[0]))
     place = args[1] if len(args) > 1 else named.get("dim")
     return shape if place is None else b.item(shape, place, e)  # type: ignore[arg-type]
 
 
 def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    return as_node(args[0]).numel
+    return b.size(as_node(args[0]))
 
 
 def _dim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
@@ -98,7 +98,7 @@ def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
         return len(args[0])
     if not (isinstance(args[0], Node) and args[0].shape):
         raise GradcliError("arguments", f"{in_words(args[0])} has no length")
-    return args[0].shape[0]
+    return b.shape(args[0])[0]
 
 
 FUNCTIONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
@@ -74,6 +75,7 @@ class Problem(NamedTuple):
     as_written: bool = True  # not in terms of what operators are made of
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
+    computed: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
 
     @property
     def order(self) -> int:
@@ -156,8 +158,19 @@ class Posing:
     """The steps from what was given to a Problem."""
 
     def __init__(
-        self, program, names, shapes, arrays, grad, reader, limits, assume: Assumed, out_shape
+        self,
+        program,
+        names,
+        shapes,
+        arrays,
+        grad,
+        reader,
+        limits,
+        assume: Assumed,
+        out_shape,
+        sizes: bool = False,
     ):
+        self.sizes = sizes
         self.program, self.names, self.arrays = program, names, arrays
         self.reader: Reader = reader
         self.limits: Limits = limits
@@ -208,7 +221,16 @@ class Posing:
         }
         constants = {name: v for name, v in scope.items() if not isinstance(v, Node)}
         return Problem(
-            self.program, inputs, out, out_name, names, seed, chosen, self.limits, constants
+            self.program,
+            inputs,
+            out,
+            out_name,
+            names,
+            seed,
+            chosen,
+            self.limits,
+            constants,
+            computed=self._computed,
         )
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
@@ -265,12 +287,13 @@ class Posing:
             )
             for name in self.names
         }
-        how = self.program, tuple(nodes.values()), limits or self.limits, self.reader.random_seed
+        seed, limit = self.reader.random_seed, limits or self.limits
+        how = self.program, tuple(nodes.values()), limit, seed, self.sizes
         built = _built_without_values(*how) if limits is None else None
         if built is None:
             values = {nodes[name]: self._value(name) for name in self.arrays}
             built = _built(*how, values)
-        out, scope, self._indices, self._outputs = built
+        out, scope, self._indices, self._outputs, self._computed = built
         return nodes, out, scope
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
@@ -303,6 +326,7 @@ class Built(NamedTuple):
     scope: dict[str, Any]
     indices: list[Node]
     outputs: list[Node]
+    computed: dict[float, Node]
 
 
 def _built(
@@ -310,11 +334,12 @@ def _built(
     inputs: tuple[Node, ...],
     limits: Limits,
     random_seed: int,
+    sizes: bool,
     values: dict[Node, Any],
 ) -> Built:
     """The graph of a program; random numbers begin anew, so that it is the same each time."""
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
-    builder = Builder(program, nodes, values=values, limits=limits, draws=draws)
+    builder = Builder(program, nodes, values=values, limits=limits, draws=draws, sizes=sizes)
     out = builder.run()
     if isinstance(out, int | float):
         out = as_node(out)
@@ -325,16 +350,16 @@ def _built(
             span=program.source.span(program.statements[-1].value),
             hint="choose one of its outputs: [0], or .values",
         )
-    return Built(out, builder.scope, builder.indices, builder.outputs)
+    return Built(out, builder.scope, builder.indices, builder.outputs, builder.computed)
 
 
 @lru_cache(maxsize=16)
 def _built_without_values(
-    program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int
+    program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:
     """The graph of a program, remembered for other values; None where values decide on it."""
     try:
-        return _built(program, inputs, limits, random_seed, {})
+        return _built(program, inputs, limits, random_seed, sizes, {})
     except GradcliError:
         return None
 

@@ -21,14 +21,16 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
+Telling = Mapping[float, Node]  # what the program computes from sizes
 NO_MASKS = ("sub", "neg")  # what PyTorch refuses to do with a mask
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
-def formula(node: Node, names: Mapping[Node, Name], telling: bool = False) -> Tree:
+def formula(node: Node, names: Mapping[Node, Name], telling: Telling | None = None) -> Tree:
     """`node` in terms of the nodes that have names; of several of one shape the first lends it.
 
-    Where the sizes of the inputs are `telling`, each number that is one of them is written by name.
+    Where the sizes of the inputs are `telling`, each number that is one of them is written by name,
+    and so is what the program computes from them.
     """
     return Writer(names, telling).tree(node)
 
@@ -50,7 +52,7 @@ def idiom(function: Callable[["Writer", Node], Tree]) -> Callable[["Writer", Nod
 class Writer:
     """Trees of nodes, each made once."""
 
-    def __init__(self, names: Mapping[Node, Name], telling: bool = False):
+    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
         self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
@@ -151,10 +153,18 @@ class Writer:
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number."""
-        if not self.telling or not isfinite(value):
+        if self.telling is None or not isfinite(value):
             return Number(value, point)
-        found = told(int(value), self.shapes) if value == int(value) else None
+        found = self.told(value)
         return found or told_root(value, self.shapes) or Number(value, point)
+
+    def told(self, value: float) -> Tree | None:
+        """A number as the program computes it from sizes that tell; None for others."""
+        if self.telling is None:
+            return None
+        if value in self.telling:
+            return self.tree(self.telling[value])
+        return told(int(value), self.shapes) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
         """What stands in the brackets: by place as long as nothing is left out, then by name."""
@@ -210,7 +220,7 @@ class Writer:
         if isinstance(value, float):
             return self.number(value, point=isfinite(value))
         if isinstance(value, int):
-            return (told(value, self.shapes) if self.telling else None) or Number(value)
+            return self.told(value) or Number(value)
         return Verbatim(repr(value))
 
     def shape(self, shape: Shape) -> Tree:
@@ -224,7 +234,7 @@ class Writer:
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
-        return (told(size, self.shapes) if self.telling else None) or Number(size)
+        return self.told(size) or Number(size)
 
     def count(self, n: int) -> Tree:
         """A last size, or the number of elements of a name."""
@@ -313,7 +323,7 @@ def full(w: Writer, node: Node) -> Tree:
 @idiom
 def eye(w: Writer, node: Node) -> Tree:
     n, m = node.shape
-    own = node.span is not None and not w.telling
+    own = node.span is not None and w.telling is None
     sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
     return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
 
@@ -322,7 +332,7 @@ def eye(w: Writer, node: Node) -> Tree:
 def arange(w: Writer, node: Node) -> Tree:
     start, end, step = node.attrs.values()
     given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
-    if (node.span is None or w.telling) and given == [end]:
+    if (node.span is None or w.telling is not None) and given == [end]:
         return Call(w.library("arange"), (w.count(end),))
     return Call(w.library("arange"), tuple(map(w.plain, given)))
 
@@ -411,7 +421,7 @@ def expand(w: Writer, node: Node) -> Tree:
 @idiom
 def getitem(w: Writer, node: Node) -> Tree:
     index = node.attrs["index"]
-    if w.telling and not any(i is None or i is Ellipsis or is_array(i) for i in index):
+    if w.telling is not None and not any(i is None or i is Ellipsis or is_array(i) for i in index):
         index = tuple(map(_without_ends, index, node.parents[0].shape))
     return Subscript(w.operand(node, 0), index_text(index, lambda n: tree.text(w.plain(n))))
 
@@ -421,6 +431,8 @@ def _without_ends(item: Any, size: int) -> Any:
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start
+    if start is not None and NEAR < start < size <= start + NEAR:
+        start -= size
     stop = None if item.stop == size else item.stop
     if stop is not None and NEAR < stop < size <= stop + NEAR:
         stop -= size

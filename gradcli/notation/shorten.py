@@ -11,7 +11,7 @@ from typing import Any
 
 from ..graphs import Node, intern, walk
 from . import tree
-from .formula import IDIOMS, TOO_LONG, Writer
+from .formula import IDIOMS, TOO_LONG, Telling, Writer
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
 from .simplify import LARGE, Rewriter, merged, stripped
@@ -32,11 +32,11 @@ def shortest(
     node: Node,
     names: Mapping[Node, Name],
     program: Collection[Node] = (),
-    telling: bool = False,
+    telling: Telling | None = None,
 ) -> Node:
     """An equal node whose formula is the shortest that was found, in terms of `names`.
 
-    `program` are nodes that the user wrote; whether sizes are `telling` is as in `formula`.
+    `program` are nodes that the user wrote; `telling` is as in `formula`.
     """
     familiar = {stripped(n, {}) for n in program}
     found = []
@@ -56,7 +56,12 @@ class Length:
     user's own program, `familiar`, is taken as it is.
     """
 
-    def __init__(self, names: Mapping[Node, Name], familiar: Collection[Node], telling: bool):
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        familiar: Collection[Node],
+        telling: Telling | None,
+    ):
         self.writer, self.names, self.familiar = Writer(names, telling), names, familiar
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
@@ -104,7 +109,7 @@ def _own(part: tree.Tree) -> float:
 class Search:
     """One search for a short formula, with some names."""
 
-    def __init__(self, names: Names, familiar: Collection[Node], telling: bool):
+    def __init__(self, names: Names, familiar: Collection[Node], telling: Telling | None):
         self.names = names
         self.normal = Rewriter(NORMALISING)
         own = {*familiar, *(names.hide(n) for n in familiar)}

@@ -8,6 +8,7 @@ from .tree import Attribute, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
+LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
 
 
 def told(size: int, shapes: Shapes) -> Tree | None:
@@ -15,12 +16,12 @@ def told(size: int, shapes: Shapes) -> Tree | None:
 
     Sums of two and products are recognised.
     """
-    if size < TELLING[0]:
+    if size < LEAST:
         return None
     found = _single(size, shapes)
     if found is not None:
         return found
-    for part in {n for shape in shapes for n in shape if n in TELLING}:
+    for part in _parts(shapes):
         other = _single(size - part, shapes)
         if other is not None:
             first, second = _single(part, shapes), other
@@ -46,10 +47,16 @@ def told_root(value: float, shapes: Shapes) -> Tree | None:
     return None
 
 
+def _parts(shapes: Shapes) -> list[int]:
+    """The sizes that tell, and after them those that follow from them, as that of an output."""
+    large = dict.fromkeys(n for shape in shapes for n in shape if n >= LEAST)
+    return sorted(large, key=lambda n: n not in TELLING)
+
+
 def _single(size: int, shapes: Shapes) -> Tree | None:
     """A dimension that has this size, of the first name that has one."""
-    for shape, name in shapes.items():
-        if size in shape and size in TELLING:
+    for shape, name in shapes.items() if size >= LEAST else ():
+        if size in shape:
             return dimension(name, shape.index(size))
     return None
 

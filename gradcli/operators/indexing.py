@@ -103,7 +103,7 @@ def _getitem(x, *, index):
 
 
 def index_text(index, size=str) -> str:
-    """An index as Python writes it, between brackets; `size` writes the ends of slices."""
+    """An index as Python writes it, between brackets; `size` writes the numbers."""
     return ", ".join(_item_text(item, size) for item in index)
 
 
@@ -113,6 +113,8 @@ def _item_text(item, size):
     if isinstance(item, slice):
         ends = ["" if end is None else size(end) for end in (item.start, item.stop)]
         return ":".join(ends) + ("" if item.step is None else f":{item.step}")
+    if isinstance(item, int) and not isinstance(item, bool):
+        return size(item)
     return str(list(item)) if isinstance(item, tuple) else str(item)
 
 

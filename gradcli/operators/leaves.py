@@ -2,7 +2,7 @@
 
 from ..graphs import OPS, Node, as_node
 from ..graphs.operator import REQUIRED
-from ..graphs.shapes import numel
+from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from .families import none_at_all, operator, shorthand
 
@@ -153,6 +153,11 @@ def linspace(g, y, *, start, end, steps):
 def size(g, y, x, *, dim):
     """How many elements there are along the dimensions `dim`; it depends on no element."""
     return None
+
+
+def size_of(shape: Shape, dim: tuple[int, ...]) -> Node:
+    """How many elements there are along some dimensions of a shape."""
+    return size(ones(size=shape), dim=dim)
 
 
 @operator(

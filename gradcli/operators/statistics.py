@@ -109,17 +109,20 @@ def _deviations(x, weights=None):
     """A row for each variable, less its mean."""
     rows = x if x.ndim == 2 else x.reshape(shape=(1, -1))
     if weights is None:
-        return rows - (rows.sum(dim=1) / rows.shape[1]).unsqueeze(dim=1)
+        return rows - (rows.sum(dim=1) / size(rows, dim=(1,))).unsqueeze(dim=1)
     return rows - ((rows * weights).sum(dim=1) / weights.sum()).unsqueeze(dim=1)
 
 
 def _freedom(x, correction):
-    count = x.shape[-1] if x.ndim else 1
-    return float(count - correction if count > correction else 0)
+    """How many observations, less the correction; None where that leaves none."""
+    if (x.shape[-1] if x.ndim else 1) <= correction:
+        return None
+    count = size(x, dim=(-1,)) if x.ndim else 1
+    return count - correction if correction else count
 
 
 def _through_deviations(g, y, x, fweights, aweights, *, correction):
-    if fweights is not None or aweights is not None or not _freedom(x, correction):
+    if fweights is not None or aweights is not None or _freedom(x, correction) is None:
         return NotImplemented
     away = _deviations(x)
     square = g.reshape(shape=(away.shape[0],) * 2)
@@ -150,7 +153,8 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
             shapes.require_equal(weights.shape or (1,), (count,), message)
     if fweights is None and aweights is None:
         away = _deviations(x)
-        return (away @ away.mT / _freedom(x, correction)).squeeze()
+        freedom = _freedom(x, correction)
+        return (away @ away.mT / (0.0 if freedom is None else freedom)).squeeze()
     weights = aweights if fweights is None else fweights.double()
     if aweights is not None and fweights is not None:
         weights = weights * aweights
@@ -224,8 +228,8 @@ def _at_ranks(rows, ranks, interpolation):
 
 def _ranks(rows, q):
     """Where nan is among the elements, the rank of nan, which is the last."""
-    last = rows.shape[-1] - 1
-    return where(rows.ne(rows).sum(dim=-1, keepdim=True) > 0, float(last), q * last)
+    last = size(rows, dim=(-1,)) - 1
+    return where(rows.ne(rows).sum(dim=-1, keepdim=True) > 0, last, q * last)
 
 
 def _ranks_of_known(rows, q):

@@ -6,22 +6,21 @@ from ..explanation.analysis import Analysis
 from ..explanation.blocks import Line
 from ..explanation.claims.readings import with_vectors
 from ..explanation.data import Data
-from ..explanation.wording import Wording, role_of, shape_text
+from ..explanation.wording import role_of, shape_text
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
 
 
-def render_formulas(analysis: Analysis, format: str, environment: Environment) -> str:
+def render_formulas(data: Data, format: str, environment: Environment) -> str:
     """The formula of each gradient: alone for one input, after its name for several.
 
     They are never wrapped. JSON is an object by name of the input.
     """
     if format == "json":
-        data = Data(analysis)
-        found = {x.name: data.formula(x) for x in analysis.problem.wrt}
+        found = {x.name: data.formula(x) for x in data.p.wrt}
         return json.dumps(found, ensure_ascii=False)
-    lines = _lines(analysis)
+    lines = _lines(data)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 
@@ -45,8 +44,8 @@ def assumption(a: Analysis) -> str | None:
     return None
 
 
-def _lines(a: Analysis) -> list[Line]:
-    w, several = Wording(a), len(a.problem.wrt) > 1
+def _lines(data: Data) -> list[Line]:
+    a, w, several = data.a, data.w, len(data.p.wrt) > 1
     found: list[Line] = []
     for x in a.problem.wrt:
         name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()

@@ -15,6 +15,8 @@ from ...language.program import Program, read_program
 from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
+from ..formulas import Trial as Elsewhere
+from ..formulas import elsewhere, fails
 from ..wording import listed
 from . import edits, factors
 from .points import Point, Points
@@ -68,12 +70,25 @@ class Search:
         return next((found for way in ways if (found := way()) is not None), None)
 
     def _verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points; None for other texts."""
+        """The program of a text that is right at all points, and at other sizes where the claim has
+        sizes by name; None for other texts.
+        """
         try:
             program = read_program(text, self.problem.limits, ORIGIN)
         except GradcliError:
             return None
-        return program if holds(program, self.claim.name, self.points.tried) else None
+        if not holds(program, self.claim.name, self.points.tried):
+            return None
+        named = ".shape" in self.claim.text or ".numel()" in self.claim.text
+        others = self._elsewhere if named else []
+        return None if any(fails(t, text, self.claim.name) for t in others) else program
+
+    @cached_property
+    def _elsewhere(self) -> list[Elsewhere]:
+        """Sizes beside that of the points, where these have one."""
+        if self.points.sizes_vary or self.claim.name not in self.problem.inputs:
+            return []
+        return [*elsewhere(self.problem, None)]
 
     def _if_right(self, text: str, why: str) -> Mend | None:
         return Mend(text, why) if self._verified(text) else None

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ...graphs import Node, walk
+from ...graphs.shapes import text
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
@@ -25,7 +26,34 @@ def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
-    return [*_seed_notes(a), *_integers(a), *_unused(a), *_fixed(a), *_kinks(a, w), *_not_finite(a)]
+    return [
+        *_seed_notes(a),
+        *_integers(a),
+        *_unused(a),
+        *_fixed(a),
+        *_kinks(a, w),
+        *_not_finite(a),
+        *sizes(w),
+    ]
+
+
+def as_data(found: Collection[tuple[str, str]]) -> list[dict[str, str]]:
+    """Notes as JSON has them."""
+    return [{"code": code, "message": message} for code, message in found]
+
+
+def sizes(w: Wording) -> list[tuple[str, str]]:
+    """Formulas that do not hold for any sizes."""
+    inputs = w.problem.inputs
+    given = listed([f"{x.name} of shape {text(x.shape)}" for x in inputs.values()])
+    return [
+        (
+            "these-sizes",
+            f"the formula of {w.gradient_name(inputs[name])} is right for {given}; at other sizes "
+            "it is not.",
+        )
+        for name in w.only_here
+    ]
 
 
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """What broadcasting does by itself, and sums over what was broadcast."""
 
 from ...graphs import OPS, Node, as_node
-from ...graphs.shapes import Shape, axes, axis
+from ...graphs.shapes import axes, axis
+from ...operators.leaves import size_of
 from ...operators.shaping import summed_axes
 from .registry import rule
 
@@ -107,11 +108,6 @@ def sum_beside_a_new_dimension(node: Node) -> Node | None:
     rest = tuple(d - (d > place) for d in over if d != place)
     out = x.sum(dim=rest) if rest else x
     return out if place in over else out.unsqueeze(dim=place - sum(d < place for d in over))
-
-
-def size_of(shape: Shape, dim: tuple[int, ...]) -> Node:
-    """How many elements there are along some dimensions of a shape."""
-    return OPS["size"](OPS["ones"](size=shape), dim=dim)
 
 
 @rule("where")

@@ -107,7 +107,7 @@ def _quotients(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | No
 
 
 def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
-    """sqrt(x) ** 2 = x; x / sqrt(x) = sqrt(x); x ** 0.5 = sqrt(x)."""
+    """sqrt(x) ** 2 = x; x / sqrt(x) = sqrt(x); x ** 0.5 = sqrt(x), but for sizes."""
     for f, e in factors.items():
         if f.op.name == "sqrt":
             x = f.parents[0]
@@ -116,7 +116,7 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
                 return _moved(factors, {f: -2 * half, x: half})
             if factors.get(x, 0) * e < 0:
                 return _moved(factors, {f: 2 if e < 0 else -2, x: -1 if e < 0 else 1})
-        if e in (0.5, -0.5):
+        if e in (0.5, -0.5) and f.dtype == "float":
             return _moved(factors, {f.sqrt(): 1 if e > 0 else -1}) | {f: Fraction(0)}
     return None
 
@@ -308,6 +308,6 @@ def of_a_number(node: Node) -> Node | None:
 
 @normal("pow")
 def square_root(node: Node) -> Node | None:
-    """x ** 0.5 = sqrt(x)."""
+    """x ** 0.5 = sqrt(x), but for sizes: PyTorch has no sqrt of a Python number."""
     x, e = node.parents
-    return x.sqrt() if constant_value(e) == 0.5 else None
+    return x.sqrt() if constant_value(e) == 0.5 and x.dtype == "float" else None

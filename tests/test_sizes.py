@@ -1,0 +1,94 @@
+"""Formulas hold for every size, and where one does not, that is said."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from console import gradcli as run
+
+import gradcli
+
+COMPUTED = [  # program, shapes, formula: by hand
+    ("((x - x.mean())**2).sum() / (x.shape[0] - 1)", "x=5", "2 * (x - x.mean()) / (x.numel() - 1)"),
+    ("X.T @ X / (X.shape[0] - 1)", "X=3x4", "X @ (g + g.T) / (X.shape[0] - 1)"),
+    ("n = X.shape[0]; X.T @ X / (n - 1)", "X=3x4", "X @ (g + g.T) / (X.shape[0] - 1)"),
+    ("x ** x.shape[0]", "x=3", "x.numel() * g * x ** (x.numel() - 1)"),
+    ("x * x.shape[0] ** 2", "x=3", "g * x.numel() ** 2"),
+    ("x * len(x)", "x=3", "x.numel() * g"),
+    ("x / (1 - x.size(0))", "x=3", "g / (1 - x.numel())"),
+    ("x * -x.shape[0]", "x=3", "-x.numel() * g"),
+    ("x * arange(1, x.shape[0] + 1)", "x=3", "g * arange(1, x.numel() + 1)"),
+    ("x[x.shape[0] // 2]", "x=5", "eye(x.shape[0])[x.numel() // 2]"),
+    ("q @ k.T / q.shape[-1] ** 0.5", "q=3x5,k=4x5", "g @ k / q.shape[1] ** 0.5"),
+    ("x.var(0) * (len(x) - 1) / len(x)", "x=3x4", "2 * g * (x - x.mean(dim=0)) / x.shape[0]"),
+    ("x.flatten() @ w", "x=3x4,w=12", "w.reshape(x.shape)"),
+    ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "shapes", "expected"), COMPUTED)
+def test_what_a_program_computes_with_sizes(program, shapes, expected):
+    given = _shapes(shapes)
+    found = gradcli.formula(program, shapes=given, wrt=[next(iter(given))])
+    assert found == expected
+
+
+def _shapes(text):
+    pairs = (item.split("=") for item in text.split(","))
+    return {name: tuple(map(int, shape.split("x"))) for name, shape in pairs}
+
+
+ANY = [("cov(X)", {"X": (3, 5)}), ("corrcoef(X)", {"X": (3, 5)}), ("quantile(x, 0.3)", {"x": (5,)})]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("program", "shapes"), ANY)
+def test_operators_that_compute_with_sizes(program, shapes):
+    """The formula found at some sizes has the gradient of PyTorch at others."""
+    torch = pytest.importorskip("torch")
+    ((name, shape),) = shapes.items()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = gradcli.formula(program, shapes=shapes)
+    x = np.random.default_rng(0).normal(size=tuple(n + 2 for n in shape))
+    t = torch.tensor(x, requires_grad=True)
+    out = getattr(torch, program.partition("(")[0])(t, *([0.3] if "0.3" in program else []))
+    g = np.random.default_rng(1).normal(size=tuple(out.shape)) if out.ndim else np.array(1.0)
+    out.backward(torch.tensor(g))
+    values = {name: x, "g": g}
+    *steps, last = written.split("; ")
+    whole = "; ".join([*steps, f"{last} + 0 * g.sum()"])
+    found = gradcli.explain(whole, values=values).output["value"]
+    np.testing.assert_allclose(found, t.grad.numpy(), rtol=1e-9, atol=1e-12)
+
+
+SAID = "the formula of x.grad is right for x of shape (3,); at other sizes it is not."
+
+
+def test_a_formula_for_one_size_says_so():
+    found = run("formula", "x.repeat_interleave(2)", "-s", "x=3")
+    assert (found.status, found.err) == (0, f"note: {SAID}\n")
+    with pytest.warns(UserWarning, match="at other sizes it is not"):
+        gradcli.formula("x.repeat_interleave(2)", shapes={"x": (3,)})
+    notes = gradcli.explain("x.repeat_interleave(2)", shapes={"x": (3,)}).notes
+    assert {"code": "these-sizes", "message": SAID} in notes
+    request = {"expr": "x.repeat_interleave(2)", "shapes": {"x": [3]}, "want": ["formula"]}
+    line = run("batch", "-", stdin=json.dumps(request) + "\n").out
+    assert json.loads(line)["notes"] == [{"code": "these-sizes", "message": SAID}]
+
+
+@pytest.mark.parametrize("program", ["logdet(X.T @ X)", "X @ X.T", "X.mean() / X.std()"])
+def test_a_formula_for_any_size_says_nothing(program):
+    found = run("formula", program, "-s", "X=5x2")
+    assert (found.status, found.err) == (0, "")
+
+
+def test_what_a_claim_is_told():
+    """cat gives each input its part of g; of the variance, n - 1 is not n where n is 3."""
+    found = run("check", "cat([x, y])", "--claim", "x = g", "-s", "x=2,y=3")
+    assert "x = g[:x.shape[0]]" in found.out
+    claim = "x = 3 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)"
+    found = run("check", "x.var(0)", "-s", "x=3x4", "--claim", claim)
+    assert "x = 2 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)" in found.out
+    assert "/ x.shape[0]" not in found.out
