@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..backends.numeric import Evaluator
-from ..errors import GradcliError
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
@@ -19,6 +18,8 @@ from .formulas import Trial, trials
 from .jacobian import jacobian_of
 from .trial_values import random_values
 from .wording import Wording
+
+Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
 SHORT = 8  # length of a formula for which no shorter one is looked for
@@ -69,12 +70,14 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
     return found._replace(name=name, formula=best.formula)
 
 
-def _best(w: Wording, x: Input, tried: "Tried") -> Structure | None:
+def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
     """Of what is read off at the sizes of `w` the shortest that holds where it is tried."""
     best: Structure | None = None
     least = 10**9
     for other in _readings(w, x):
-        if other.formula is None or other.blocks or not _holds(other, tried):
+        if other.formula is None or other.blocks:
+            continue
+        if not all(other.agrees(trial.array, matrix) for trial, matrix in tried):
             continue
         length = tree.size(other.formula)
         if length < least:
@@ -96,9 +99,6 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         )
 
 
-Tried = Sequence[tuple[Trial, Any]]
-
-
 def _tried(w: Wording, x: Input) -> Tried:
     """The problem at other sizes with its Jacobian there, a matrix."""
     found = []
@@ -108,15 +108,3 @@ def _tried(w: Wording, x: Input) -> Tried:
             made = jacobian_of(out, node, trial.evaluate)
             found.append((trial, made.reshape(out.numel, node.numel)))
     return found
-
-
-def _holds(s: Structure, tried: Tried) -> bool:
-    """Whether the formula of a structure has the numbers of each Jacobian."""
-    try:
-        with np.errstate(all="ignore"):
-            return all(
-                np.allclose(s.matrix(trial.array, matrix.shape), matrix, rtol=1e-6, atol=1e-9)
-                for trial, matrix in tried
-            )
-    except (LookupError, ValueError, GradcliError):
-        return False

@@ -8,6 +8,7 @@ that it contradicts.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..errors import GradcliError
 from ..graphs import Node
 from ..graphs.shapes import numel
 from ..lazy import np
@@ -60,6 +61,15 @@ class Structure(NamedTuple):
             out[k, :, k, :] = np.reshape(block, (rows, columns))
         return out.reshape(shape)
 
+    def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
+        """Whether the formula has the numbers of a matrix."""
+        try:
+            with np.errstate(all="ignore"):
+                found = self.matrix(arrays, matrix.shape)
+        except (LookupError, ValueError, GradcliError):
+            return False
+        return bool(np.allclose(found, matrix, rtol=1e-6, atol=1e-9))
+
 
 def jacobian_structure(
     out: Node,
@@ -95,7 +105,7 @@ def jacobian_structure(
     if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
         return _of_matrix(matrix, total)
     arrays = {k.text: values(n) for n, k in names.items()} if values is not None else {}
-    if formula is None or values is None or _equal(found, matrix, arrays):
+    if formula is None or values is None or found.agrees(arrays.get, matrix):
         return found
     return found._replace(formula=None, blocks=())
 
@@ -140,13 +150,3 @@ def _of_matrix(matrix: Any, total: int) -> Structure:
     return Structure(
         by_pattern(pattern, bool(np.isin(matrix, (0, 1)).all())), None, int(pattern.sum()), total
     )
-
-
-def _equal(found: Structure, matrix: Any, arrays: Mapping[str, Any]) -> bool:
-    """Whether the formula has the numbers of the matrix."""
-    try:
-        with np.errstate(all="ignore"):
-            shown = found.matrix(arrays.get, matrix.shape)
-    except (LookupError, ValueError):
-        return False
-    return bool(np.allclose(shown, matrix, rtol=1e-6, atol=1e-9, equal_nan=True))
