@@ -263,7 +263,7 @@ def _last_required(op: Operator) -> int:
 
 
 class OwnWriter(Writer):
-    """Formulas in gradcli's own names: what PyTorch says instead has their value, not their slopes."""
+    """Formulas in names of gradcli: what PyTorch says instead has their value, not their slope."""
 
     def said(self, node: Node) -> Node | None:
         return None

@@ -63,21 +63,27 @@ def inv(g, y, x, *, check):
     return -(y.mT @ g @ y.mT)
 
 
+def _for_each_matrix(scale, x):
+    """What belongs to a whole matrix, to be multiplied by its elements."""
+    return scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
+
+
 def _scaled_inverse(x, scale):
-    scale = scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
-    return scale * inv(x, check=False).mT
+    return _for_each_matrix(scale, x) * inv(x, check=False).mT
 
 
 @composite(
     value=_inverse_turned,
     torch=None,
     index=lambda lower, i, x, scale, *, lift: _scaled_inverse(x, scale),
+    said=lambda x, scale, *, lift: _scaled_inverse(x, scale),
     examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def inverse_turned(x, scale, *, lift=0.0):
     """scale * inv(x).mT, with a scale for each matrix; pivots that are 0 are lifted above it."""
-    return _scaled_inverse(x, scale)
+    turned = _scaled_inverse(x, scale)
+    return where(_for_each_matrix(scale, x).eq(0), 0, turned) if lift else turned
 
 
 def _pivots(x):
