@@ -16,9 +16,15 @@ def named(identities):
     return [pytest.param(i, id=f"{i} [{i.assume}]" if i.assume else str(i)) for i in identities]
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    return {id(i): judge(i) for i in ALL}
+JUDGED = {}
+
+
+def verdict_of(identity):
+    """What is found of an identity, once in a process: it takes long."""
+    key = id(identity)
+    if key not in JUDGED:
+        JUDGED[key] = judge(identity)
+    return JUDGED[key]
 
 
 def test_there_are_enough_identities():
@@ -33,13 +39,13 @@ def test_the_book_is_right(identity):
 
 
 @pytest.mark.parametrize("identity", named(ALL))
-def test_the_formula_is_right(identity, verdicts):
-    verdict = verdicts[id(identity)]
+def test_the_formula_is_right(identity):
+    verdict = verdict_of(identity)
     assert verdict.right, verdict.text()
 
 
-def test_formulas_are_no_longer_than_the_books(verdicts):
-    longer = [v.text() for v in verdicts.values() if v.longer]
+def test_formulas_are_no_longer_than_the_books():
+    longer = [v.text() for v in map(verdict_of, ALL) if v.longer]
     assert len(longer) <= MOST_LONGER * len(ALL), "\n".join(longer)
 
 
@@ -90,9 +96,9 @@ def test_autograd_agrees_with_the_book(identity, torch):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("identity", named(GRADIENTS))
-def test_formulas_are_python(identity, torch, verdicts):
+def test_formulas_are_python(identity, torch):
     """Under PyTorch's names, as they stand."""
-    found = verdicts[id(identity)].found
+    found = verdict_of(identity).found
     scope = dict(vars(torch.nn.functional))
     for module in (torch.special, torch.linalg, torch):
         scope |= {k: v for k, v in vars(module).items() if not k.startswith("_")}
