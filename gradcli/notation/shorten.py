@@ -193,6 +193,6 @@ class Search:
                     yield new
                     yield self.normal(new)
         said = self.length.writer.said(n)
-        if said is not None and said.dtype == n.dtype:
+        if said is not None and (said.shape, said.dtype) == (n.shape, n.dtype):
             yield self.normal(said)
         yield from self.names.spoken(n, self.normal)

@@ -319,7 +319,7 @@ def erf(g, y, x):
     lambda x, *, approximate: _gelu(x, approximate),
     torch=F + "gelu",
     dtype="float",
-    settle=one_of(approximate=("none", "tanh")),
+    settle=lambda **attrs: _gelu_kind(**attrs),
     expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
 )
 def gelu(g, y, x, *, approximate="none"):
@@ -331,6 +331,13 @@ def gelu(g, y, x, *, approximate="none"):
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
     below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
     return g * (below + x * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))))
+
+
+def _gelu_kind(*, approximate):
+    """PyTorch's two words; JAX says True or False."""
+    in_jax = {True: "tanh", False: "none"}
+    known = one_of(approximate=tuple(in_jax.values()))
+    return known(approximate=in_jax.get(approximate, approximate))
 
 
 def _gelu(x, approximate):

@@ -81,8 +81,9 @@ def _around(item):
     """How much a slice leaves out before and after it, where that is the same for every size."""
     if not isinstance(item, slice) or item.step not in (None, 1):
         return None
-    before, after = item.start or 0, -(item.stop or 0)
-    return (before, after) if before >= 0 and after >= 0 else None
+    if (item.start or 0) < 0 or (item.stop is not None and item.stop >= 0):
+        return None
+    return item.start or 0, -(item.stop or 0)
 
 
 def _written(v, shape, d, item):
