@@ -12,6 +12,7 @@ from ..backends.numeric import Evaluator
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
+from ..notation.formula import TOO_LONG
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
 from .formulas import Trial, trials
@@ -73,16 +74,13 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
 def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
     """Of what is read off at the sizes of `w` the shortest that holds where it is tried."""
     best: Structure | None = None
-    least = 10**9
+    least = TOO_LONG + 1
     for other in _readings(w, x):
-        if other.formula is None or other.blocks:
+        if other.formula is None or other.blocks or tree.size(other.formula) >= least:
             continue
-        if not all(other.agrees(trial.array, matrix) for trial, matrix in tried):
-            continue
-        length = tree.size(other.formula)
-        if length < least:
-            best, least = other, length
-        if length <= SHORT:
+        if all(other.agrees(trial.array, matrix) for trial, matrix in tried):
+            best, least = other, tree.size(other.formula)
+        if least <= SHORT:
             break
     return best
 
