@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from console import gradcli as run
 
 import gradcli
 
@@ -50,3 +51,10 @@ def test_other_seeds():
     assert gradcli.grad("x * x", values=values, grad="2 * x").tolist() == [4.0, 16.0]
     with pytest.raises(gradcli.GradcliError, match="implicitly"):
         gradcli.grad("x * x", values=values)
+
+
+def test_what_was_asked_before_does_not_order_terms():
+    values = ("-v", "x=[1.,2.]", "-v", "A=[[1.,2.],[3.,4.]]")
+    for before in ("x @ A.T @ x", "x @ A @ x"):
+        run("hessian", before, "-s", "x=2,A=2x2")
+        assert "= A[i,j] + A[j,i]" in run("hessian", "x @ A @ x", *values, "-w", "x").out

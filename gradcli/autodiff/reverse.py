@@ -37,19 +37,24 @@ class Gradients(NamedTuple):
     steps: list[Step]
 
 
-def backward(out: Node, seed: Node, wrt: Collection[Node]) -> Gradients:
+def backward(
+    out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = ()
+) -> Gradients:
     """The gradient of <seed, out> by every node of `wrt`, in the shape of that node."""
-    return from_several({out: seed}, wrt)
+    return from_several({out: seed}, wrt, made)
 
 
-def from_several(seeds: Mapping[Node, Node], wrt: Collection[Node]) -> Gradients:
+def from_several(
+    seeds: Mapping[Node, Node], wrt: Collection[Node], made: Collection[Node] = ()
+) -> Gradients:
     """The same for several outputs, each with its seed, in one pass.
 
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
-    at a node from several sides is added in that order.
+    at a node from several sides is added in that order; `made` are nodes in the order in which a
+    program made them.
     """
     targets = set(wrt)
-    active = _active(walk(seeds), targets)
+    active = _active(walk([*made, *seeds]), targets)
     grads = dict(seeds)
     steps = []
     for node in reversed(active):

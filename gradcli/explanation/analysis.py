@@ -70,7 +70,8 @@ class Analysis:
 
     def _backward(self) -> Gradients:
         p = self.problem
-        return remembered_backward(p.out, p.seed.node, tuple(i.node for i in p.wrt))
+        wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
+        return remembered_backward(p.out, p.seed.node, wrt, made)
 
     def gradient(self, x: Input) -> Node | None:
         """The gradient of one input, as graph; None where the output does not depend on it."""

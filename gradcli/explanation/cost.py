@@ -1,6 +1,6 @@
 """What an answer costs, from shapes alone: operations, passes, memory."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ..autodiff.forward import transposed
@@ -111,9 +111,9 @@ def cost(a: Analysis) -> Cost:
     )
 
 
-def computed(out: Node) -> set[Node]:
-    """All that the forward pass computes: with the parts of what is computed, or differentiated,
-    through its meaning.
+def computed(out: Node) -> dict[Node, int]:
+    """All that the forward pass computes, numbered in order: with the parts of what is computed, or
+    differentiated, through its meaning.
     """
 
     def parts(node: Node) -> tuple[Node | None, ...]:
@@ -121,10 +121,12 @@ def computed(out: Node) -> set[Node]:
         through = op.expand is not None and (op.rule is None or op.value is None)
         return (*node.inputs, op.expanded(node)) if through else node.inputs
 
-    return set(walk([out], parts))
+    return {node: place for place, node in enumerate(walk([out], parts))}
 
 
-def _passes(roots: list[Node | None], varying: Collection[Node], there: Collection[Node]) -> Passes:
+def _passes(
+    roots: list[Node | None], varying: Collection[Node], there: Mapping[Node, int]
+) -> Passes:
     """FLOP of `roots` beside those of the forward pass; what depends on `varying` is computed anew
     in every pass.
     """
@@ -141,7 +143,7 @@ def _passes(roots: list[Node | None], varying: Collection[Node], there: Collecti
     return Passes(total(shared), total(each))
 
 
-def _saved(step: Step, there: Collection[Node]) -> Saved:
+def _saved(step: Step, there: Mapping[Node, int]) -> Saved:
     """What is kept for one operation: what its rule reads, unless it says otherwise."""
     node = step.node
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
@@ -152,7 +154,7 @@ def _saved(step: Step, there: Collection[Node]) -> Saved:
     return Saved(node, tuple(Read(n, _memory(n)) for n in nodes))
 
 
-def _read(step: Step, there: Collection[Node]) -> list[Node]:
+def _read(step: Step, there: Mapping[Node, int]) -> list[Node]:
     """The nodes of the forward pass that one operation reads on the way back."""
 
     def sources(node: Node) -> tuple[Node | None, ...]:
@@ -160,7 +162,7 @@ def _read(step: Step, there: Collection[Node]) -> list[Node]:
         return () if ends else node.inputs
 
     met = walk([c.sent for c in step.contributions], sources)
-    return [n for n in met if n in there and n is not step.received]
+    return sorted((n for n in met if n in there and n is not step.received), key=there.__getitem__)
 
 
 def _is_number(node: Node) -> bool:

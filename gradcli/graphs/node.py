@@ -48,8 +48,8 @@ class Node:
     """One value: an operator applied to other nodes.
 
     `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values.
-    `dtype` is "float", "int" or "bool". `serial` grows in order of construction, so sorting by
-    it is a topological order, and its reverse the order in which PyTorch goes backward.
+    `dtype` is "float", "int" or "bool". `serial` tells nodes apart; as equal requests give the same
+    node, it says nothing of their order in a program.
     """
 
     __slots__ = (
@@ -199,16 +199,20 @@ def as_node(value) -> Node:
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
-    """Every node that `roots` need, inputs first, in order of construction; without recursion."""
-    seen: set[Any] = {None}
-    stack = list(roots)
+    """Every node that `roots` need, inputs first, in the order in which they would be computed for
+    one root after the other; without recursion.
+    """
+    order: dict[Any, None] = {None: None}
+    stack = [*roots][::-1]
     while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack += sources(node)
-    seen.remove(None)
-    return sorted(seen, key=attrgetter("serial"))
+        node = stack[-1]
+        waiting = [n for n in sources(node) if n not in order] if node not in order else ()
+        if waiting:
+            stack += waiting[::-1]
+        else:
+            order.setdefault(stack.pop())
+    del order[None]
+    return list(order)
 
 
 class Outputs:

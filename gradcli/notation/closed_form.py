@@ -141,6 +141,7 @@ class _Terms:
     def __init__(self, sizes: dict[str, int], letters: tuple[str, ...]):
         self.sizes, self.letters = sizes, letters
         self.simplify = Simplifier(sizes, budget=BUDGET)
+        self.order: dict[Node, int] = {}  # of the nodes, as they are met
 
     def __call__(self, e: Expr) -> list[Term]:
         out: list[Term] = []
@@ -237,7 +238,7 @@ class _Terms:
             self._axes(free, fixed),
             tuple(sorted(names.values())),
             {
-                tuple(sorted(names.get(k, k) for k in letters)): _ordered_product(
+                tuple(sorted(names.get(k, k) for k in letters)): self._ordered_product(
                     [substituted(f, names, self.sizes) for f in group]
                 )
                 for letters, group in groups.items()
@@ -256,20 +257,22 @@ class _Terms:
         for e in (part for f in factors for part in inner(f) if isinstance(part, Element)):
             for k, place in enumerate(e.places):
                 if place in sums:
-                    standing[place].append((e.node.serial, k))
+                    standing[place].append((self._place(e.node), k))
         order = sorted(sums, key=lambda k: (self.sizes[k], sorted(standing[k])))
         names = {k: f"_{self.sizes[k]}.{place}" for place, k in enumerate(order)}
         self.sizes |= {new: self.sizes[k] for k, new in names.items()}
         return names
 
+    def _ordered_product(self, factors: list[Expr]) -> Expr:
+        """The product, equal where the factors are."""
 
-def _ordered_product(factors: list[Expr]) -> Expr:
-    """The product, equal where the factors are."""
+        def place(f: Expr) -> tuple[int, str]:
+            return (self._place(f.node), str(f.places)) if isinstance(f, Element) else (-1, str(f))
 
-    def place(f: Expr) -> tuple[int, str]:
-        return (f.node.serial, str(f.places)) if isinstance(f, Element) else (-1, str(f))
+        return product_of(sorted(factors, key=place))
 
-    return product_of(sorted(factors, key=place))
+    def _place(self, node: Node) -> int:
+        return self.order.setdefault(node, len(self.order))
 
 
 def _together(a: Term, b: Term) -> Term | None:

@@ -42,7 +42,7 @@ class Names:
 
     def settle(self, normal: Change) -> None:
         """Look up what the names stand for."""
-        for n in sorted(self.held, key=lambda n: n.serial):
+        for n in (n for n in walk(self.held) if n in self.atoms):
             others = {m: a for m, a in self.atoms.items() if m is not n}
             others = {} if self.opened else others
             atom = self.atoms[n]

@@ -1,13 +1,15 @@
 """Nodes with a name, as rules see them: inputs whose definition can be looked up."""
 
 from ...graphs import OPS, Node
+from ...graphs.signature import signature
 
 MARK = "\0"
 
 
 def atom_of(node: Node) -> Node:
     """What stands for a named node in a formula; two of one node are the same."""
-    return OPS["input"](name=f"{MARK}{node.serial}", shape=node.shape, dtype=node.dtype)
+    name = f"{MARK}{signature(node)}{node.serial}"
+    return OPS["input"](name=name, shape=node.shape, dtype=node.dtype)
 
 
 def definition(node: Node) -> Node | None:

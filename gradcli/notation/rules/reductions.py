@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, numel
+from ...graphs.signature import signature
 from .atoms import definition
 from .products import Product, build, constant_value, is_mask, product_of
 from .registry import normal, other
@@ -77,7 +78,7 @@ def in_order(node: Node) -> Node | None:
     found = product_of(x) if x.op.name == "mul" else None
     if found is None or found.coefficient == 0:
         return None
-    factors = dict(sorted(found.factors.items(), key=lambda item: item[0].serial))
+    factors = dict(sorted(found.factors.items(), key=lambda item: signature(item[0])))
     body = build(Product(found.coefficient, factors), x.shape)
     return None if body is x else node.op(body, **node.attrs)
 

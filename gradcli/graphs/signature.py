@@ -1,0 +1,25 @@
+"""A text for what a node computes: the same in every process, whatever was asked before."""
+
+from collections.abc import MutableMapping
+from hashlib import blake2b
+from weakref import WeakKeyDictionary
+
+from .node import Node, walk
+
+LENGTH = 8  # bytes
+
+_known: MutableMapping[Node | None, str] = WeakKeyDictionary()
+
+
+def signature(node: Node) -> str:
+    """An input's name; for what is computed a digest of the operator, attributes and inputs."""
+    for n in walk([node], lambda n: () if n in _known else n.inputs):
+        if n not in _known:
+            _known[n] = n.attrs["name"] if n.op.name == "input" else _digest(n)
+    return _known[node]
+
+
+def _digest(n: Node) -> str:
+    inputs = ["" if i is None else _known[i] for i in n.inputs]
+    text = "\n".join((n.op.name, repr(n.attrs), *inputs))
+    return blake2b(text.encode(), digest_size=LENGTH).hexdigest()
