@@ -7,6 +7,7 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from ..collection import uncollected
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, shapes, walk
 
@@ -44,6 +45,7 @@ def backward(
     return from_several({out: seed}, wrt, made)
 
 
+@uncollected()
 def from_several(
     seeds: Mapping[Node, Node], wrt: Collection[Node], made: Collection[Node] = ()
 ) -> Gradients:

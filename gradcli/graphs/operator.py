@@ -86,6 +86,9 @@ class Operator:
     symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
                 matrices that stay symmetric
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
+    masks       whether PyTorch takes masks as inputs: True, False, or "alone": not beside numbers
+    numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    square      whether a matrix that it takes is square as a rule, though it need not be
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -125,6 +128,9 @@ class Operator:
     fixed: Collection[str] = ()
     symmetric: Collection[str] = ()
     labels: Collection[str] = ()
+    masks: Any = True
+    numbers: bool = False
+    square: bool = False
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()

@@ -5,6 +5,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
+from ..collection import uncollected
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, as_node, walk
 from ..graphs.shapes import Shape, numel, text
@@ -19,7 +20,6 @@ from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
 
-OF_SQUARES = ("trace", "diag", "diagonal")  # PyTorch takes others too
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
 
@@ -115,6 +115,7 @@ class Problem(NamedTuple):
         return [self.out, *self.names.values(), *seed]
 
 
+@uncollected()
 def pose(
     expr: str,
     *,
@@ -366,7 +367,7 @@ def _built_without_values(
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of matrices that are square as a rule, where they are not."""
-    shapes = [i.shape for n in walk(roots) if n.op.name in OF_SQUARES for i in n.parents]
+    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 

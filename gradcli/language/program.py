@@ -110,7 +110,7 @@ def _too_deep(source: Source) -> GradcliError:
 
 def _check_characters(source: Source) -> None:
     """Refuse characters that cannot be seen, or that change how others are seen."""
-    if source.text.isprintable():
+    if source.text.replace("\n", "").isprintable():
         return
     for place, c in enumerate(source.text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):

@@ -22,7 +22,6 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
-NO_MASKS = ("sub", "neg")  # what PyTorch refuses to do with a mask
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
@@ -127,7 +126,7 @@ class Writer:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
         source = node.inputs[place]
         assert source is not None
-        if source.dtype == "bool" and node.op.name in NO_MASKS:
+        if source.dtype == "bool" and not node.op.masks:
             return Method(self.trees[source], "double")
         value = source.attrs.get("value")
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":

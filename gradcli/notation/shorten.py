@@ -21,7 +21,6 @@ HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
-OF_ONE_DTYPE = ("matmul", "outer", "einsum")  # PyTorch takes no mask beside numbers
 ROW, TURNED, FOREIGN = 1.25, 0.5, 12.0  # what counts beside names, numbers, operators and calls
 
 NORMALISING = merged(RULES, NORMAL)
@@ -79,7 +78,7 @@ class Length:
         own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
         foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
         foreign = foreign and self.writer.said(n) is None
-        mixed = n.op.name in OF_ONE_DTYPE and len({i.dtype for i in n.parents}) > 1
+        mixed = n.op.masks == "alone" and len({i.dtype for i in n.parents}) > 1
         alien = FOREIGN if foreign or mixed else 0
         return own + alien + sum(self.found[i] for i in n.parents)
 

@@ -18,8 +18,6 @@ from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
 FUNCTIONAL = "torch.nn.functional."
-# Other functions want tensors.
-TAKES_NUMBERS = {"where", "clamp", "scatter", "index_fill", "masked_fill", "fill"}
 
 
 def expression(node: Node, names: Mapping[Node, Name]) -> str:
@@ -58,7 +56,7 @@ class TorchWriter(Writer):
         """An input of a node; a number as a tensor where PyTorch takes no numbers."""
         written, source = super().operand(node, place), node.inputs[place]
         infix = node.op.spelling and node.op.family == "elementwise"
-        if source not in self.numbers or infix or node.op.name in TAKES_NUMBERS:
+        if source not in self.numbers or infix or node.op.numbers:
             return written
         value = source.attrs.get("value")
         if isinstance(value, float) or (value is not None and node.dtype == "float"):

@@ -14,7 +14,7 @@ def add(g, y, a, b):
     return g, g
 
 
-@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",))
+@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",), masks=False)
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
@@ -38,7 +38,7 @@ def div(g, y, a, b):
     return g / b, -g * (a / b) / b
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",))
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), masks=False)
 def neg(g, y, x):
     """Minus x."""
     return -g
@@ -185,6 +185,7 @@ def logical_not(g, y, x):
     lambda condition, a, b: np.where(condition, a, b),
     symbolic=elements.choice,
     labels=("condition",),
+    numbers=True,
     examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
     index=lambda lower, i, condition, a, b: lower.choice(
         lower.of(condition, i), lower.of(a, i), lower.of(b, i)
@@ -329,6 +330,7 @@ def _bound_hit(y, x, low, high):
     symbolic=elements.clipped,
     aliases=("clip",),
     method=True,
+    numbers=True,
     kink=_bound_hit,
     caveat="at a bound PyTorch lets the gradient through, as inside",
     index=lambda lower, i, x, min, max: lower.clamped(i, x, min, max),

@@ -139,6 +139,7 @@ def _without_repeats(term):
     shape=_einsum_shape,
     value=_einsum,
     order="equation operands",
+    masks="alone",
     index="einsum",
     examples=(
         ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),

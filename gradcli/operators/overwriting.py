@@ -119,6 +119,7 @@ def _write_strided(out, src, size, stride, offset):
 @composite(
     labels=("mask",),
     method=True,
+    numbers=True,
     examples=(("masked_fill(x, x > 0.5, v)", "x=2x3,v=()"), ("x.masked_fill(x < 0, 10)", "x=3")),
 )
 def masked_fill(input, mask, value):
@@ -160,6 +161,7 @@ def _as_number(s, value):
     value=lambda x, value: np.full_like(x, value),
     symbolic=lambda sp, x, value: np.full(x.shape, value[()], dtype=object),
     dtype="first",
+    numbers=True,
     index=lambda lower, i, x, value: lower.of(value, ()),
     examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
     flops=none_at_all,

@@ -100,6 +100,7 @@ def _scatter(x, index, src, *, dim):
     order="x dim index src",
     labels=("index",),
     method=True,
+    numbers=True,
     kink=_met_twice,
     caveat=WINS,
     examples=(

@@ -75,6 +75,7 @@ def index_copy(x, index, source, *, dim):
         where(_hit(x, index, dim), g, 0).sum(),
     ),
     order="x dim index value",
+    numbers=True,
     examples=(
         ("x.index_fill(0, tensor([2, 0]), v)", "x=3x2,v=()"),
         ("index_fill(x, 1, tensor([1]), 2.5)", "x=2x3"),
