@@ -58,11 +58,29 @@ def symbols(node) -> dict:
 
 def numbers(array, given) -> np.ndarray:
     """The elements of an array with numbers for the symbols of the inputs in `given`."""
-    values = {s: float(a[p]) for n, a in given.items() for p, s in symbols(n).items()}
-    plain = {s: sp.Symbol(f"s{k}", real=True) for k, s in enumerate(values)}
-    flat = [x.xreplace(plain) for x in array.reshape(-1)]
-    compute = sp.lambdify(list(plain.values()), flat, [{"round": round}, table(), "math"])
-    return np.array(compute(*values.values()), float).reshape(array.shape)
+    known = {s: float(a[p]) for n, a in given.items() for p, s in symbols(n).items()}
+    return np.array([number(e, known) for e in array.reshape(-1)], float).reshape(array.shape)
+
+
+def number(e, known: dict) -> float:
+    """The number that an expression stands for; `known` has those of its parts that were met."""
+    if e not in known:
+        if isinstance(e, sp.Piecewise):
+            known[e] = number(next(x for x, holds in e.args if number(holds, known)), known)
+        elif e.args:
+            known[e] = computed(e.func, len(e.args))(*(number(part, known) for part in e.args))
+        else:
+            known[e] = bool(e) if e.is_Boolean else int(e) if e.is_Integer else float(e)
+    return known[e]
+
+
+@cache
+def computed(function, arity: int):
+    """A function of SymPy, or one that it leaves as it is, of numbers."""
+    places = sp.symbols(f"s0:{arity}", real=True)
+    logical = issubclass(function, sp.logic.boolalg.BooleanFunction)
+    whole = function(*(map(sp.Symbol, map(str, places)) if logical else places), evaluate=False)
+    return sp.lambdify(places, whole, [{"round": round}, table(), "math"])
 
 
 @cache
