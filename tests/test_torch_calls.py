@@ -5,6 +5,8 @@ import pytest
 
 import gradcli
 from gradcli import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.language.problem import pose
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::UserWarning")]
@@ -28,10 +30,11 @@ def agrees(text, **values):
     sent = torch.autograd.grad(
         want, [tensors[n] for n in wrt], torch.tensor(seed), allow_unused=True
     )
-    found = gradcli.explain(text, values=values, grad=seed, wrt=wrt)
-    np.testing.assert_allclose(found.output["value"], want.detach().numpy(), 1e-12, 1e-13)
+    found = Analysis(pose(text, values=values, grad=seed, wrt=wrt))
+    out, grads = found.value(found.problem.out), found.grad_values()
+    np.testing.assert_allclose(out, want.detach().numpy(), 1e-12, 1e-13)
     for name, grad in zip(wrt, sent, strict=True):
-        have = found.grad[name] and found.grad[name]["value"]
+        have = grads[name]
         assert (have is None) == (grad is None), name
         if grad is not None:
             np.testing.assert_allclose(have, grad.numpy(), 1e-10, 1e-12, err_msg=name)

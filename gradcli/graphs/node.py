@@ -37,6 +37,7 @@ Binary = Callable[[Any, Any], "Node"]
 
 _interned: "dict[tuple, _Entry]" = {}
 _serials = count()
+_MADE = object()  # in a walk: all that the node below it on the stack needs is in order
 
 
 def _both(name: str) -> tuple[Binary, Binary]:
@@ -203,14 +204,17 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
     one root after the other; without recursion.
     """
     order: dict[Any, None] = {None: None}
-    stack = [*roots][::-1]
+    stack: list[Any] = [*roots][::-1]
     while stack:
-        node = stack[-1]
-        waiting = [n for n in sources(node) if n not in order] if node not in order else ()
-        if waiting:
-            stack += waiting[::-1]
-        else:
-            order.setdefault(stack.pop())
+        node = stack.pop()
+        if node is _MADE:
+            order[stack.pop()] = None
+        elif node not in order:
+            inner = sources(node)
+            if inner:
+                stack += (node, _MADE, *inner[::-1])
+            else:
+                order[node] = None
     del order[None]
     return list(order)
 
