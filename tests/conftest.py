@@ -1,6 +1,12 @@
 """Options of the test run, and what its tests share."""
 
+import os
+
 import pytest
+
+# One thread for each of pytest's processes: more only wait for one another.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 
 def pytest_addoption(parser):
