@@ -14,7 +14,12 @@ from identities import calculus, cookbook, elements, learning, matrices
 import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.hessian import Hessian
+from gradcli.explanation.structures import structure_of
+from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, as_node
+from gradcli.language.assumptions import read_assumptions
 from gradcli.language.build import Builder
 from gradcli.language.problem import pose
 from gradcli.language.program import read_program
@@ -66,10 +71,11 @@ def formula_of(identity, setting=0) -> str:
     given = {"shapes": identity.shapes(setting), "assume": identity.assume or None}
     if identity.kind == "gradient":
         return gradcli.formula(identity.expr, values=values, wrt=identity.wrt, **given)
-    given["shapes"] = {name: [*shape] for name, shape in given["shapes"].items()}
-    asked = {"expr": identity.expr, "want": [identity.kind], "wrt": [identity.wrt], **given}
-    (answer,) = gradcli.batch([asked])
-    return answer[identity.kind][identity.wrt]["formula"]
+    given["assume"] = read_assumptions(identity.assume) if identity.assume else None
+    a = Analysis(pose(identity.expr, wrt=[identity.wrt], **given))
+    (x,) = a.problem.wrt
+    a = a if identity.kind == "jacobian" else Hessian(a).gradient(x)
+    return structure_of(a, Wording(a), x).text
 
 
 class Setting(NamedTuple):
