@@ -79,6 +79,8 @@ class Operator:
     order       the order of its parameters in a call, where tensors and attributes mix; names in it
                 that are no parameters are further ways to give an attribute, for `settle`, or
                 `inplace`
+    older       orders of arguments that PyTorch has given up and still takes: numbers stand before
+                or between tensors, "input alpha other"
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
@@ -120,6 +122,7 @@ class Operator:
     aliases: Sequence[str] = ()
     attributes: Any = None
     order: Any = None
+    older: Sequence[str] = ()
     collect: str | None = None
     settle: Any = None
     fixed: Collection[str] = ()
@@ -172,7 +175,7 @@ class Operator:
         self, args: Sequence, named: dict[str, Any]
     ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
         """Arguments of a call, sorted into tensors and attributes."""
-        given = self._place(args)
+        given = in_older_order(args, self.older, self.inputs) or self._place(args)
         for key, value in named.items():
             name = self._parameter(key)
             if name in given:
@@ -342,6 +345,17 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     if variadic:
         tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def in_older_order(
+    args: Sequence, orders: Sequence[str], tensors: Collection[str]
+) -> dict[str, Any]:
+    """Arguments by name, in the first of `orders` that has tensors where they have; or none."""
+    given = [isinstance(a, Node) for a in args]
+    for names in map(str.split, orders):
+        if given == [name in tensors for name in names]:
+            return dict(zip(names, args, strict=True))
+    return {}
 
 
 def check_in_place(name: str, inplace: object) -> None:

@@ -20,10 +20,10 @@ from ..operators.leaves import Array
 from .calls import applied, call
 from .foreign import foreign
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import check_masks, go_together, in_words, is_number, unfit
+from .operands import MISUSES, check_masks, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
-from .vocabulary import CONSTANTS, function
+from .vocabulary import CONSTANTS, KINDS, function
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -51,8 +51,6 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
-# What Python raises where an argument is of a wrong kind, and no operator says so itself.
-MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 
@@ -295,9 +293,13 @@ class Builder:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):
             return self.shape(node) if e.attr == "shape" else node.ndim
+        if e.attr == "dtype":
+            return KINDS[node.dtype]
+        if e.attr == "device":
+            return "cpu"
         if e.attr == "data":
             return self.node(OPS["detach"], (node,), e)
-        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
+        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim", "dtype"])
 
     def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
         hint = (

@@ -1,15 +1,15 @@
-"""Functions that are no operators: tensors of numbers written out or drawn, and sizes."""
+"""Functions that are no operators: tensors of numbers written out or drawn."""
 
 import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from ..graphs import OPS, Node, Outputs, as_node
+from ..graphs import OPS, Node
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..operators.leaves import Array
-from .operands import in_words, is_number
+from .operands import is_number
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -79,36 +79,9 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
     return _draw(b, e, args, "randn")
 
 
-def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
-    shape = b.shape(as_node(args[0]))
-    place = args[1] if len(args) > 1 else named.get("dim")
-    return shape if place is None else b.item(shape, place, e)  # type: ignore[arg-type]
-
-
-def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    return b.size(as_node(args[0]))
-
-
-def _dim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    return as_node(args[0]).ndim
-
-
-def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    if isinstance(args[0], tuple | Outputs):
-        return len(args[0])
-    if not (isinstance(args[0], Node) and args[0].shape):
-        raise GradcliError("arguments", f"{in_words(args[0])} has no length")
-    return b.shape(args[0])[0]
-
-
-FUNCTIONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     **dict.fromkeys(ARRAY_MAKERS, tensor),
     "arange": _arange,
     "rand": _rand,
     "randn": _randn,
-    "size": _size,
-    "numel": _numel,
-    "nelement": _numel,
-    "dim": _dim,
-    "len": _len,
 }

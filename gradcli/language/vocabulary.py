@@ -50,6 +50,8 @@ CONSTANTS = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
+# The type that PyTorch's tensors of a kind have where nothing else is said.
+KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
