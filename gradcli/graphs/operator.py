@@ -263,10 +263,12 @@ class Operator:
     def _tensor(self, value, name: str) -> Node:
         if isinstance(value, Node | int | float):
             return as_node(value)
+        several = isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
+        said = "a list of tensors" if several else repr(value)
         raise GradcliError(
             "arguments",
-            f"{name} of {self.name}() must be a tensor or a number, not {value!r}",
-            hint=self.usage(),
+            f"{name} of {self.name}() must be a tensor or a number, not {said}",
+            hint=f"stack([a, b], 0) joins them; {self.usage()}" if several else self.usage(),
         )
 
     def infer(self, node: Node) -> None:

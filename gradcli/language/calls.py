@@ -81,6 +81,8 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     if path is not None:
         return path, []
     if not isinstance(e.func, ast.Attribute):
+        if isinstance(e.func, ast.Call):
+            b.visit(e.func)
         raise GradcliError("syntax", "only functions and methods can be called")
     base = b.visit(e.func.value)
     if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):

@@ -40,6 +40,12 @@ def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tup
     return shapes.broadcast(*((s,) if isinstance(s, int) else s for s in args))
 
 
+def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+    numbers = range(*map(b.whole, args))
+    b.limits.check("elements", len(numbers), "a list of numbers")
+    return tuple(numbers)
+
+
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
     """A fact of so many tensors and of nothing else."""
 
@@ -68,6 +74,7 @@ FACTS: dict[str, Fact] = {
     "dim": _dim,
     "len": _len,
     "is_tensor": lambda b, e, args, named: isinstance(args[0], Node),
+    "range": _range,
     "broadcast_shapes": _broadcast_shapes,
     **{name: _of_tensors(name, *entry) for name, entry in OF_TENSORS.items()},
 }

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError
 from ..graphs import OPS
-from ..graphs.shapes import TELLING, Conflict, Shape, text
+from ..graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..operators import lookup
 from .program import Program
 
@@ -24,6 +24,8 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
+FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
+PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
@@ -128,7 +130,7 @@ def _factors(e: ast.AST) -> list[ast.expr]:
         return [e.left, e.right]
     if isinstance(e, ast.Call):
         name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-        if lookup(name) is OPS["matmul"]:
+        if lookup(name) in (OPS["matmul"], OPS["mm"]):
             return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
     return []
 
@@ -237,12 +239,23 @@ class _Sizes:
         free = self.free()
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
-                if left % p == 0 and right % (left // p) == 0 and right // (left // p) != p:
-                    target = right // (left // p)
+                times = left // p
+                if times and left % p == 0 and right % times == 0 and right // times != p:
+                    target = right // times
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or (self.products and p not in divided):
                         self.meaning[p] = target
                         return True
+        return self._shifted(free, a, b)
+
+    def _shifted(self, free: list[int], a: int, b: int) -> bool:
+        """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
+        for p in reversed(free):
+            for left, right in ((a, b), (b, a)):
+                missing = p - left
+                if 0 < abs(missing) <= FEW and right + missing > 0:
+                    self.meaning[p] = right + missing
+                    return True
         return False
 
 
@@ -253,9 +266,14 @@ def _smallest(
     numberings: Iterator[tuple[int, ...]],
     trial: Trial,
 ) -> Inferred:
-    """The first numbers for the free sizes with which the program works; else the first error."""
+    """The first numbers for the free sizes with which the program works; else the first error.
+
+    An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
+    shape (1,), whose seed would be 1.
+    """
     free = sizes.free()
     error = GradcliError("shape", "there are no shapes that fit together")
+    passed: list[tuple[bool, Inferred]] = []
     for attempt, numbers in enumerate(numberings):
         chosen = dict(zip(free, numbers, strict=True))
         try:
@@ -264,8 +282,16 @@ def _smallest(
         except GradcliError as failed:
             error = error if attempt else failed
             continue
-        if seed is None or out == seed:
-            return Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        if seed is not None and out != seed:
+            continue
+        found = Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        if numel(out) > 1 or not out or any(0 in s for s in known.values()):
+            return found
+        passed.append((0 in out, found))
+        if len(passed) > PASSED_OVER:
+            break
+    if passed:
+        return min(passed, key=lambda entry: entry[0])[1]
     raise error
 
 

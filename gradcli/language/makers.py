@@ -10,13 +10,14 @@ from ..graphs.shapes import numel
 from ..lazy import np
 from ..operators.leaves import Array
 from .operands import is_number
+from .refusals import UNSET
 
 if TYPE_CHECKING:
     from .build import Builder
 
 ARRAY_MAKERS = (
-    *("tensor", "as_tensor", "array", "asarray"),
-    *("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"),
+    *("as_tensor", "array", "asarray", "LongTensor", "BoolTensor"),
+    *("Variable", "autograd.Variable", "Parameter"),
 )
 
 
@@ -39,6 +40,21 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     return b.counted(
         OPS["tensor"](data=Array(array, b.source.segment(e)), span=b.source.span(e)), e
     )
+
+
+def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """torch.tensor, whose answer is cut off from a tensor that it copies."""
+    made = tensor(b, e, args, named)
+    return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
+
+
+def _floats(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
+    if args and all(map(is_number, args)):
+        said = f"a tensor that is given its sizes alone {UNSET}"
+        raise GradcliError("unsupported", said, hint="write torch.zeros(2, 3) or randn(2, 3)")
+    made = tensor(b, e, args, named)
+    return made if made.dtype == "float" else b.node(OPS["double"], (made,), e)
 
 
 def _arange(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
@@ -81,6 +97,8 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
 
 MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     **dict.fromkeys(ARRAY_MAKERS, tensor),
+    **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor"), _floats),
+    "tensor": _copied,
     "arange": _arange,
     "rand": _rand,
     "randn": _randn,

@@ -132,9 +132,14 @@ def pose(
 
     `out_shape` is what the output's shape should be where inputs have none.
     """
-    shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
+    shapes, limits = dict(shapes or {}), limits or Limits()
     program = read_program(expr, limits)
+    asked, values = program.asked, values or {}
+    values = {k: v for k, v in asked.values if k not in shapes} | dict(values)
     names = free_names(program, (*shapes, *values))
+    unused = [k for k, _ in asked.values if k not in names]
+    values = {k: v for k, v in values.items() if k not in unused}
+    grad, wrt = asked.seed if grad is None else grad, wrt or [n for n in asked.wrt if n in names]
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}

@@ -19,6 +19,7 @@ UNDERIVED = "has no derivative in PyTorch: its backward says it is not implement
 UNSET = "holds what happened to be in memory"
 QUANTISED = "is for quantised tensors, whose numbers are stored in few bits"
 HARDWARE = "is written for one kind of hardware; the function it speeds up has a name of its own"
+DRAWN = "begins PyTorch's random numbers anew, as --random-seed does for those of float64"
 SETTING = "asks or sets how PyTorch works, which changes no gradient: leave it out"
 STORED = "is about how a tensor is kept in memory, which changes no gradient"
 TRANSFORM = "takes a function, not a tensor: write out what the function computes"
@@ -49,7 +50,8 @@ REFUSED = {
     QUANTISED: "dequantize int_repr qscheme empty_quantized choose_qparams_optimized "
     "fused_moving_avg_obs_fake_quant",
     HARDWARE: "to_mkldnn scaled_mm grouped_mm scaled_grouped_mm",
-    SETTING: "manual_seed seed initial_seed compile use_deterministic_algorithms is_grad_enabled "
+    DRAWN: "manual_seed",
+    SETTING: "seed initial_seed compile use_deterministic_algorithms is_grad_enabled "
     "is_inference promote_types result_type can_cast get_device",
     STORED: "storage untyped_storage storage_offset storage_type stride data_ptr const_data_ptr "
     "element_size dim_order is_contiguous is_pinned is_shared is_set_to resize resize_as",

@@ -17,7 +17,7 @@ from .matrix import bmm, matmul, mm, mv, outer
 
 
 def _added(beta, input, product):
-    if not shapes.fits(input.shape, product.shape):
+    if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
         raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
     return _unless_0(beta, input) + product
