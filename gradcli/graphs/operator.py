@@ -290,12 +290,13 @@ class Operator:
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
-                raise GradcliError(
-                    "arguments",
-                    f"{name} of {self.name}() must hold whole numbers or a mask, not "
-                    "floating-point numbers",
-                    hint="give its values with --value, or write it out: tensor([0, 2])",
-                )
+                said = f"{name} of {self.name}() holds whole numbers or a mask"
+                if i.op.name == "input":
+                    free = i.attrs["name"]
+                    hint = f"give its numbers: -v {free}=[...]; or write it out: tensor([0, 2])"
+                    raise GradcliError("needs-value", f"{said}, and {free} has no such value", hint=hint)
+                hint = "give its values with --value, or write it out: tensor([0, 2])"
+                raise GradcliError("arguments", f"{said}, not floating-point numbers", hint=hint)
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
