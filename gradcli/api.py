@@ -45,9 +45,10 @@ def _pose(
     limits: Limits | None = None,
     claims: Any = (),
     assume: Assumptions = None,
+    suppose: bool = False,
 ) -> Analysis:
     asked = _asked(expr, shapes, values, wrt, assume)
-    return Analysis(pose(grad=grad, limits=limits, **asked), claims=claims)
+    return Analysis(pose(grad=grad, limits=limits, suppose=suppose, **asked), claims=claims)
 
 
 def _asked(
@@ -182,7 +183,7 @@ def explain(
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume)
+    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume, suppose=order == 1)
     analyses = _orders(first, order, grads)
     if len(analyses) > 1:
         names = [a.problem.wrt[0].name for a in analyses]
@@ -373,7 +374,7 @@ def formula(
     from .explanation.data import Data
     from .explanation.sections.notes import sizes
 
-    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume)
+    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
     for _, message in sizes(data.w):
         warnings.warn(message, stacklevel=2)

@@ -172,7 +172,7 @@ MISTAKES = [
     (["x", "-w", "y"], "unused-option", None, "the inputs are x"),
     (["alpha * 2", "-w", "alhpa"], "unused-option", None, "did you mean alpha?"),
     (["x[x > 0]", "-s", "x=3"], "needs-value", "x > 0", "--value"),
-    (["x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
+    (["grad", "x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
     # what has no gradient
     (["x > 0", "-s", "x=3"], "not-differentiable", "x > 0", "does not require grad"),
     (["x.argmax()", "-s", "x=3"], None, None, ""),
@@ -437,7 +437,6 @@ def test_options_said_in_other_words(shell, python, json):
         (lambda: library.grad("x * 2"), "with grad=,"),
         (lambda: library.grad("x.exp().sum()"), 'values={"x": [...]}'),
         (lambda: library.jacobian("x[y]", shapes={"x": (2,)}), "values="),
-        (lambda: library.formula("x.sum().backward()"), "grad="),
     ],
 )
 def test_python_is_told_of_keywords(ask, cure):

@@ -16,6 +16,7 @@ from .node import OPS, Node, Ratio, Size, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
+MASKS = ("condition", "mask")  # what labels are called that are True and False
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
@@ -32,6 +33,14 @@ NUMPY = {
     "ddof": "correction",
     "unbiased": "correction",
 }
+
+
+class Unlabelled(GradcliError):
+    """Floats where labels stand: `node` holds them, and `kind` is what would stand there."""
+
+    def __init__(self, message: str, node: Node, kind: str, hint: str):
+        super().__init__("needs-value", message, hint=hint)
+        self.node, self.kind = node, kind
 
 
 class NoRule(NamedTuple):
@@ -290,13 +299,13 @@ class Operator:
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
-                said = f"{name} of {self.name}() holds whole numbers or a mask"
-                if i.op.name == "input":
-                    free = i.attrs["name"]
-                    hint = f"give its numbers: -v {free}=[...]; or write it out: tensor([0, 2])"
-                    raise GradcliError("needs-value", f"{said}, and {free} has no such value", hint=hint)
-                hint = "give its values with --value, or write it out: tensor([0, 2])"
-                raise GradcliError("arguments", f"{said}, not floating-point numbers", hint=hint)
+                free = i.attrs["name"] if i.op.name == "input" else None
+                said = f"{free or name} holds whole numbers or a mask in {self.name}()"
+                has = "it has no such value" if free else "here it holds floating-point numbers"
+                how = f"-v {free}=[...]" if free else "--value"
+                hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
+                kind = "bool" if name in MASKS else "int"
+                raise Unlabelled(f"{said}, and {has}", i, kind, hint)
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""

@@ -144,9 +144,10 @@ def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand) -> Any
         return tuple(_numbers_in(b, v, part, called) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
+        b.check_given(value, e)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
-    return b.index_array(value, e) if isinstance(value, Node) else value
+    return b.known_array(value, e) if isinstance(value, Node) else value
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:

@@ -55,15 +55,16 @@ def infer(
     unknown: Sequence[str],
     trial: Trial,
     seed_rank: int | None,
+    labels: Collection[str] = (),
 ) -> Inferred:
-    """Shapes for the inputs `unknown`, given those of `known`.
+    """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
 
     `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
     there is one. Raises the error of the most plausible attempt where none works.
     """
-    matrices = _operands_of_matmul(program)
+    likely = dict.fromkeys(_operands_of_matmul(program), 2) | dict.fromkeys(labels, 1)
     first_error: GradcliError | None = None
-    plausible = list(islice(_ranks(unknown, matrices, seed_rank), ATTEMPTS))
+    plausible = list(islice(_ranks(unknown, likely, seed_rank), ATTEMPTS))
     for numberings, ranks in product((_different, _equal), plausible):
         try:
             return _solve(dict(zip(unknown, ranks, strict=True)), known, trial, numberings)
@@ -136,18 +137,19 @@ def _factors(e: ast.AST) -> list[ast.expr]:
 
 
 def _ranks(
-    unknown: Sequence[str], matrices: set[str], seed_rank: int | None
+    unknown: Sequence[str], likely: dict[str, int], seed_rank: int | None
 ) -> Iterator[tuple[int, ...]]:
     """Numbers of dimensions to try: vectors, then the seed's, then one for all, then mixtures."""
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     tried = set()
     for rank in order:
-        ranks = tuple(2 if name in matrices else rank for name in unknown)
+        ranks = tuple(likely.get(name, rank) for name in unknown)
         if ranks not in tried:
             tried.add(ranks)
             yield ranks
     choices = [
-        sorted(order, key=lambda r: r != 2) if name in matrices else order for name in unknown[:6]
+        sorted(order, key=lambda r: r != likely[name]) if name in likely else order
+        for name in unknown[:6]
     ]
     for ranks in sorted(
         product(*choices),
