@@ -1,9 +1,11 @@
 """What `import gradcli` offers."""
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+from . import ways
 from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.assumptions import read_assumptions
@@ -13,7 +15,25 @@ from .limits import Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
+P = ParamSpec("P")
+T = TypeVar("T")
 Assumptions = Mapping[str, str | Collection[str]] | str | None
+
+
+def _in_keywords(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, whose errors speak of keywords where those of the command speak of options."""
+
+    @wraps(function)
+    def told(*args: P.args, **named: P.kwargs) -> T:
+        try:
+            return function(*args, **named)
+        except GradcliError as error:
+            error.message = ways.said(error.message, ways.PYTHON)
+            error.args = (error.message,)
+            error.hint = error.hint and ways.said(error.hint, ways.PYTHON)
+            raise
+
+    return told
 
 
 def _pose(
@@ -25,9 +45,10 @@ def _pose(
     limits: Limits | None = None,
     claims: Any = (),
     assume: Assumptions = None,
+    suppose: bool = False,
 ) -> Analysis:
     asked = _asked(expr, shapes, values, wrt, assume)
-    return Analysis(pose(grad=grad, limits=limits, **asked), claims=claims)
+    return Analysis(pose(grad=grad, limits=limits, suppose=suppose, **asked), claims=claims)
 
 
 def _asked(
@@ -103,6 +124,7 @@ class Explanation:
 
         self._analysis, self._data = analysis, Data(analysis)
 
+    @_in_keywords
     def __getattr__(self, name: str) -> Any:
         from .explanation.data import KEYS
 
@@ -111,6 +133,7 @@ class Explanation:
         value = self.__dict__[name] = self._data(name)
         return value
 
+    @_in_keywords
     def to(
         self,
         format: str = "plain",
@@ -139,6 +162,7 @@ class Explanation:
         return self.to("markdown")
 
 
+@_in_keywords
 def explain(
     expr: str,
     *,
@@ -159,7 +183,7 @@ def explain(
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume)
+    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume, suppose=order == 1)
     analyses = _orders(first, order, grads)
     if len(analyses) > 1:
         names = [a.problem.wrt[0].name for a in analyses]
@@ -170,6 +194,7 @@ def explain(
     return explanation
 
 
+@_in_keywords
 def grad(
     expr: str,
     *,
@@ -203,6 +228,7 @@ def _apart(found: Any, given: Iterable[Any]) -> Any:
     return found.copy() if shared else found
 
 
+@_in_keywords
 def jacobian(
     expr: str,
     *,
@@ -227,6 +253,7 @@ def jacobian(
     return _alone(found)
 
 
+@_in_keywords
 def hessian(
     expr: str,
     *,
@@ -254,6 +281,7 @@ def hessian(
     return alone if tangents else next(iter(alone.values()))
 
 
+@_in_keywords
 def jvp(
     expr: str,
     *,
@@ -273,6 +301,7 @@ def jvp(
     return array_of(found.a, found.node, found.p.out.shape)
 
 
+@_in_keywords
 def check(
     expr: str,
     *,
@@ -309,6 +338,7 @@ def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@_in_keywords
 def cost(
     expr: str,
     *,
@@ -324,6 +354,7 @@ def cost(
     return Data(_pose(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
 
 
+@_in_keywords
 def formula(
     expr: str,
     *,
@@ -343,7 +374,7 @@ def formula(
     from .explanation.data import Data
     from .explanation.sections.notes import sizes
 
-    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume)
+    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
     for _, message in sizes(data.w):
         warnings.warn(message, stacklevel=2)
@@ -351,6 +382,7 @@ def formula(
     return _alone(found)
 
 
+@_in_keywords
 def code(
     expr: str,
     target: str = "torch",
@@ -370,6 +402,7 @@ def code(
     return program(_pose(expr, shapes, values, grad, wrt), target)
 
 
+@_in_keywords
 def seed_for(
     expr: str,
     target: Values,
@@ -393,6 +426,7 @@ def seed_for(
     return SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)).data()
 
 
+@_in_keywords
 def graph(
     expr: str,
     *,

@@ -1,10 +1,10 @@
 """Requests as dicts, one JSON object each, and their answers."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from . import ways
 from .errors import GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
@@ -14,11 +14,6 @@ from .language.problem import Problem, pose
 from .limits import Limits
 
 FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
-OPTION = re.compile(r"(?<![\w-])(--?[a-z]+)\b(?: (\w+)=(\S+))?")
-FIELD_OF = {
-    "--grad": "grad", "-g": "grad", "--value": "values", "-v": "values", "--shape": "shapes",
-    "-s": "shapes", "--wrt": "wrt", "-w": "wrt",
-}  # fmt: skip
 WANTED = (
     "output",
     "grad",
@@ -53,28 +48,15 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
-        told: dict[str, Any] = {"code": error.code, "message": error.message}
+        told: dict[str, Any] = {
+            "code": error.code,
+            "message": ways.said(error.message, ways.JSON),
+        }
         if error.hint:
-            told["hint"] = OPTION.sub(_as_field, error.hint)
+            told["hint"] = ways.said(error.hint, ways.JSON)
         if error.span is not None:
             told["span"] = [error.span.start, error.span.end]
         return {"id": identity, "ok": False, "error": told}
-
-
-def _as_field(option: re.Match[str]) -> str:
-    """`"grad"` for --grad, and `"shapes": {"x": [2, 3]}` for -s x=2x3, in a hint."""
-    said, name, value = option.groups()
-    field = FIELD_OF.get(said)
-    if field is None:
-        return option[0]
-    if name is None:
-        return f'"{field}"'
-    return f'"{field}": {{"{name}": {_sizes(value) if field == "shapes" else value}}}'
-
-
-def _sizes(value: str) -> str:
-    """`[2, 3]` for 2x3."""
-    return f"[{value.replace('x', ', ')}]"
 
 
 def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from console import Result, gradcli
 
+import gradcli as library
+from gradcli import ways
 from gradcli.errors import CODES
 
 
@@ -84,7 +86,7 @@ MISTAKES = [
     (["torch.sparse.mm(x, y)"], "unsupported", "mm", "sparse tensors"),
     (["torch.autograd.grad(x)"], "unsupported", "grad", "--grad"),
     (["x.expand_copy(3)"], "unsupported", "expand_copy", "expand_copy is PyTorch's inner name"),
-    (["torch.segment_reduce(x)"], "unsupported", "segment_reduce", "no rule for"),
+    (["torch.from_file(x)"], "unsupported", "from_file", "no rule for"),
     (["x.bernoulli()"], "unsupported", "bernoulli", "draws random numbers"),
     (["x.relu_()"], "unsupported", "relu_", "in place"),
     (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),
@@ -170,7 +172,7 @@ MISTAKES = [
     (["x", "-w", "y"], "unused-option", None, "the inputs are x"),
     (["alpha * 2", "-w", "alhpa"], "unused-option", None, "did you mean alpha?"),
     (["x[x > 0]", "-s", "x=3"], "needs-value", "x > 0", "--value"),
-    (["x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
+    (["grad", "x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
     # what has no gradient
     (["x > 0", "-s", "x=3"], "not-differentiable", "x > 0", "does not require grad"),
     (["x.argmax()", "-s", "x=3"], None, None, ""),
@@ -408,3 +410,38 @@ def test_a_process_shows_one_message_and_no_traceback():
         )
         assert (done.returncode, done.stdout) == (2, "")
         assert "Traceback" not in done.stderr
+
+
+# ---- a cure in the words of whoever asked --------------------------------------------------------
+
+OPTIONS = [
+    ("give a seed with --grad, or", "give a seed with grad=, or", 'give a seed with "grad", or'),
+    ("choose -s x=2x5)", 'choose shapes={"x": (2, 5)})', 'choose "shapes": {"x": [2, 5]})'),
+    ("choose -s x=5, or", 'choose shapes={"x": (5,)}, or', 'choose "shapes": {"x": [5]}, or'),
+    ("give -v x=[...]; or", 'give values={"x": [...]}; or', 'give "values": {"x": [...]}; or'),
+    ("with --tangent", "with tangents=", "with --tangent"),
+    ("--limit nesting=200", "--limit nesting=200", "--limit nesting=200"),
+    ("x - s is x --s", "x - s is x --s", "x - s is x --s"),
+]
+
+
+@pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
+def test_options_said_in_other_words(shell, python, json):
+    assert ways.said(shell, ways.PYTHON) == python
+    assert ways.said(shell, ways.JSON) == json
+
+
+@pytest.mark.parametrize(
+    ("ask", "cure"),
+    [
+        (lambda: library.grad("x * 2"), "with grad=,"),
+        (lambda: library.grad("x.exp().sum()"), 'values={"x": [...]}'),
+        (lambda: library.jacobian("x[y]", shapes={"x": (2,)}), "values="),
+    ],
+)
+def test_python_is_told_of_keywords(ask, cure):
+    with pytest.raises(library.GradcliError) as caught:
+        ask()
+    assert cure in caught.value.hint
+    assert not ways.OPTION.search(caught.value.hint)
+    assert str(caught.value) == caught.value.message

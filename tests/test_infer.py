@@ -2,6 +2,7 @@
 
 import pytest
 
+import gradcli
 from gradcli.errors import GradcliError
 from gradcli.language.problem import pose
 
@@ -114,7 +115,7 @@ def test_no_two_assumed_sizes_are_equal():
         ("x.sum()", dict(grad=[1.0, 2.0, 3.0]), "seed-shape", "(3,)"),
         ("x.reshape(2, 3) + x.reshape(5)", {}, "shape", "elements"),
         ("x.reshape(2, 3).sum() + x.reshape(4).sum()", {}, "shape", "elements"),
-        ("cross_entropy(x, y)", {}, "arguments", "whole numbers"),
+        ("cross_entropy(x, y)", {}, "needs-value", "whole numbers"),
         ("det(x @ y)", dict(shapes={"x": (2, 3), "y": (3, 4)}), "shape", "square"),
     ],
 )
@@ -124,3 +125,59 @@ def test_impossible_shapes_are_refused_in_words(text, given, code, words):
     assert caught.value.code == code
     assert words in caught.value.message
     assert "20011" not in caught.value.message  # a stand-in is nobody's size
+
+
+# ---- sizes that are nearly known, and labels that nobody gave ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "size"),
+    [
+        ("c[:-2] * d", {"d": (5,)}, 7),
+        ("c[1:] - d", {"d": (5,)}, 6),
+        ("pad(c, (1, 2)) * d", {"d": (5,)}, 2),
+        ("c[:-2]", {}, 4),  # the smallest with which the answer has more than one element
+        ("c[2:] - c[:-2]", {}, 4),
+    ],
+)
+def test_sizes_that_differ_by_a_few(text, given, size):
+    assert pose(text, shapes=given).inputs["c"].shape == (size,)
+
+
+def test_a_seed_says_the_size_of_a_slice():
+    assert pose("c[3:]", grad=[1.0, 2.0]).inputs["c"].shape == (5,)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "formula"),
+    [  # by hand: softmax less one-hot rows, over their number; rows put where they came from
+        ("cross_entropy(x, t)", "x", "(softmax(x, dim=1) - eye(x.shape[1])[t]) / t.numel()"),
+        ("x[t]", "x", "zeros_like(x).index_add(0, t, g)"),
+        ("x[:, t]", "x", "zeros_like(x).index_add(1, t, g)"),
+        ("where(t, x, 0)", "x", "g * t"),
+        ("x.masked_fill(t, 0)", "x", "where(t, 0, g)"),
+    ],
+)
+def test_a_formula_needs_no_labels(text, name, formula):
+    found = gradcli.formula(text)
+    assert (found[name] if isinstance(found, dict) else found) == formula
+    told = gradcli.explain(text).inputs["t"]
+    assert told["assumed"]
+    assert told["value"] is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["one_hot(t) * x", "x[t] * one_hot(t).sum()", "x[t].sum() * nonzero(t).sum()"]
+)
+def test_labels_that_are_written_out_are_needed(text):
+    with pytest.raises(GradcliError) as caught:
+        gradcli.formula(text)
+    assert caught.value.code == "needs-value"
+
+
+@pytest.mark.parametrize("ask", [gradcli.grad, gradcli.jacobian, gradcli.check, gradcli.cost])
+def test_numbers_need_labels(ask):
+    with pytest.raises(GradcliError) as caught:
+        ask("cross_entropy(x, t)")
+    assert caught.value.code == "needs-value"
+    assert caught.value.hint.startswith('give its numbers with values={"t": [...]}')

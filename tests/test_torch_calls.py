@@ -418,8 +418,137 @@ def test_other_names(text):
     agrees(text, **{n: drawn(2, 3) for n in "ab" if n == "a" or " b" in text or "(b" in text})
 
 
-@pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "bincount", "empty_like"])
+@pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "empty_like"])
 def test_names_that_give_no_gradient_in_pytorch_say_so(name):
     error = refused(f"torch.{name}(a)", a=[1.0, 2.0])
     assert error.code == "unsupported"
     assert "in PyTorch" in error.message or "in memory" in error.message
+
+
+# ---- a dtype by place, and orders of arguments that PyTorch has given up ------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.softmax(x, 1, torch.float64)",
+        "x.log_softmax(-1, torch.double)",
+        "torch.special.softmax(x, 1, torch.float64)",
+        "F.softmax(x, 0, 3, torch.float64)",
+        "F.log_softmax(x, dim=1, _stacklevel=5)",
+        "F.softmin(x, 1, 3, torch.float64)",
+        "torch.norm(x, 2, 1, True, None, torch.float64)",
+        "x.norm(2, 1, True, torch.float64)",
+        "torch.add(x, 2, x * x)",
+        "x.sub(2.5, x * x)",
+        "torch.addcmul(x, 2, x, x)",
+        "x.addcdiv(2, x, x * x)",
+        "torch.addmm(2, x @ x.T, 3, x, x.T)",
+        "torch.addmm(2, x @ x.T, x, x.T)",
+        "(x @ x.T).addmm(2, 3, x, x.T)",
+        "(x @ x.T).addmm(2, x, x.T)",
+        "torch.addmv(2, x[:, 0], 3, x, x[0])",
+        "torch.addr(2, x, x[:, 0], x[0])",
+        "torch.baddbmm(2, y @ y.mT, 3, y, y.mT)",
+        "torch.addbmm(2, y[0] @ y[0].T, y, y.mT)",
+    ],
+)
+def test_orders_that_pytorch_takes(text):
+    values = {"x": drawn(2, 3), "y": drawn(2, 3, 4)}
+    agrees(text, **{name: v for name, v in values.items() if name in text.replace("exp", "")})
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 2), (2, 3, 2, 2)])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
+def test_dim_that_f_leaves_out(name, shape):
+    agrees(f"F.{name}(x)", x=drawn(*shape))
+
+
+def test_dim_that_torch_does_not_leave_out():
+    with pytest.raises(TypeError):
+        torch.softmax(torch.ones(2))
+    assert refused("torch.softmax(x)", x=[1.0, 2.0]).code == "arguments"
+
+
+@pytest.mark.parametrize("text", ["torch.softmax(x, 0, 5)", "x.sum(dtype=5)", "x.softmax(0, '5')"])
+def test_what_is_no_dtype_is_refused(text):
+    with pytest.raises(TypeError):
+        eval(text, {"torch": torch, "x": torch.ones(2)})
+    error = refused(text, x=[1.0, 2.0])
+    assert error.code == "arguments"
+    assert error.message.startswith("dtype is a type of numbers")
+
+
+# ---- segments ------------------------------------------------------------------------------------
+
+SEGMENTS = [
+    "lengths=tensor([2, 0, 3])",
+    "offsets=tensor([0, 2, 2, 5])",
+    "lengths=tensor([2, 0, 3]), initial=0.5",
+    "lengths=tensor([5]), initial=-2, axis=0",
+    "lengths=tensor([1, 1]), unsafe=True",
+]
+ROWS_OF_SEGMENTS = [
+    "lengths=tensor([[1, 3], [0, 4]]), axis=1",
+    "lengths=tensor([[1, 3], [0, 4]]), axis=-2, initial=1",
+    "offsets=tensor([[0, 1, 4], [0, 4, 4]]), axis=1",
+]
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min", "amax", "amin"])
+def test_segments(reduce):
+    ties = np.array([[1.0, 1.0], [1.0, 0.5], [2.0, 0.0], [0.0, 3.0], [np.nan, 0.0]])
+    for how in SEGMENTS:
+        agrees(f"torch.segment_reduce(x, '{reduce}', {how})", x=drawn(5, 3))
+        agrees(f"torch.segment_reduce(x, '{reduce}', {how})", x=ties)
+    for how in ROWS_OF_SEGMENTS:
+        agrees(f"torch.segment_reduce(x, '{reduce}', {how})", x=drawn(2, 4, 2))
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["lengths=tensor([2, 2])", "lengths=tensor([2, -2, 5])", "axis=0", "lengths=tensor([[5]])"],
+)
+def test_segments_that_pytorch_refuses(how):
+    text = f"torch.segment_reduce(x, 'sum', {how})"
+    with pytest.raises(RuntimeError):
+        eval(text, {"torch": torch, "tensor": torch.tensor, "x": torch.ones(5, 3)})
+    assert refused(text, x=np.ones((5, 3))).code in ("arguments", "shape")
+
+
+# ---- facts of a program, and numbers without a gradient ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.ndimension() * x",
+        "torch.is_floating_point(x) * x",
+        "(x.is_complex() + x.is_signed()) * x",
+        "x.is_same_size(x.T) * x + torch.is_tensor(x) * x",
+        "x.reshape(torch.broadcast_shapes((1, 3), (2, 1)))",
+        "x.to(x.dtype) * torch.ones(3, dtype=x.dtype, device=x.device)",
+        "x.to(x.device) + x.cpu().type(x.dtype)",
+        "x[0, 1].item() * x",
+        "torch.bitwise_and(x > 0.5, x < 1) * x",
+        "torch.bitwise_xor(x > 0.5, x < 1) * x + torch.bitwise_not(x > 1) * x * x",
+        "torch.histc(x, 4) * x[0, 0]",
+        "torch.histc(x, bins=3, min=0, max=1) * x[0]",
+        "torch.bincount(tensor([0, 2, 2])) * x",
+        "torch.bincount(tensor([0, 1]), minlength=3) * x",
+    ],
+)
+def test_facts_and_counts(text):
+    agrees(text, x=drawn(2, 3))
+
+
+def test_counts_with_weights_have_no_derivative():
+    weights = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="not implemented"):
+        torch.bincount(torch.tensor([0, 1]), weights).sum().backward()
+    assert refused("bincount(tensor([0, 1]), w)", w=[1.0, 2.0]).code == "unsupported"
+
+
+@pytest.mark.parametrize("text", ["numel()", "is_tensor()", "x.dim(1, 2, 3)[0]", "x.ndimension(2)"])
+def test_facts_of_wrong_arguments_are_errors(text):
+    assert refused(f"{text} * x", x=[1.0]).code in ("arguments", "index")

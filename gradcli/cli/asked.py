@@ -41,14 +41,15 @@ def _asked(streams: Streams, given: Given) -> dict[str, Any]:
     }
 
 
-def analysis_of(streams: Streams, given: Given) -> Any:
-    """The request of a command, understood."""
+def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
+    """The request of a command, understood; `suppose`: labels that nobody gave are made up."""
     from ..explanation.analysis import Analysis
     from ..language.problem import pose
 
     if given.dtype not in ("float64", "float32"):
         raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
-    problem = pose(grad=given.grad[0] if given.grad else None, **_asked(streams, given))
+    seed = given.grad[0] if given.grad else None
+    problem = pose(grad=seed, suppose=suppose, **_asked(streams, given))
     if given.expand:
         from ..autodiff.expansion import expanded
 
@@ -68,9 +69,9 @@ def _sections(given: Given) -> tuple[str, ...]:
     return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
 
 
-def analyses(streams: Streams, given: Given) -> list[Any]:
+def analyses(streams: Streams, given: Given, suppose: bool = False) -> list[Any]:
     """The analysis of what was asked, one for each input where the order is 2 or more."""
-    first = analysis_of(streams, given)
+    first = analysis_of(streams, given, suppose and given.order == 1)
     if given.order == 1:
         return [first]
     from ..explanation.derived import each_of_order
@@ -80,9 +81,9 @@ def analyses(streams: Streams, given: Given) -> list[Any]:
     return each_of_order(first, given.order, given.grad[1:], reader)
 
 
-def one_order(streams: Streams, given: Given) -> Any:
+def one_order(streams: Streams, given: Given, suppose: bool = False) -> Any:
     """The analysis of what was asked; of one input alone, where the order is 2 or more."""
-    found = analyses(streams, given)
+    found = analyses(streams, given, suppose)
     if len(found) > 1:
         names = [a.problem.wrt[0].name for a in found]
         said = f"--order {given.order} is explained for one input at a time"

@@ -101,7 +101,7 @@ def gradcli(version: Annotated[bool, VERSION] = False) -> None:
 )
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient: the answer in one line, then why."""
-    emit(streams, one_order(streams, given), given)
+    emit(streams, one_order(streams, given, suppose=True), given)
 
 
 @app.command()
@@ -165,7 +165,8 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation.sections.notes import sizes
     from ..render.formulas import assumption, render_formulas
 
-    data, environment = Data(analysis_of(streams, given)), environment_of(streams, given, full=True)
+    data = Data(analysis_of(streams, given, suppose=True))
+    environment = environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
     for _, remark in sizes(data.w):

@@ -62,7 +62,11 @@ class Data:
 
     def _inputs(self) -> dict[str, Any]:
         return {
-            i.name: {"shape": list(i.shape), "value": i.value, "assumed": bool(i.assumed)}
+            i.name: {
+                "shape": list(i.shape),
+                "value": i.value,
+                "assumed": bool(i.assumed) or i.supposed,
+            }
             for i in self.p.inputs.values()
         }
 

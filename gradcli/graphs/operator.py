@@ -16,6 +16,7 @@ from .node import OPS, Node, Ratio, Size, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
+MASKS = ("condition", "mask")  # what labels are called that are True and False
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
@@ -32,6 +33,14 @@ NUMPY = {
     "ddof": "correction",
     "unbiased": "correction",
 }
+
+
+class Unlabelled(GradcliError):
+    """Floats where labels stand: `node` holds them, and `kind` is what would stand there."""
+
+    def __init__(self, message: str, node: Node, kind: str, hint: str):
+        super().__init__("needs-value", message, hint=hint)
+        self.node, self.kind = node, kind
 
 
 class NoRule(NamedTuple):
@@ -79,6 +88,8 @@ class Operator:
     order       the order of its parameters in a call, where tensors and attributes mix; names in it
                 that are no parameters are further ways to give an attribute, for `settle`, or
                 `inplace`
+    older       orders of arguments that PyTorch has given up and still takes: numbers stand before
+                or between tensors, "input alpha other"
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
@@ -123,6 +134,7 @@ class Operator:
     aliases: Sequence[str] = ()
     attributes: Any = None
     order: Any = None
+    older: Sequence[str] = ()
     collect: str | None = None
     settle: Any = None
     fixed: Collection[str] = ()
@@ -178,7 +190,7 @@ class Operator:
         self, args: Sequence, named: dict[str, Any]
     ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
         """Arguments of a call, sorted into tensors and attributes."""
-        given = self._place(args)
+        given = in_older_order(args, self.older, self.inputs) or self._place(args)
         for key, value in named.items():
             name = self._parameter(key)
             if name in given:
@@ -266,10 +278,12 @@ class Operator:
     def _tensor(self, value, name: str) -> Node:
         if isinstance(value, Node | int | float):
             return as_node(value)
+        several = isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
+        said = "a list of tensors" if several else repr(value)
         raise GradcliError(
             "arguments",
-            f"{name} of {self.name}() must be a tensor or a number, not {value!r}",
-            hint=self.usage(),
+            f"{name} of {self.name}() must be a tensor or a number, not {said}",
+            hint=f"stack([a, b], 0) joins them; {self.usage()}" if several else self.usage(),
         )
 
     def infer(self, node: Node) -> None:
@@ -291,12 +305,13 @@ class Operator:
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
-                raise GradcliError(
-                    "arguments",
-                    f"{name} of {self.name}() must hold whole numbers or a mask, not "
-                    "floating-point numbers",
-                    hint="give its values with --value, or write it out: tensor([0, 2])",
-                )
+                free = i.attrs["name"] if i.op.name == "input" else None
+                said = f"{free or name} holds whole numbers or a mask in {self.name}()"
+                has = "it has no such value" if free else "here it holds floating-point numbers"
+                how = f"-v {free}=[...]" if free else "--value"
+                hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
+                kind = "bool" if name in MASKS else "int"
+                raise Unlabelled(f"{said}, and {has}", i, kind, hint)
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
@@ -348,6 +363,17 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     if variadic:
         tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def in_older_order(
+    args: Sequence, orders: Sequence[str], tensors: Collection[str]
+) -> dict[str, Any]:
+    """Arguments by name, in the first of `orders` that has tensors where they have; or none."""
+    given = [isinstance(a, Node) for a in args]
+    for names in map(str.split, orders):
+        if given == [name in tensors for name in names]:
+            return dict(zip(names, args, strict=True))
+    return {}
 
 
 def check_in_place(name: str, inplace: object) -> None:

@@ -7,11 +7,12 @@ place here.
 
 import ast
 import operator as python
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
+from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, walk
+from ..graphs.operator import Unlabelled
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
@@ -20,10 +21,10 @@ from ..operators.leaves import Array
 from .calls import applied, call
 from .foreign import foreign
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import check_masks, go_together, in_words, is_number, unfit
+from .operands import MISUSES, check_masks, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
-from .vocabulary import CONSTANTS, function
+from .vocabulary import CONSTANTS, KINDS, function
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -51,8 +52,6 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
-# What Python raises where an argument is of a wrong kind, and no operator says so itself.
-MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 
@@ -63,7 +62,8 @@ class Builder:
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
     `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
-    where they meet a tensor, and elsewhere found in `computed`.
+    where they meet a tensor, and elsewhere found in `computed`. `supposed` are inputs whose values
+    are made up, and stay a name in all that is said.
     """
 
     def __init__(
@@ -76,7 +76,9 @@ class Builder:
         draws: Any = None,
         seed_shape: tuple[int, ...] | None = None,
         sizes: bool = False,
+        supposed: Collection[Node] = (),
     ):
+        self.supposed = supposed
         self.sizes, self.computed = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits
@@ -295,9 +297,13 @@ class Builder:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):
             return self.shape(node) if e.attr == "shape" else node.ndim
+        if e.attr == "dtype":
+            return KINDS[node.dtype]
+        if e.attr == "device":
+            return "cpu"
         if e.attr == "data":
             return self.node(OPS["detach"], (node,), e)
-        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim"])
+        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim", "dtype"])
 
     def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
         hint = (
@@ -360,16 +366,30 @@ class Builder:
             return value
         return self.whole(value)
 
+    def known_array(self, node: Node, item: ast.expr) -> Any:
+        """As `index_array`, of a tensor whose numbers are written out in what is said."""
+        text = self.source.segment(item)
+        if node.dtype == "float":
+            raise self._undecided(text)
+        self.check_given(node, item)
+        return self.index_array(node, item)
+
+    def check_given(self, node: Node, item: ast.expr) -> None:
+        """Refuse a tensor that depends on numbers that are made up."""
+        if any(n in self.supposed for n in walk([node])):
+            raise self._undecided(self.source.segment(item))
+
+    def _undecided(self, text: str) -> GradcliError:
+        said = f"{text} decides on a shape, or on numbers that are written out"
+        return GradcliError("needs-value", said, hint="give it whole numbers with --value")
+
     def index_array(self, node: Node, item: ast.expr) -> Any:
         """A tensor used as an index: its numbers are needed now, for the result's shape."""
         text = self.source.segment(item)
         if node.dtype == "float":
-            raise GradcliError(
-                "needs-value",
-                f"{text} is used as an index, and what it picks depends on its numbers",
-                span=self.source.span(item),
-                hint="give it whole numbers or a mask with --value",
-            )
+            said = f"{text} is used as an index, and what it picks depends on its numbers"
+            hint = "give it whole numbers or a mask with --value"
+            raise Unlabelled(said, node, "int", hint).at(self.source.span(item))
         value = self.numbers(node, f"what {text} picks depends on its numbers")
         self.indices += [node] * (node.dtype == "int")
         return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)

@@ -1,6 +1,7 @@
 """Calls of functions and methods: which operator is meant, and on what it works."""
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError, Span
@@ -8,14 +9,16 @@ from ..graphs import OPS, Node, Operator, Outputs, as_node
 from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
-from .makers import FUNCTIONS
+from .facts import FACTS
+from .makers import MAKERS
 from .names import library_path
-from .operands import in_words, is_number
+from .operands import MISUSES, in_words, is_number
 from .vocabulary import DTYPES, function
 
 if TYPE_CHECKING:
     from .build import Builder
 
+FUNCTIONS = MAKERS | FACTS
 # Arguments that say where and how a tensor is kept, not what it is.
 STORAGE = {
     "requires_grad",
@@ -27,7 +30,10 @@ STORAGE = {
     "non_blocking",
     "copy",
 }
-IDENTITY = {"clone", "contiguous", "requires_grad_", "cpu", "to", "type", "retain_grad"}
+IDENTITY = {
+    *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
+    *("cpu", "cuda", "xpu", "pin_memory"),
+}
 
 
 def call(b: "Builder", e: ast.Call) -> Any:
@@ -45,14 +51,26 @@ def call(b: "Builder", e: ast.Call) -> Any:
         dtype = dtype or next((a for a in asked if a in DTYPES), None)
         value = operands[0]
     elif special is not None:
-        value = special(b, e, args, named)
+        value = _made(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or lookup(name) or function(name, _function_span(b, e))
         if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
             named[called.inputs[0]] = args.pop(0)
+        dtype = _dtype_by_place(called, args, dtype)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
+
+
+def _made(
+    special: Callable, b: "Builder", e: ast.Call, args: list, named: dict[str, Any], name: str
+) -> Any:
+    """What a function that is no operator gives; what Python finds wrong is an error here too."""
+    try:
+        return special(b, e, args, named)
+    except MISUSES as error:
+        said = f"{name}() does not take these arguments"
+        raise GradcliError("arguments", said) from error
 
 
 def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
@@ -63,6 +81,8 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     if path is not None:
         return path, []
     if not isinstance(e.func, ast.Attribute):
+        if isinstance(e.func, ast.Call):
+            b.visit(e.func)
         raise GradcliError("syntax", "only functions and methods can be called")
     base = b.visit(e.func.value)
     if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
@@ -111,25 +131,41 @@ def _with_numbers(
     names = (*called.parameters, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
     return [
-        _numbers_in(b, a, text, called.floats) if name in called.numbers else a
+        _numbers_in(b, a, text, called) if name in called.numbers else a
         for name, a, text in zip(names, args, written)
     ], {
-        k: _numbers_in(b, v, texts[k], called.floats) if k in called.numbers else v
+        k: _numbers_in(b, v, texts[k], called) if k in called.numbers else v
         for k, v in named.items()
     }
 
 
-def _numbers_in(b: "Builder", value: Any, e: ast.expr, floats: bool) -> Any:
+def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand) -> Any:
     if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
-        return tuple(_numbers_in(b, v, part, floats) for v, part in zip(value, e.elts))
-    if floats and isinstance(value, Node):
+        return tuple(_numbers_in(b, v, part, called) for v, part in zip(value, e.elts))
+    if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
-        return Array(b.numbers(value, f"the answer depends on the numbers of {text}"), text)
-    return b.index_array(value, e) if isinstance(value, Node) else value
+        b.check_given(value, e)
+        whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
+        return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
+    return b.known_array(value, e) if isinstance(value, Node) else value
+
+
+def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
+    """The dtype that a call gives by place, taken out of `args`; otherwise the one by name."""
+    places = called.places if isinstance(called, Operator) else called.parameters
+    place = places.index("dtype") if "dtype" in places else len(args)
+    if place >= len(args):
+        return dtype
+    if dtype is not None:
+        raise GradcliError("arguments", f"{called.name}() got two values for dtype")
+    return args.pop(place)
 
 
 def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
-    kind = DTYPES.get(dtype) if isinstance(dtype, str) else None
+    if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
+        said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
+        raise GradcliError("arguments", said)
+    kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:
         return value
     return b.node(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError
 from ..graphs import OPS
-from ..graphs.shapes import TELLING, Conflict, Shape, text
+from ..graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..operators import lookup
 from .program import Program
 
@@ -24,6 +24,8 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
+FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
+PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
@@ -53,15 +55,16 @@ def infer(
     unknown: Sequence[str],
     trial: Trial,
     seed_rank: int | None,
+    labels: Collection[str] = (),
 ) -> Inferred:
-    """Shapes for the inputs `unknown`, given those of `known`.
+    """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
 
     `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
     there is one. Raises the error of the most plausible attempt where none works.
     """
-    matrices = _operands_of_matmul(program)
+    likely = dict.fromkeys(_operands_of_matmul(program), 2) | dict.fromkeys(labels, 1)
     first_error: GradcliError | None = None
-    plausible = list(islice(_ranks(unknown, matrices, seed_rank), ATTEMPTS))
+    plausible = list(islice(_ranks(unknown, likely, seed_rank), ATTEMPTS))
     for numberings, ranks in product((_different, _equal), plausible):
         try:
             return _solve(dict(zip(unknown, ranks, strict=True)), known, trial, numberings)
@@ -128,24 +131,25 @@ def _factors(e: ast.AST) -> list[ast.expr]:
         return [e.left, e.right]
     if isinstance(e, ast.Call):
         name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-        if lookup(name) is OPS["matmul"]:
+        if lookup(name) in (OPS["matmul"], OPS["mm"]):
             return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
     return []
 
 
 def _ranks(
-    unknown: Sequence[str], matrices: set[str], seed_rank: int | None
+    unknown: Sequence[str], likely: dict[str, int], seed_rank: int | None
 ) -> Iterator[tuple[int, ...]]:
     """Numbers of dimensions to try: vectors, then the seed's, then one for all, then mixtures."""
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     tried = set()
     for rank in order:
-        ranks = tuple(2 if name in matrices else rank for name in unknown)
+        ranks = tuple(likely.get(name, rank) for name in unknown)
         if ranks not in tried:
             tried.add(ranks)
             yield ranks
     choices = [
-        sorted(order, key=lambda r: r != 2) if name in matrices else order for name in unknown[:6]
+        sorted(order, key=lambda r: r != likely[name]) if name in likely else order
+        for name in unknown[:6]
     ]
     for ranks in sorted(
         product(*choices),
@@ -237,12 +241,23 @@ class _Sizes:
         free = self.free()
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
-                if left % p == 0 and right % (left // p) == 0 and right // (left // p) != p:
-                    target = right // (left // p)
+                times = left // p
+                if times and left % p == 0 and right % times == 0 and right // times != p:
+                    target = right // times
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or (self.products and p not in divided):
                         self.meaning[p] = target
                         return True
+        return self._shifted(free, a, b)
+
+    def _shifted(self, free: list[int], a: int, b: int) -> bool:
+        """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
+        for p in reversed(free):
+            for left, right in ((a, b), (b, a)):
+                missing = p - left
+                if 0 < abs(missing) <= FEW and right + missing > 0:
+                    self.meaning[p] = right + missing
+                    return True
         return False
 
 
@@ -253,9 +268,14 @@ def _smallest(
     numberings: Iterator[tuple[int, ...]],
     trial: Trial,
 ) -> Inferred:
-    """The first numbers for the free sizes with which the program works; else the first error."""
+    """The first numbers for the free sizes with which the program works; else the first error.
+
+    An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
+    shape (1,), whose seed would be 1.
+    """
     free = sizes.free()
     error = GradcliError("shape", "there are no shapes that fit together")
+    passed: list[tuple[bool, Inferred]] = []
     for attempt, numbers in enumerate(numberings):
         chosen = dict(zip(free, numbers, strict=True))
         try:
@@ -264,8 +284,16 @@ def _smallest(
         except GradcliError as failed:
             error = error if attempt else failed
             continue
-        if seed is None or out == seed:
-            return Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        if seed is not None and out != seed:
+            continue
+        found = Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        if numel(out) > 1 or not out or any(0 in s for s in known.values()):
+            return found
+        passed.append((0 in out, found))
+        if len(passed) > PASSED_OVER:
+            break
+    if passed:
+        return min(passed, key=lambda entry: entry[0])[1]
     raise error
 
 

@@ -1,22 +1,23 @@
-"""Functions that are no operators: tensors of numbers written out or drawn, and sizes."""
+"""Functions that are no operators: tensors of numbers written out or drawn."""
 
 import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from ..graphs import OPS, Node, Outputs, as_node
+from ..graphs import OPS, Node
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..operators.leaves import Array
-from .operands import in_words, is_number
+from .operands import is_number
+from .refusals import UNSET
 
 if TYPE_CHECKING:
     from .build import Builder
 
 ARRAY_MAKERS = (
-    *("tensor", "as_tensor", "array", "asarray"),
-    *("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"),
+    *("as_tensor", "array", "asarray", "LongTensor", "BoolTensor"),
+    *("Variable", "autograd.Variable", "Parameter"),
 )
 
 
@@ -39,6 +40,21 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     return b.counted(
         OPS["tensor"](data=Array(array, b.source.segment(e)), span=b.source.span(e)), e
     )
+
+
+def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """torch.tensor, whose answer is cut off from a tensor that it copies."""
+    made = tensor(b, e, args, named)
+    return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
+
+
+def _floats(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
+    if args and all(map(is_number, args)):
+        said = f"a tensor that is given its sizes alone {UNSET}"
+        raise GradcliError("unsupported", said, hint="write torch.zeros(2, 3) or randn(2, 3)")
+    made = tensor(b, e, args, named)
+    return made if made.dtype == "float" else b.node(OPS["double"], (made,), e)
 
 
 def _arange(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
@@ -79,36 +95,11 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
     return _draw(b, e, args, "randn")
 
 
-def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
-    shape = b.shape(as_node(args[0]))
-    place = args[1] if len(args) > 1 else named.get("dim")
-    return shape if place is None else b.item(shape, place, e)  # type: ignore[arg-type]
-
-
-def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    return b.size(as_node(args[0]))
-
-
-def _dim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    return as_node(args[0]).ndim
-
-
-def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    if isinstance(args[0], tuple | Outputs):
-        return len(args[0])
-    if not (isinstance(args[0], Node) and args[0].shape):
-        raise GradcliError("arguments", f"{in_words(args[0])} has no length")
-    return b.shape(args[0])[0]
-
-
-FUNCTIONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     **dict.fromkeys(ARRAY_MAKERS, tensor),
+    **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor"), _floats),
+    "tensor": _copied,
     "arange": _arange,
     "rand": _rand,
     "randn": _randn,
-    "size": _size,
-    "numel": _numel,
-    "nelement": _numel,
-    "dim": _dim,
-    "len": _len,
 }

@@ -32,6 +32,8 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     if path is None or "." not in path or path.split(".")[0] in own:
         return None
     module = module_of(path)
+    if path == module:  # torch.Tensor is a function too
+        module = path.rsplit(".", 1)[0]
     rest = path[len(module) + 1 :] if module else ""
     known = called or rest in CONSTANTS or rest in DTYPES or rest in LAYOUTS
     if not rest or "." in rest or not known:

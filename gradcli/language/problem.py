@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 from ..collection import uncollected
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, as_node, walk
+from ..graphs.operator import Unlabelled
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
@@ -20,17 +21,21 @@ from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
 
+MOST_LABELS = 10_000
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
 
 class Input(NamedTuple):
-    """A free name of the program. `assumed` are the axes whose size nothing fixes."""
+    """A free name of the program. `assumed` are the axes whose size nothing fixes; `supposed` are
+    labels that nobody gave.
+    """
 
     name: str
     node: Node
     value: Any
     assumed: tuple[int, ...]
     was_integer: bool
+    supposed: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -128,19 +133,26 @@ def pose(
     stdin: IO[bytes] | None = None,
     assume: Assumed | None = None,
     out_shape: Shape | None = None,
+    suppose: bool = False,
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
-    `out_shape` is what the output's shape should be where inputs have none.
+    `out_shape` is what the output's shape should be where inputs have none. Where nothing has a
+    value, labels are made up that fit, if `suppose`.
     """
-    shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
+    shapes, limits = dict(shapes or {}), limits or Limits()
     program = read_program(expr, limits)
+    asked, values = program.asked, values or {}
+    values = {k: v for k, v in asked.values if k not in shapes} | dict(values)
     names = free_names(program, (*shapes, *values))
+    unused = [k for k, _ in asked.values if k not in names]
+    values = {k: v for k, v in values.items() if k not in unused}
+    grad, wrt = asked.seed if grad is None else grad, wrt or [n for n in asked.wrt if n in names]
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
-    return posing.problem(wrt)
+    return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
 
 
 def _check_used(given: Collection[str], names: Collection[str]) -> None:
@@ -180,6 +192,7 @@ class Posing:
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
+        self.supposed: dict[str, str] = {}  # kinds of labels that nobody gave, by name
         self.seed = None if grad is None else read_direction(grad, "--grad", reader)
         self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
@@ -196,6 +209,22 @@ class Posing:
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
+    def with_labels(self, wrt: Collection[str] | None) -> Problem:
+        """The whole of it, with labels that are made up for names that stand in their place."""
+        first: Unlabelled | None = None
+        while True:
+            try:
+                found = self.problem(wrt)
+            except Unlabelled as error:
+                free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
+                if len(free) != 1 or free[0] in (*self.supposed, *(wrt or ())):
+                    raise
+                first, self.supposed[free[0]] = first or error, error.kind
+                continue
+            if first and any(found.inputs[name].shape == () for name in self.supposed):
+                raise first  # one number is written out where it is an index
+            return found
+
     def problem(self, wrt: Collection[str] | None) -> Problem:
         """The whole of it."""
         shapes, assumed = self._all_shapes()
@@ -207,7 +236,12 @@ class Posing:
         nodes, out, scope = self._build(shapes)
         inputs = {
             name: Input(
-                name, nodes[name], self._value(name), assumed.get(name, ()), name in self.floats
+                name,
+                nodes[name],
+                self._values(nodes).get(nodes[name]),
+                assumed.get(name, ()),
+                name in self.floats,
+                name in self.supposed,
             )
             for name in self.names
         }
@@ -239,7 +273,7 @@ class Posing:
         if not unknown:
             return self.known, {}
         rank = None if self.out_shape is None else len(self.out_shape)
-        found = infer(self.program, self.known, unknown, self.trial, rank)
+        found = infer(self.program, self.known, unknown, self.trial, rank, self.supposed)
         return self.known | found.shapes, found.assumed
 
     def trial(self, shapes: dict[str, Shape]) -> Tried:
@@ -266,10 +300,15 @@ class Posing:
         array = self.arrays.get(name)
         return array.astype(np.float64) if name in self.floats else array
 
+    def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
+        """The arrays that there are; labels that are made up are 0 and 1 in turn."""
+        made = {nodes[name]: _labels_for(nodes[name]) for name in self.supposed}
+        return made | {nodes[name]: self._value(name) for name in self.arrays}
+
     def _dtype(self, name: str) -> str:
         array = self.arrays.get(name)
         if array is None or name in self.floats:
-            return "float"
+            return self.supposed.get(name, "float")
         return {"i": "int", "b": "bool"}.get(array.dtype.kind, "float")
 
     # ---- graph -----------------------------------------------------------------------------------
@@ -292,8 +331,7 @@ class Posing:
         how = self.program, tuple(nodes.values()), limit, seed, self.sizes
         built = _built_without_values(*how) if limits is None else None
         if built is None:
-            values = {nodes[name]: self._value(name) for name in self.arrays}
-            built = _built(*how, values)
+            built = _built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
         out, scope, self._indices, self._outputs, self._computed = built
         return nodes, out, scope
 
@@ -301,8 +339,8 @@ class Posing:
         """What was given for the seed, as graph."""
         if self.seed is None:
             return None
-        values = {nodes[name]: self._value(name) for name in self.arrays}
-        return as_graph(self.seed, "g", {"out": out} | scope, values, out.shape, self.reader)
+        values, names = self._values(nodes), {"out": out} | scope
+        return as_graph(self.seed, "g", names, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
         node = OPS["input"](name=seed_name(scope), shape=out.shape, is_seed=True)
@@ -313,6 +351,13 @@ class Posing:
             raise wrong_shape(value.shape, out, self.program)
         assert self.seed is not None
         return Seed(node, value, self.seed.text)
+
+
+def _labels_for(node: Node) -> Any:
+    if node.numel > MOST_LABELS:  # of sizes that only stand in for others
+        return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
+    numbers = np.arange(node.numel).reshape(node.shape) % 2
+    return numbers == 0 if node.dtype == "bool" else numbers
 
 
 def _shape_of(given: Given) -> Shape | None:
@@ -337,10 +382,13 @@ def _built(
     random_seed: int,
     sizes: bool,
     values: dict[Node, Any],
+    supposed: Collection[Node] = (),
 ) -> Built:
     """The graph of a program; random numbers begin anew, so that it is the same each time."""
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
-    builder = Builder(program, nodes, values=values, limits=limits, draws=draws, sizes=sizes)
+    builder = Builder(
+        program, nodes, values=values, limits=limits, draws=draws, sizes=sizes, supposed=supposed
+    )
     out = builder.run()
     if isinstance(out, int | float):
         out = as_node(out)

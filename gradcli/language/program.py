@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
+from .pasted import Asked, taken_apart
+from .refusals import ELSEWHERE, refusal
 
 
 class Statement(NamedTuple):
@@ -22,10 +24,11 @@ class Statement(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A text and its statements; the last one is the output."""
+    """A text and its statements, the last of which is the output; what it asks of its gradient."""
 
     source: "Source"
     statements: tuple[Statement, ...]
+    asked: Asked = Asked()
 
 
 class Source:
@@ -77,7 +80,8 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
             "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
         )
     limits.check("operations", len(body), _called(origin))
-    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
+    body, asked = taken_apart(body, source.segment, source.span)
+    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
 
 
 def _called(origin: str) -> str:
@@ -150,26 +154,34 @@ def _syntax_hint(character: str) -> str | None:
 
 
 FORMS = {
-    ast.AugAssign: ("an assignment with an operator", "write x = x + y"),
     ast.FunctionDef: ("a function definition", "write its body as statements, separated by ;"),
     ast.Import: ("an import", "functions are known by their PyTorch names without any import"),
     ast.ImportFrom: ("an import", "functions are known by their PyTorch names without any import"),
     ast.For: ("a loop", "write its steps out, or use operations on whole tensors"),
     ast.While: ("a loop", "write its steps out, or use operations on whole tensors"),
     ast.If: ("a branch", "a choice is written where(condition, a, b)"),
+    ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
 }
+
+
+def _nameless(e: ast.expr, source: Source) -> GradcliError:
+    """The error for a value that no name is given to, though statements follow."""
+    function = e.func if isinstance(e, ast.Call) else None
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    why = refusal(name)
+    if why not in (None, ELSEWHERE):
+        return GradcliError("unsupported", f"{name} {why}", span=source.span(e))
+    said, hint = "only the last statement may go without a name", "write h = ... before it"
+    return GradcliError("syntax", said, span=source.span(e), hint=hint)
 
 
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
         if not last:
-            raise GradcliError(
-                "syntax",
-                "only the last statement may go without a name",
-                span=source.span(node),
-                hint="write h = ... before it",
-            )
+            raise _nameless(node.value, source)
         return Statement(("out",), node.value)
+    if isinstance(node, ast.AugAssign):
+        raise _in_place(node, source)
     if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
         return Statement((node.target.id,), node.value)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -186,7 +198,8 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             "syntax",
             "values are given to names only",
             span=source.span(target),
-            hint="in-place changes are not part of the language",
+            hint="in-place changes are not part of the language"
+            + ("; index_put and select_scatter give a changed copy" if _is_element(target) else ""),
         )
     what, hint = FORMS.get(
         type(node), ("this statement", "statements look like this: h = relu(x @ W)")
@@ -194,3 +207,16 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     raise GradcliError(
         "syntax", f"{what} is not part of the language", span=source.span(node), hint=hint
     )
+
+
+def _is_element(target: ast.expr) -> bool:
+    return isinstance(target, ast.Subscript)
+
+
+def _in_place(node: ast.AugAssign, source: Source) -> GradcliError:
+    """The error for `x += y`, which in PyTorch changes x itself."""
+    name, value = source.segment(node.target), source.segment(node.value)
+    sign = source.segment(node)[len(name) :].split("=")[0].strip()
+    said = f"{sign}= changes {name} in place, and values never change here"
+    hint = f"write {name} = {name} {sign} {value}" if isinstance(node.target, ast.Name) else None
+    return GradcliError("syntax", said, span=source.span(node), hint=hint)

@@ -17,6 +17,19 @@ COPY = "is PyTorch's inner name for a function and a copy of what it answers"
 INNER = "is an inner part of PyTorch, which programs do not call"
 UNDERIVED = "has no derivative in PyTorch: its backward says it is not implemented"
 UNSET = "holds what happened to be in memory"
+QUANTISED = "is for quantised tensors, whose numbers are stored in few bits"
+HARDWARE = "is written for one kind of hardware; the function it speeds up has a name of its own"
+DRAWN = "begins PyTorch's random numbers anew, as --random-seed does for those of float64"
+SETTING = "asks or sets how PyTorch works, which changes no gradient: leave it out"
+STORED = "is about how a tensor is kept in memory, which changes no gradient"
+TRANSFORM = "takes a function, not a tensor: write out what the function computes"
+LEAVES = "leaves PyTorch, and no gradient comes back: detach() says the same here"
+WHOLE = "is for whole numbers, which have no gradient"
+TOLERANCE = (
+    "starts from random vectors and stops at a tolerance, so its digits are not the same twice; "
+    "linalg.eigh gives all eigenvalues"
+)
+GONE = "is no longer part of PyTorch: calling it is an error there too"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
 # Names by reason; what matches a pattern below is left out too.
@@ -24,12 +37,31 @@ REFUSED = {
     COMPLEX: "complex polar view_as_complex view_as_real cdouble cfloat chalf imag stft istft "
     "eig eigvals",
     RANDOM: "bernoulli normal multinomial poisson binomial randint randint_like randperm rand_like "
-    "randn_like svd_lowrank pca_lowrank gumbel_softmax fractional_max_pool2d fractional_max_pool3d",
+    "randn_like native_dropout fractional_max_pool2d_with_indices "
+    "fractional_max_pool3d_with_indices svd_lowrank pca_lowrank gumbel_softmax "
+    "fractional_max_pool2d fractional_max_pool3d",
     SPARSE: "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
-    "sparse_coo_tensor sparse_csr_tensor sparse_mask to_dense coalesce",
+    "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor "
+    "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor sparse_mask to_dense coalesce "
+    "sspaddmm saddmm smm spmm hspmm hsmm dsmm is_coalesced dense_dim sparse_dim crow_indices "
+    "col_indices ccol_indices row_indices to_padded_tensor",
     SINGLE: "half bfloat16",
-    INNER: "slice",
-    UNDERIVED: "bincount geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
+    INNER: "slice slice_inverse native_norm",
+    QUANTISED: "dequantize int_repr qscheme empty_quantized choose_qparams_optimized "
+    "fused_moving_avg_obs_fake_quant",
+    HARDWARE: "to_mkldnn scaled_mm grouped_mm scaled_grouped_mm",
+    DRAWN: "manual_seed",
+    SETTING: "seed initial_seed compile use_deterministic_algorithms is_grad_enabled "
+    "is_inference promote_types result_type can_cast get_device",
+    STORED: "storage untyped_storage storage_offset storage_type stride data_ptr const_data_ptr "
+    "element_size dim_order is_contiguous is_pinned is_shared is_set_to resize resize_as",
+    TRANSFORM: "vmap while_loop register_hook register_post_accumulate_grad_hook",
+    LEAVES: "numpy tolist to_dlpack from_dlpack",
+    WHOLE: "gcd lcm bitwise_left_shift bitwise_right_shift byte char short unravel_index "
+    "nonzero_static hash_tensor",
+    TOLERANCE: "lobpcg",
+    GONE: "symeig reinforce",
+    UNDERIVED: "geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
     "unique unique_consecutive",
     UNSET: "empty empty_like empty_permuted empty_strided new_empty new_empty_strided",
 }
@@ -48,6 +80,9 @@ PATTERNS = (
     Pattern(r"sparse\..+", "torch.sparse.*", SPARSE),
     Pattern(r"masked\..+", "torch.masked.*", MASKED),
     Pattern(r"autograd\..+", "torch.autograd.*", AUTOGRAD),
+    Pattern(r"(quantize|quantized|q|fbgemm)_\w+", "quantized_gru", QUANTISED),
+    Pattern(r"(cudnn|miopen|mkldnn)_\w+", "cudnn_batch_norm", HARDWARE),
+    Pattern(r"(set|get)_\w+|is_\w+_enabled", "set_default_dtype", SETTING),
     Pattern(r"[a-z]\w*[a-z0-9]_", "add_", f"{IN_PLACE}: leave out the underscore"),
     Pattern(r"(?!index_)\w+_copy", "view_copy", COPY),
     Pattern(r"_\w+|\w+_backward", "_softmax", INNER),

@@ -19,6 +19,7 @@ MODULES = (
     "torch.nn",
     "torch",
     "nn.functional",
+    "nn",
     "F",
     "linalg",
     "special",
@@ -50,6 +51,15 @@ CONSTANTS = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
+# Modules whose names are shorter than those of their functions.
+SHORT = {
+    "bceloss": "binarycrossentropy",
+    "bcewithlogitsloss": "binarycrossentropywithlogits",
+    "crossentropyloss": "crossentropy",
+    "kldivloss": "kldiv",
+}
+# The type that PyTorch's tensors of a kind have where nothing else is said.
+KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
@@ -68,14 +78,28 @@ def function(name: str, span: Span | None) -> Callable:
         why = refusal(name)
         if why is not None:
             raise GradcliError("unsupported", f"{name} {why}", span=span)
+        inside = _function_of_module(name)
+        if inside is not None:
+            said = f"nn.{name} makes an object, and its function is called {inside}"
+            hint = f"call the function: F.{inside}(...)"
+            raise GradcliError("unsupported", said, hint=hint, span=span)
         near = did_you_mean(name, functions())
         hint = (
             f"{near} (gradcli ops {name[:3]} lists what is near)"
             if near
-            else "gradcli ops lists what there is"
+            else "gradcli ops lists what there is; write out what a function of your own computes"
         )
         raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
     return found
+
+
+def _function_of_module(name: str) -> str | None:
+    """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names."""
+    if not name[:1].isupper():
+        return None
+    key = name.lower()
+    key = SHORT.get(key, key)
+    return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 
 
 def own_meaning(name: str, module: str) -> str:

@@ -265,9 +265,3 @@ def glu(input, *, dim=-1):
         raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
     first, second = chunk(input, 2, dim)
     return first * sigmoid(second)
-
-
-@shorthand()
-def softmin(input, dim):
-    """softmax of -x."""
-    return (-input).softmax(dim=dim)

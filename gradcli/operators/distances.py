@@ -107,7 +107,15 @@ def _pairs(count):
     return [Array(place, str(place.tolist())) for place in np.triu_indices(count, 1)]
 
 
+def _all_pairs(s, **_):
+    if len(s) != 2:
+        raise GradcliError("shape", f"pdist() needs a matrix, not shape {shapes.text(s)}")
+    return (s[0] * (s[0] - 1) // 2,)
+
+
 @composite(
+    shape=_all_pairs,
+    dtype="float",
     torch=F + "pdist",
     caveat=COINCIDENT,
     kink=lambda y, *_, **attrs: y.eq(0),
@@ -116,9 +124,6 @@ def _pairs(count):
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""
-    if input.ndim != 2:
-        have = shapes.text(input.shape)
-        raise GradcliError("shape", f"pdist() needs a matrix, not shape {have}")
     first, second = _pairs(input.shape[0])
     return _length(input[first] - input[second], p)
 

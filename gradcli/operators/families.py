@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
+from ..graphs.operator import in_older_order
 from ..lazy import np
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
@@ -236,7 +237,7 @@ class Shorthand:
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one.
+    a tensor; otherwise a number that comes first is taken for one. `older`: as of an Operator.
     """
 
     def __init__(
@@ -247,9 +248,10 @@ class Shorthand:
         numbers: tuple[str, ...],
         floats: bool,
         of_numbers: bool,
+        older: tuple[str, ...],
     ):
         self.function, self.numbers, self.floats = function, numbers, floats
-        self.of_numbers = of_numbers
+        self.of_numbers, self.older = of_numbers, older
         self.name = names[0] if alone else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
@@ -262,6 +264,9 @@ class Shorthand:
 
     def __call__(self, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
+        older = in_older_order(args, self.older, self.parameters)
+        if older:
+            args, named = (), older | named
         self._check_switches(args, named)
         try:
             return self.function(*args, **named)
@@ -292,6 +297,7 @@ def shorthand(
     numbers: tuple[str, ...] = (),
     floats: bool = False,
     of_numbers: bool = False,
+    older: tuple[str, ...] = (),
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers)
+    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers, older)

@@ -1,8 +1,11 @@
 """Masks and whole numbers from tensors, and a tensor in the kind of another."""
 
+from ..errors import GradcliError
 from ..graphs import as_node
-from .arithmetic import double, long
-from .families import shorthand
+from ..lazy import np
+from .arithmetic import double, logical_and, logical_or, long, ne
+from .families import is_whole, require, shorthand
+from .leaves import Array, numbers
 
 
 @shorthand()
@@ -48,3 +51,80 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
     rows = sorted_sequence if sorted_sequence.ndim == 1 else sorted_sequence.unsqueeze(dim=-2)
     return bucketize(input, rows, right=right or side == "right")
+
+
+# ---- how many ------------------------------------------------------------------------------------
+
+
+@shorthand(numbers=("input",))
+def bincount(input, weights=None, minlength=0):
+    """How many times each whole number from 0 on occurs; no gradient."""
+    if weights is not None:
+        said = "bincount() with weights has no derivative in PyTorch: it is not implemented"
+        raise GradcliError("unsupported", said, hint="zeros(n).index_add(0, input, weights) has")
+    found = input.value if isinstance(input, Array) else np.atleast_1d(input)
+    require(found.ndim == 1 and found.dtype.kind == "i", "bincount() counts a row of whole numbers")
+    require(not found.size or found.min() >= 0, "bincount() counts whole numbers from 0 on")
+    return numbers(np.bincount(found, minlength=minlength))
+
+
+@shorthand(numbers=("input",), floats=True)
+def histc(input, bins=100, min=0, max=0):
+    """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
+    require(is_whole(bins) and bins > 0, "bins of histc() is a whole number above 0")
+    found = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
+    low, high = _ends(found, min, max)
+    inside = found[(found >= low) & (found <= high)]
+    place = ((inside - low) * bins / (high - low)).astype(int)
+    return numbers(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(float))
+
+
+def _ends(found, low, high):
+    """The ends of the histogram: those of the numbers, where none are given."""
+    require(low <= high, "max of histc() is not below its min")
+    if low == high and found.size:
+        low, high = found.min(), found.max()
+    require(np.isfinite(low) and np.isfinite(high), "the ends of histc() are finite numbers")
+    return (low - 1, high + 1) if low == high else (low, high)
+
+
+# ---- bits, which masks have one of ---------------------------------------------------------------
+
+
+def _of_masks(name, sentence, logical):
+    def meaning(input, other):
+        return logical(*_masks(name, input, other))
+
+    meaning.__name__ = meaning.__qualname__ = name
+    meaning.__doc__ = f"{sentence}, of masks; no gradient."
+    return shorthand()(meaning)
+
+
+def _masks(name, *tensors):
+    nodes = [as_node(t) for t in tensors]
+    if any(x.dtype != "bool" for x in nodes):
+        said = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
+        raise GradcliError("unsupported", said, hint="a mask is a comparison: x > 0")
+    return nodes
+
+
+bitwise_and = _of_masks("bitwise_and", "Where both hold", logical_and)
+bitwise_or = _of_masks("bitwise_or", "Where one of two holds, or both", logical_or)
+bitwise_xor = _of_masks("bitwise_xor", "Where one of two holds and the other does not", ne)
+
+
+@shorthand()
+def bitwise_not(input):
+    """Where a mask does not hold; no gradient."""
+    return _masks("bitwise_not", input)[0].logical_not()
+
+
+# ---- out of the graph ----------------------------------------------------------------------------
+
+
+@shorthand()
+def item(input):
+    """The number in a tensor that has one, cut off from the graph; no gradient."""
+    x = as_node(input)
+    require(x.numel == 1, f"item() takes a tensor of one element, not of {x.numel}")
+    return x.detach().reshape(shape=())

@@ -23,6 +23,7 @@ def _softmax(x, *, dim):
     examples=(("softmax(x, dim=-1)", "x=2x3"), ("x.softmax(0)", "x=3")),
     jax="jax.nn.softmax({0}, axis={dim})",
     numpy="scipy.special.softmax({0}, axis={dim})",
+    order="x dim dtype",
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
@@ -46,6 +47,7 @@ def _log_softmax(x, *, dim):
     examples=(("log_softmax(x, dim=-1)", "x=2x3"), ("x.log_softmax(0)", "x=3")),
     jax="jax.nn.log_softmax({0}, axis={dim})",
     numpy="scipy.special.log_softmax({0}, axis={dim})",
+    order="x dim dtype",
 )
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""

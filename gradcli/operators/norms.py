@@ -128,13 +128,19 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 
 
 @shorthand()
-def norm(input, p="fro", dim=None, keepdim=False, *, ord=None):
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x, order = as_node(input), p if ord is None else ord
     if order == "nuc":
         both = tuple(range(x.ndim)) if dim is None else dim
         return matrix_norm(x, ord="nuc", dim=both, keepdim=keepdim)
     return vector_norm(x, ord=2 if order == "fro" else order, dim=dim, keepdim=keepdim)
+
+
+@shorthand("Tensor.norm", alone=True)
+def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None, *, ord=None):
+    """norm as a method, which writes its answer nowhere else."""
+    return norm(input, p, dim, keepdim, ord=ord)
 
 
 @shorthand("linalg.norm", "np.norm", alone=True)

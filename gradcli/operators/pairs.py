@@ -117,13 +117,13 @@ def clamp_max(input, max):
 # ---- sums with a factor --------------------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(older=("input alpha other",))
 def add_(input, other, *, alpha=1):
     """input + alpha * other."""
     return add(input, other if alpha == 1 else mul(other, alpha))
 
 
-@shorthand("subtract")
+@shorthand("subtract", older=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
     return sub(input, other if alpha == 1 else mul(other, alpha))
@@ -159,6 +159,7 @@ def lerp(g, y, input, end, weight):
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} * {2}",
+    older=("input value tensor1 tensor2",),
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 * tensor2."""
@@ -175,6 +176,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
         ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} / {2}",
+    older=("input value tensor1 tensor2",),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

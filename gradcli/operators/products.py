@@ -17,7 +17,7 @@ from .matrix import bmm, matmul, mm, mv, outer
 
 
 def _added(beta, input, product):
-    if not shapes.fits(input.shape, product.shape):
+    if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
         raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
     return _unless_0(beta, input) + product
@@ -36,31 +36,37 @@ def _examples(name, sizes):
     return ((f"{name}(x, a, b)", sizes), (f"{name}(x, a, b, beta=0.5, alpha=2)", sizes))
 
 
-@composite(examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"))
+def _older(factors):
+    """beta and alpha before what they multiply: of a function, and of a method."""
+    starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
+    return tuple(f"{start} {factors}" for start in starts)
+
+
+@composite(examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"), older=_older("mat1 mat2"))
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""
     return _added(beta, input, _unless_0(alpha, mm(mat1, mat2)))
 
 
-@composite(examples=_examples("addmv", "x=2,a=2x3,b=3"))
+@composite(examples=_examples("addmv", "x=2,a=2x3,b=3"), older=_older("mat vec"))
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
     return _added(beta, input, _unless_0(alpha, mv(mat, vec)))
 
 
-@composite(examples=_examples("addr", "x=2x3,a=2,b=3"))
+@composite(examples=_examples("addr", "x=2x3,a=2,b=3"), older=_older("vec1 vec2"))
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
     return _added(beta, input, _times(alpha, outer(vec1, vec2)))
 
 
-@composite(examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"))
+@composite(examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"), older=_older("batch1 batch2"))
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
     return _added(beta, input, _times(alpha, bmm(batch1, batch2)))
 
 
-@composite(examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"))
+@composite(examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"), older=_older("batch1 batch2"))
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
     return _added(beta, input, _unless_0(alpha, bmm(batch1, batch2).sum(dim=0)))

@@ -20,6 +20,8 @@ def _row(x: Input, a: Analysis) -> Row:
         plain(shape_text(x.shape)),
         value,
     )
+    if x.supposed:
+        return Row((*cells, words(f"made up: give labels with -v {x.name}=[...]")))
     if x.assumed:
         return Row((*cells, words(_assumption(x))))
     order = _seed_of(x, a.problem)

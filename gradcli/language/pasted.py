@@ -1,0 +1,195 @@
+"""Programs as they are pasted: what asks for a gradient, taken apart from what is computed.
+
+`x = torch.tensor([1., 2.], requires_grad=True)` is an input and its value; `y.backward(v)` and
+`torch.autograd.grad(y, x, v)` say the output, the seed, and what to differentiate by. Imports and
+what is printed say nothing of a gradient, nor does what follows on `backward()`.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..errors import GradcliError, Span
+
+# What changes no number, on a line of its own.
+REMARKS = {"print", "zero_grad", "retain_grad", "set_printoptions"}
+LIBRARIES = {"torch", "nn", "F", "np", "numpy", "math", "autograd", "inf", "nan", "pi"}
+SEEDS = ("grad_tensors", "grad_outputs", "gradient")
+
+Segment = Callable[[ast.AST], str]
+Place = Callable[[ast.AST], Span]
+
+
+class Asked(NamedTuple):
+    """What a program says of its own gradient: the values of inputs, the seed, the names to
+    differentiate by; each as it is typed, and nothing where it does not say it.
+    """
+
+    values: tuple[tuple[str, str], ...] = ()
+    seed: str | None = None
+    wrt: tuple[str, ...] = ()
+
+
+def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[list, Asked]:
+    """The statements that compute, and what the others ask; `segment` and `place` give the text of
+    a piece of syntax and where it stands. Raises GradcliError for a second `backward()`.
+    """
+    calls = [s for s in body if _asking(s, last=s is body[-1])]
+    if len(calls) > 1:
+        said = "backward() is called more than once, and gradients add up from call to call"
+        hint = "ask for one at a time; or for the gradient of a sum"
+        raise GradcliError("unsupported", said, hint=hint, span=place(calls[1]))
+    seed: ast.expr | None = None
+    wrt: tuple[str, ...] = ()
+    if calls:
+        output, seed, wrt = _parts(_asking(calls[0], last=True))
+        body = _with_output(body[: body.index(calls[0])], output)
+    marked = {name for name in map(_marked, body) if name}
+    body = [s for s in body if not _is_remark(s) and not _marked(s)] or body
+    made, leaves = _inputs(body, marked)
+    of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
+    values = tuple((name, segment(value)) for name, value in made.items() if name not in of_seed)
+    inputs = dict(values)
+    rest = [s for s in body if _target(s) not in inputs]
+    if calls and not rest:
+        rest = [ast.copy_location(ast.Expr(output), output)]
+    asked = Asked(values, None if seed is None else segment(seed), wrt or leaves)
+    return (rest, asked) if rest else (body, Asked())
+
+
+# ---- what asks for a gradient --------------------------------------------------------------------
+
+
+def _asking(s: ast.stmt, last: bool) -> ast.Call | None:
+    """The call of backward, or in the last statement of autograd.grad."""
+    value = s.value if isinstance(s, ast.Expr | ast.Assign) else None
+    if last and isinstance(value, ast.Subscript):
+        value = value.value
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    name, before = value.func.attr, value.func.value
+    holder = before.attr if isinstance(before, ast.Attribute) else _name(before)
+    of_autograd = holder == "autograd"
+    if name == "backward":
+        return value if isinstance(s, ast.Expr) and not of_autograd else None
+    return value if last and name == "grad" and of_autograd and _both(value) else None
+
+
+def _both(call: ast.Call) -> bool:
+    """Whether autograd.grad is told outputs and inputs."""
+    return len(call.args) + len({k.arg for k in call.keywords} & {"outputs", "inputs"}) > 1
+
+
+def _parts(call: ast.Call | None) -> tuple[ast.expr, ast.expr | None, tuple[str, ...]]:
+    """The output, the seed, and the names to differentiate by, of a call that asks."""
+    assert call is not None
+    assert isinstance(call.func, ast.Attribute)
+    args, named = list(call.args), {k.arg: k.value for k in call.keywords}
+    output, wrt = call.func.value, named.get("inputs")
+    if call.func.attr == "grad":
+        output = args.pop(0) if args else named["outputs"]
+        wrt = args.pop(0) if args else wrt
+    given = [*args[:1], *(named[name] for name in SEEDS if name in named)]
+    seed = given[0] if given else None
+    if isinstance(seed, ast.List | ast.Tuple) and len(seed.elts) == 1:
+        seed = seed.elts[0]
+    none = isinstance(seed, ast.Constant) and seed.value is None
+    parts = wrt.elts if isinstance(wrt, ast.List | ast.Tuple) else [wrt]
+    return output, None if none else seed, tuple(p.id for p in parts if isinstance(p, ast.Name))
+
+
+def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
+    """The statements, the last of which is the output."""
+    name = _name(output)
+    if name is None:
+        return [*body, ast.copy_location(ast.Expr(output), output)]
+    body = [s for s in body if not _is_remark(s)]
+    if body and _target(body[-1]) == name:
+        return body
+    again = ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), output)], output)
+    return [*body, ast.copy_location(again, output)]
+
+
+# ---- inputs and their values ---------------------------------------------------------------------
+
+
+def _inputs(body: list[ast.stmt], marked: set[str]) -> tuple[dict[str, ast.expr], tuple[str, ...]]:
+    """What is a tensor of numbers and not computed from other names, where one of them requires a
+    gradient; and the names of those that do.
+    """
+    times = Counter(name for s in body for name in _bound(s))
+    made: dict[str, ast.expr] = {
+        name: s.value
+        for s in body
+        if isinstance(s, ast.Assign)
+        and (name := _target(s))
+        and times[name] == 1
+        and isinstance(s.value, ast.Call)
+        and _of_libraries(s.value)
+    }
+    leaves = tuple(n for n, value in made.items() if n in marked or _requires_gradient(value))
+    return (made, leaves) if leaves else ({}, ())
+
+
+def _requires_gradient(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else _name(value.func)
+    flags = [k.value for k in value.keywords if k.arg == "requires_grad"]
+    inner = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+    if name in ("requires_grad_", "Parameter"):
+        return True
+    flagged = any(isinstance(f, ast.Constant) and f.value is True for f in flags)
+    return flagged or (not flags and any(map(_requires_gradient, inner)))
+
+
+def _of_libraries(value: ast.expr) -> bool:
+    """Whether an expression names nothing but functions and constants of libraries."""
+    functions = {n.func for n in ast.walk(value) if isinstance(n, ast.Call)}
+    names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n not in functions]
+    return all(n.id in LIBRARIES for n in names)
+
+
+def _names(e: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _bound(s: ast.stmt) -> list[str]:
+    return [n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def _target(s: ast.stmt) -> str | None:
+    """The name that a statement gives a value to, if it is one name."""
+    return _name(s.targets[0]) if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
+
+
+def _marked(s: ast.stmt) -> str | None:
+    """`x` of `x.requires_grad_()` and `x.requires_grad = True`."""
+    if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Attribute):
+        on, name = s.targets[0], "requires_grad"
+        said: list[ast.expr] = [s.value]
+    elif isinstance(s, ast.Expr) and isinstance(s.value, ast.Call):
+        if not isinstance(s.value.func, ast.Attribute):
+            return None
+        on, name, said = s.value.func, "requires_grad_", s.value.args
+    else:
+        return None
+    yes = all(isinstance(v, ast.Constant) and v.value is True for v in said)
+    return _name(on.value) if on.attr == name and yes else None
+
+
+# ---- what says nothing ---------------------------------------------------------------------------
+
+
+def _is_remark(s: ast.stmt) -> bool:
+    if isinstance(s, ast.Import | ast.ImportFrom):
+        return True
+    if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Call):
+        return False
+    function = s.value.func
+    return (function.attr if isinstance(function, ast.Attribute) else _name(function)) in REMARKS
+
+
+def _name(e: ast.expr) -> str | None:
+    return e.id if isinstance(e, ast.Name) else None

@@ -1,0 +1,34 @@
+"""Functions of `F` that take other arguments than those of the same name in `torch`.
+
+Their `dim` may be left out, which PyTorch warns of; `_stacklevel` says where that warning points.
+"""
+
+from ..graphs import as_node
+from .families import shorthand
+from .networks import log_softmax, softmax
+
+
+def _dim(x, dim):
+    """The dimension that PyTorch takes where none is given."""
+    return dim if dim is not None else 0 if x.ndim in (0, 1, 3) else 1
+
+
+@shorthand("F.softmax", "functional.softmax", alone=True)
+def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
+    x = as_node(input)
+    return softmax(x, dim=_dim(x, dim))
+
+
+@shorthand("F.log_softmax", "functional.log_softmax", alone=True)
+def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """log_softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
+    x = as_node(input)
+    return log_softmax(x, dim=_dim(x, dim))
+
+
+@shorthand()
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax of -x; without dim along dimension 1, of one or three dimensions along 0."""
+    x = as_node(input)
+    return softmax(-x, dim=_dim(x, dim))

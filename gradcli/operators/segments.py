@@ -1,0 +1,104 @@
+"""Segments: stretches of a dimension, each reduced to one element."""
+
+from ..errors import GradcliError
+from ..graphs import as_node, shapes
+from ..lazy import np
+from .arithmetic import where
+from .families import one_of, reduction, require, shorthand
+from .floats import isnan
+from .joining import stack
+from .leaves import Array, full
+from .reductions import TIE, amax, amin, prod, tied
+
+EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
+OTHER_NAMES = {"amax": "max", "amin": "min"}
+known_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
+
+
+def _extreme(name, value, meant, sentence):
+    def rule(g, y, x, dim):
+        hit = x.eq(y) | isnan(x)
+        return g * hit / hit.sum(dim=dim, keepdim=True)
+
+    rule.__name__, rule.__doc__ = name, sentence
+    return reduction(
+        value,
+        torch=None,
+        expand=lambda x, *, dim, keepdim: meant(x, dim=dim, keepdim=keepdim),
+        kink=tied,
+        caveat=TIE,
+        examples=((f"{name}(x, 0)", "x=3x2"), (f"{name}(x, 1)", "x=2x3")),
+    )(rule)
+
+
+segment_max = _extreme(
+    "segment_max",
+    lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
+    amax,
+    "amax, whose gradient goes to every nan where there are some, as of segment_reduce.",
+)
+segment_min = _extreme(
+    "segment_min",
+    lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
+    amin,
+    "amin, whose gradient goes to every nan where there are some, as of segment_reduce.",
+)
+
+
+@shorthand(numbers=("lengths", "offsets"))
+def segment_reduce(
+    data, reduce, *, lengths=None, indices=None, offsets=None, dim=0, unsafe=False, initial=None
+):
+    """Each segment along axis, as long as lengths say, to its sum, mean, prod, max or min.
+
+    An empty segment gives `initial`; without it 0, nan, 1, -inf or inf.
+    """
+    x = as_node(data)
+    known_reduction(reduce=reduce)
+    reduce = OTHER_NAMES.get(reduce, reduce)
+    if indices is not None:
+        raise GradcliError("unsupported", "PyTorch has segments by lengths or offsets only")
+    require((lengths is None) != (offsets is None), "segment_reduce() takes lengths or offsets")
+    counts = _whole(lengths) if offsets is None else np.diff(_whole(offsets))
+    before = shapes.axis(dim, x.ndim)
+    message = "lengths have the sizes of data up to dim: a row for each of its rows"
+    shapes.require_equal(counts.shape[:-1], x.shape[:before], message)
+    require(np.all(counts >= 0), "a segment is 0 long or longer")
+    for total in () if unsafe else {*counts.sum(axis=-1).ravel().tolist()}:
+        message = f"segments are {total} long together, and their dimension {x.shape[before]}"
+        shapes.require_equal((total,), (x.shape[before],), message)
+    return _segments(x, reduce, counts, initial)
+
+
+def _whole(given):
+    return np.asarray(given.value if isinstance(given, Array) else given, int)
+
+
+def _segments(x, reduce, counts, initial):
+    if counts.ndim > 1:
+        rows = [_segments(x[k], reduce, row, initial) for k, row in enumerate(counts)]
+        return stack(rows, dim=0)
+    ends = np.cumsum(counts)
+    parts = [
+        _reduced(x[int(end - n) : int(end)], reduce, initial)
+        for end, n in zip(ends, counts, strict=True)
+    ]
+    return stack(parts, dim=0)
+
+
+def _reduced(part, reduce, initial):
+    size = part.shape[0]
+    start = EMPTY[reduce] if initial is None else float(initial)
+    if not size:
+        return full(size=part.shape[1:], fill_value=start)
+    if reduce == "max":
+        found = segment_max(part, dim=0)
+        return found if initial is None else where(found < start, start, found)
+    if reduce == "min":
+        found = segment_min(part, dim=0)
+        return found if initial is None else where(found > start, start, found)
+    if reduce == "prod":
+        return prod(part, dim=0) * start if start != 1 else prod(part, dim=0)
+    total = part.sum(dim=0)
+    total = total + initial if initial else total
+    return total / size if reduce == "mean" else total

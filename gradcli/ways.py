@@ -1,0 +1,69 @@
+"""Ways to give a request: options of a shell, fields of JSON, keywords of Python.
+
+Messages speak of options; where a request came in another way, they are said again in its words.
+"""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+OPTION = re.compile(r"(?<![\w-])(--?[a-z]+)\b(?: (\w+)=([^\s,;)]+))?")
+NAMES = {
+    "--grad": "grad",
+    "-g": "grad",
+    "--value": "values",
+    "-v": "values",
+    "--shape": "shapes",
+    "-s": "shapes",
+    "--wrt": "wrt",
+    "-w": "wrt",
+    "--tangent": "tangents",
+    "--target": "target",
+    "--assume": "assume",
+    "--claim": "claim",
+    "--order": "order",
+}
+
+
+class Way(NamedTuple):
+    """How one way writes a name alone, a value by name of an input, and a shape; and the names that
+    it has.
+    """
+
+    name: str
+    entry: str
+    shape: str
+    alone: str
+    known: Collection[str]
+
+
+JSON = Way(
+    '"{}"',
+    '"{}": {{"{}": {}}}',
+    "[{}]",
+    "[{}]",
+    {"grad", "values", "shapes", "wrt", "assume", "claim"},
+)
+PYTHON = Way("{}=", '{}={{"{}": {}}}', "({})", "({},)", set(NAMES.values()))
+
+
+def said(text: str, way: Way) -> str:
+    """A message about options in the words of `way`: `shapes={"x": (2, 3)}` for -s x=2x3."""
+
+    def in_words(option: re.Match[str]) -> str:
+        name, of, value = option.groups()
+        known = NAMES.get(name)
+        if known not in way.known:
+            return option[0]
+        if of is None:
+            return way.name.format(known)
+        return way.entry.format(known, of, _shape(value, way) if known == "shapes" else value)
+
+    return OPTION.sub(in_words, text)
+
+
+def _shape(value: str, way: Way) -> str:
+    """`[2, 3]` for 2x3."""
+    sizes = value.split("x")
+    written = way.shape if len(sizes) > 1 else way.alone
+    return written.format(", ".join(sizes)) if all(map(str.isdigit, sizes)) else value
