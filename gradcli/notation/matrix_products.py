@@ -8,6 +8,7 @@ vectors, and what is not connected to it is a number.
 from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 
+from ..graphs import OPS
 from . import tree
 from .collect import canonical
 from .expressions import (
@@ -21,7 +22,7 @@ from .expressions import (
     letters_of,
     product_of,
 )
-from .tree import Attribute, Call, Infix, Method, Tree
+from .tree import Attribute, Call, Infix, Method, Prefix, Tree
 
 Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
 Length = Callable[[str], Tree]  # the size of a letter, as it is written
@@ -201,9 +202,17 @@ class Contraction:
 
 
 def in_numbers(written: Tree) -> Tree:
-    """1 * (x > 0) for a condition, which PyTorch multiplies by no matrix."""
-    condition = isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
-    return Infix("*", tree.Number(1), written) if condition else written
+    """1 * (x > 0) for a mask, which PyTorch multiplies by no matrix."""
+    return Infix("*", tree.Number(1), written) if is_mask(written) else written
+
+
+def is_mask(written: Tree) -> bool:
+    """Whether a formula is that of a condition."""
+    if isinstance(written, Call):
+        return written.function in OPS and OPS[written.function].dtype == "bool"
+    if isinstance(written, Prefix):
+        return written.symbol == "~"
+    return isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
 
 
 def taken_out(e: Total) -> tuple[list[Expr], Expr]:
