@@ -107,6 +107,14 @@ FORMS = [
         f"eye({ALL}).unfold(0, w.shape[2], 1) @ w[0, 0]",
     ),
     (
+        "conv1d(x, w)",
+        "x=1x1x7,w=1x1x2",
+        "x=1x1x9,w=1x1x3",
+        "w",
+        "dense",
+        "x[0, 0].unfold(0, w.shape[2], 1)",
+    ),
+    (
         "avg_pool1d(x, 2, stride=1)",
         "x=1x1x7",
         "x=1x1x9",

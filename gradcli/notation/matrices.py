@@ -7,7 +7,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 from collections.abc import Sequence
 from functools import reduce
 
-from . import tree
+from . import places, tree
 from .collect import is_delta, split_number
 from .expressions import (
     Element,
@@ -21,7 +21,7 @@ from .expressions import (
 from .matrix_products import Contraction, NoProduct, scaled
 from .placed import placed
 from .tensors import Letters, Tensors, is_count, negated
-from .tree import Attribute, Call, Infix, Method, Tree
+from .tree import Attribute, Call, Infix, Method, Subscript, Tree
 from .written import divides, inverted, opposite
 
 Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
@@ -119,7 +119,7 @@ class Matrices(Tensors):
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
         whole = self._whole_tensor(e)
         if whole is None:
-            return None
+            return self._windows(e, rows, columns)
         name, at = whole
         letters = [p for p in at if p != 0]
         if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
@@ -133,6 +133,24 @@ class Matrices(Tensors):
         if letters == columns + rows and shape == size[::-1]:
             return Attribute(name, "T")
         return None
+
+    def _windows(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
+        """x.unfold(0, k, 1): element i+j of a vector."""
+        name, place = self.called(e.node), e.places[-1] if e.places else 0
+        if name is None or len(rows) != 1 or len(columns) != 1 or any(e.places[:-1]):
+            return None
+        (row,), (column,) = rows, columns
+        terms, offset = dict(places.linear(place).terms), places.linear(place).offset
+        step, size = terms.get(row, 0), self.sizes[column]
+        last = e.node.shape[-1] - size
+        if terms != {row: step, column: 1} or offset or step < 1:
+            return None
+        if last < 0 or last // step + 1 != self.sizes[row]:
+            return None
+        first = ", ".join("0" * (e.node.ndim - 1))
+        vector = Subscript(name, first) if first else name
+        width = self._length(column)
+        return Method(vector, "unfold", (tree.Number(0), width, tree.Number(step)))
 
     def _kronecker(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
