@@ -162,6 +162,14 @@ FORMS = [
         f"block_diag(*[exp(x[i] - out[i]) for i in range({N})])",
     ),
     (
+        "h = relu(x @ W); h.sum(1)",
+        "x=2x3,W=3x4",
+        "x=3x2,W=2x5",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[W @ (h[i] > 0).double() for i in range({N})])",
+    ),
+    (
         "x / x.norm()",
         "x=3",
         "x=5",
@@ -210,6 +218,7 @@ def as_matrix(formula, text, values):
         **tensors,
         "range": range,
         "out": run_torch(text, tensors),
+        "h": run_torch(f"{text}; h", tensors) if "h = " in text else None,
         "diag": lambda a: torch.diag(a.flatten()),
         "outer": lambda a, b: torch.outer(a.flatten(), b.flatten()),
     }

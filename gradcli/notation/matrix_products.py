@@ -154,7 +154,7 @@ class Contraction:
         matrix, vector = self._edge(letter, near), self._vector(near, (letter,))
         if vector is None:
             return Method(matrix, "sum", (), (("dim", tree.Number(1)),))
-        return Infix("@", matrix, vector)
+        return Infix("@", matrix, in_numbers(vector))
 
     def _edge(self, row: str, column: str) -> Tree:
         factors = self.edges[row][column]
@@ -186,10 +186,11 @@ class Contraction:
             if near:
                 left, vector = self._written(own, [start]), self._vector(near[0], (start,))
                 if vector is not None:
-                    return Infix("@", Infix("@", left, self._edge(start, near[0])), vector)
+                    row = Infix("@", in_numbers(left), self._edge(start, near[0]))
+                    return Infix("@", row, in_numbers(vector))
             elif len(own) == 2:
                 a, b = (self._written([f], [start]) for f in own)
-                return Infix("@", a, b)
+                return Infix("@", in_numbers(a), in_numbers(b))
         letter = start or min(component)
         vector = self._vector(letter)
         return self.length(letter) if vector is None else Method(vector, "sum")
@@ -202,8 +203,8 @@ class Contraction:
 
 
 def in_numbers(written: Tree) -> Tree:
-    """1 * (x > 0) for a mask, which PyTorch multiplies by no matrix."""
-    return Infix("*", tree.Number(1), written) if is_mask(written) else written
+    """(x > 0).double() for a mask, which PyTorch multiplies by no matrix."""
+    return Method(written, "double") if is_mask(written) else written
 
 
 def is_mask(written: Tree) -> bool:
