@@ -170,6 +170,23 @@ FORMS = [
         f"block_diag(*[W @ (h[i] > 0).double() for i in range({N})])",
     ),
     (
+        "tanh(x @ w)",
+        "x=2x3,w=3x4",
+        "x=3x2,w=2x5",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[diag(1 - out[i] ** 2) @ w.T for i in range({N})])",
+    ),
+    ("relu(w @ x)", "x=3,w=2x3", "x=2,w=4x2", "x", "dense", "(out[:, None] > 0) * w"),
+    (
+        "sigmoid(x @ w)",
+        "x=2x3,w=3",
+        "x=4x2,w=2",
+        "x",
+        "kronecker",
+        "kron(diag((1 - out) * out), w)",
+    ),
+    (
         "x / x.norm()",
         "x=3",
         "x=5",

@@ -86,7 +86,11 @@ class Matrices(Tensors):
             return self._from_element(factors[0], rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Total):
             return self._total(factors[0], rows, columns)
-        return self._contracted(factors, rows, columns) or self._kronecker(factors, rows, columns)
+        return (
+            self._contracted(factors, rows, columns)
+            or self._kronecker(factors, rows, columns)
+            or self._contracted(factors, rows, columns, weighted=True)
+        )
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
@@ -102,15 +106,22 @@ class Matrices(Tensors):
         return self.scaled(common, self._joined(found)) or self._kronecker([e], rows, columns)
 
     def _contracted(
-        self, factors: Sequence[Expr], rows: list[str], columns: list[str]
+        self,
+        factors: Sequence[Expr],
+        rows: list[str],
+        columns: list[str],
+        weighted: bool = False,
     ) -> Tree | None:
-        """A product of matrices or of vectors, between one letter and another."""
+        """A product of matrices or of vectors, between one letter and another; where there is no
+        sum only if it is `weighted`, diag(d) @ A.
+        """
         if len(rows) != 1 or len(columns) != 1:
             return None
         (row,), (column,) = rows, columns
         try:
             found = Contraction(factors, self._length, self._tensor, self.given)
-            if not found.is_apart(row, column) and not any(isinstance(f, Sum) for f in factors):
+            summed = any(isinstance(f, Sum) for f in factors)
+            if not (summed or weighted or found.is_apart(row, column)):
                 return None
             return found.matrix(row, column)
         except NoProduct:

@@ -16,6 +16,7 @@ from .expressions import (
     product_of,
     substituted,
 )
+from .matrix_products import in_numbers
 from .places import Linear, Part, Picked, Place, bounds, linear, plus, solve
 from .sizes import LEAST
 from .tree import Call, Infix, Method, Subscript, Tree
@@ -158,7 +159,7 @@ def _weighted(
     row: Letter,
     column: Letter,
 ) -> Tree | None:
-    """eye(n)[1:] * x: ones with a weight for each column, or for each row."""
+    """x * eye(n)[1:]: ones with a weight for each column, or for each row; diag(x) for all."""
     for own, other in ((column, row), (row, column)):
         place = None if other is None else solve(delta.left, delta.right, other)
         if own is None or (other is not None and place is None):
@@ -168,6 +169,8 @@ def _weighted(
         if letters_of(weights) - {*write.given} != {own}:
             continue
         written = write.tensor(weights, [own])
+        if written is not None and isinstance(ones, Call):
+            return Call("diag", (in_numbers(written),))
         if written is not None:
             down = own == row
             return Infix("*", Subscript(written, ":, None") if down else written, ones)
