@@ -19,7 +19,7 @@ from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 from .kinks import Kink, known
-from .structures import structure_of
+from .shortest_structure import structure_of
 from .wording import Wording
 
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for

@@ -14,7 +14,7 @@ from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
-from .structures import structure_of
+from .shortest_structure import structure_of
 from .wording import Wording
 
 SCHEMA = "gradcli/1"

@@ -10,7 +10,7 @@ from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from ..notation.closed_form import ClosedForm, closed_form
-from ..notation.contraction import matrix
+from ..notation.einsum import matrix
 
 KEPT = 64  # ways back that are remembered
 LONG = 1_000  # nodes of a graph that is not remembered

@@ -6,7 +6,7 @@ terms added, equal factors made powers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 from typing import Any, TypeGuard
 
@@ -33,6 +33,7 @@ from .expressions import (
     product_of,
     rebuilt,
     substituted,
+    with_ones,
 )  # fmt: skip
 from .places import Place
 
@@ -98,6 +99,8 @@ class Simplifier:
 
     def function(self, e: Function) -> Expr:
         """A function; one of nothing but numbers only where it is a condition."""
+        if e.op.spelling == "{0} > {1}" and is_condition(e.args[0]) and e.args[1] == ZERO:
+            return e.args[0]
         if is_condition(e) and all(isinstance(a, Number) for a in e.args):
             numbers = [a.value for a in e.args if isinstance(a, Number)]
             return Number(int(bool(e.op.value(*numbers, **dict(e.attrs)))))
@@ -114,6 +117,7 @@ class Simplifier:
             rest = self._renamed(rest)
             if ZERO in rest:
                 return ZERO
+            rest = [self._where_they_hold(f, rest) for f in self._without_implied(rest)]
             rest = _powers(f for f in rest if f != ONE)
         numbers = _fraction(above, below)
         conditions = [f for f in rest if is_condition(f)]
@@ -136,6 +140,27 @@ class Simplifier:
                 waiting = [self._put(f, drop, keep) for f in waiting]
             done.append(first)
         return done
+
+    def _without_implied(self, factors: list[Expr]) -> list[Expr]:
+        """Without the bounds that hold wherever a delta does: δ[i,j-1] says that 1 ≤ j."""
+        deltas = [f for f in factors if isinstance(f, Relation) and f.symbol == "=="]
+        return [f for f in factors if not any(self._implies(d, f) for d in deltas)]
+
+    def _implies(self, d: Relation, e: Expr) -> bool:
+        if not isinstance(e, Relation) or e.symbol != "<=":
+            return False
+        for letter in letters_of(e) & letters_of(d):
+            place = places.solve(d.left, d.right, letter)
+            if place is not None and self._put(e, letter, place) == ONE:
+                return True
+        return False
+
+    def _where_they_hold(self, e: Expr, factors: Sequence[Expr]) -> Expr:
+        """A factor where the conditions beside it hold: elsewhere the product is 0."""
+        conditions = {f for f in factors if is_condition(f)}
+        if is_condition(e) or not conditions.intersection(inner(e)):
+            return e
+        return self(with_ones(e, conditions))
 
     def _put(self, e: Expr, letter: str, place: Place) -> Expr:
         if letter not in letters_of(e):

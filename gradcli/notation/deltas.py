@@ -2,15 +2,17 @@
 matrix formula.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, TypeGuard
 
+from ..graphs import Node
 from ..lazy import np
 from . import places
 from .collect import Simplifier, is_delta
 from .expressions import (
     ZERO,
+    Element,
     Expr,
     Number,
     Product,
@@ -19,18 +21,22 @@ from .expressions import (
     Total,
     delta,
     factors_of,
+    inner,
     letters_of,
     parts,
     places_of,
     product_of,
     substituted,
 )
-from .matrices import Matrices, negated
-from .patterns import by_pattern
+from .matrices import Matrices
+from .patterns import MOVED, by_pattern
+from .placed import is_identity, picks
 from .places import Place
+from .tensors import is_count, negated
 from .tree import Call, Infix, Prefix, Tree, text
-from .written import opposite
+from .written import divides, inverted, opposite
 
+Named = tuple[str, Tree | None]  # what a structure is called, and its formula
 MOST_TERMS = 4  # of a sum that is multiplied out for its matrices
 
 
@@ -112,51 +118,58 @@ class Reading:
 
     # ---- names and formulas ----------------------------------------------------------------------
 
-    def named(self, pattern: Any, rows: int) -> tuple[str, Tree | None]:
+    def named(self, pattern: Any, rows: int) -> Named:
         """The name of the structure and its formula."""
         if self.e == ZERO:
             return "zero", None
         if rows == 1:
-            return "row", None
+            of_ones = all(isinstance(f, Relation) for f in self.factors)
+            return "row", self._whole() if of_ones else None
         if self._diagonal():
             return self._diagonal_form()
-        if (
-            not self.rest
-            and len(self.pairs) == 2 * len(self.rows) == 2 * len(self.columns)
-            and self.number is None
-        ):
-            return "permutation", None
-        if (
-            all(isinstance(f, Relation) for f in self.factors)
-            and self.number is None
-            and pattern is not None
-        ):
-            name = by_pattern(pattern, True)
-            if name != "dense" and not self._data():
-                return name, self._of_ones(name, pattern)
-        update = self._update()
+        if self.number is None and all(isinstance(f, Relation) for f in self.factors):
+            name = self._of_ones(pattern)
+            if name is not None:
+                return name, self._whole(name)
+        update = self._with_scale(Reading._update)
         if update is not None:
             return update
-        formula = self.write.matrix(self.e, self.rows, self.columns)
+        formula = self._whole()
         if formula is not None:
-            return ("kronecker" if _is_kronecker(formula) else "dense"), formula
+            return ("kronecker" if _is_kronecker(formula) else self._by_place(pattern)), formula
         return self._composed(pattern)
 
-    def _of_ones(self, name: str, pattern: Any) -> Tree | None:
-        """The formula of a matrix of ones and zeros."""
+    def _whole(self, name: str = "") -> Tree | None:
         if name == "identity":
             return self.write.identity(self.rows, self.columns)
-        for function in ("tril", "triu"):
-            whole = getattr(np, function)(np.ones(pattern.shape))
-            if pattern.shape[0] > 1 and (pattern == whole).all():
-                side = self.write.length(self.columns)
-                return Call(function, (Call("ones", (side, side)),))
-        return None
+        return self.write.matrix(self.e, self.rows, self.columns)
+
+    def _of_ones(self, pattern: Any) -> str | None:
+        """The name of a matrix of ones and zeros; None where it has none of its own."""
+        if is_identity(self.factors, self.rows, self.columns, self.sizes):
+            return "identity"
+        named = pattern is not None and not self._data()
+        name = by_pattern(pattern, True) if named else "dense"
+        if name in MOVED or (not self.blocks() and name != "dense"):
+            return name
+        return "selection" if self._picks(self.columns, self.rows) else None
+
+    def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
+        return picks(self.factors, of, by, self.sizes)
+
+    def _by_place(self, pattern: Any) -> str:
+        return "dense" if pattern is None or self._data() else by_pattern(pattern, False)
 
     def _data(self) -> bool:
         """Whether a place is held by a tensor."""
-        held = (p for f in self.factors for p in places_of(f))
-        return any(isinstance(a, places.Picked) for p in held for a, _ in places.linear(p).terms)
+        return bool(self.held)
+
+    @property
+    def held(self) -> list[Node]:
+        """The tensors that hold places."""
+        atoms = (a for f in self.factors for p in places_of(f) for a, _ in places.linear(p).terms)
+        values = (a.value for a in atoms if isinstance(a, places.Picked))
+        return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
 
     def _diagonal(self) -> bool:
         same = len(self.rows) == len(self.columns)
@@ -166,7 +179,7 @@ class Reading:
             and not any(map(_has_relation, self.rest))
         )
 
-    def _diagonal_form(self) -> tuple[str, Tree | None]:
+    def _diagonal_form(self) -> Named:
         identity = self.write.identity(self.rows, self.columns)
         if not self.rest:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
@@ -183,11 +196,30 @@ class Reading:
         written = self.write.tensor(e, letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
-    def _composed(self, pattern: Any) -> tuple[str, Tree | None]:
+    def _composed(self, pattern: Any) -> Named:
         if self.blocks():
-            return "block-diagonal", self._block()
-        name = by_pattern(pattern, False) if pattern is not None else "dense"
-        return name, self._spread() if name == "dense" else None
+            return "block-diagonal", self.block()
+        name = self._by_place(pattern)
+        spread = self._with_scale(lambda r: ("", r._spread())) if name == "dense" else None
+        return name, None if spread is None else spread[1]
+
+    def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
+        """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
+        given = {*self.write.given}
+        scale = [f for f in self.factors if not letters_of(f) - given and not is_count(f)]
+        if not scale or len(scale) == len(self.factors):
+            return read(self)
+        rest = product_of([f for f in factors_of(self.e) if f not in scale])
+        found = read(Reading(rest, self.rows, self.columns, self.write))
+        if found is None or found[1] is None:
+            return found
+        name, out = found[0], found[1]
+        for f in scale:
+            written = self.write.tensor(inverted(f) if divides(f) else f, [])
+            if written is None:
+                return name, None
+            out = Infix("/", out, written) if divides(f) else Infix("*", written, out)
+        return name, out
 
     def _spread(self) -> Tree | None:
         """The matrices of a product whose sum is multiplied out, added up; a number that all have
@@ -214,7 +246,7 @@ class Reading:
         """The formula of a term."""
         if self._diagonal():
             return self._diagonal_form()[1]
-        return self.write.matrix(self.e, self.rows, self.columns)
+        return self._whole()
 
     def _multiplied_out(self) -> list[Expr]:
         """The terms of a product with one sum of terms among its factors; none without."""
@@ -226,19 +258,21 @@ class Reading:
         simplify = Simplifier(self.sizes)
         return [simplify.product([*others, t]) for t in totals[0].terms]
 
-    def blocks(self) -> tuple[tuple[str, int, str], ...]:
-        """The letters that lead rows and columns alike, where others follow, with their sizes: in
-        numbers and as they are written.
+    def blocks(self) -> tuple[tuple[str, str], ...]:
+        """The letters that lead rows and columns alike, where others follow, with their sizes as
+        they are written.
         """
         sides = zip(self.rows, self.columns)
         leading = [*takewhile(lambda side: self.pairs.get(side[0]) == side[1], sides)]
         if max(len(self.rows), len(self.columns)) == len(leading):
             return ()
-        return tuple((r, self.sizes[r], text(self.write.length([c]))) for r, c in leading)
+        return tuple((r, text(self.write.length([c]))) for r, c in leading)
 
-    def _block(self) -> Tree | None:
-        """The formula of one block."""
-        given = [letter for letter, *_ in self.blocks()]
+    def block(self) -> Tree | None:
+        """The formula of one block; None where there are none."""
+        given = [letter for letter, _ in self.blocks()]
+        if not given:
+            return None
         tied = [pair for pair in zip(self.rows, self.columns) if pair[0] in given]
         leading = {delta(*pair) for pair in tied} | {delta(*pair[::-1]) for pair in tied}
         inner = [f for f in factors_of(self.e) if f not in leading]
@@ -247,9 +281,10 @@ class Reading:
         write = self.write.inside(given)
         depth = len(given)
         reading = Reading(e, self.rows[depth:], self.columns[depth:], write)
-        return reading.named(None, self.write.size(self.rows[depth:]))[1]
+        rows = self.write.size(self.rows[depth:])
+        return reading._whole() if rows == 1 else reading.named(None, rows)[1]
 
-    def _update(self) -> tuple[str, Tree | None] | None:
+    def _update(self) -> Named | None:
         """diag(s) - outer(s, s)."""
         terms = self._multiplied_out()
         if len(terms) != 2 or len(self.rows) != len(self.columns):

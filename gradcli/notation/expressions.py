@@ -6,7 +6,7 @@ What a letter stands for is in `sizes` of the lowering (lower.py); collect.py ma
 shorter, written.py shows them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from ..graphs import Node, Operator
@@ -137,6 +137,16 @@ def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:
     if isinstance(e, Power):
         return Power(new[0], new[1])
     return Function(e.op, new, e.attrs) if isinstance(e, Function) else e
+
+
+def with_ones(e: Expr, conditions: Collection[Expr]) -> Expr:
+    """The expression with 1 in place of conditions."""
+    if e in conditions:
+        return ONE
+    if isinstance(e, Sum):
+        conditions = [c for c in conditions if e.letter not in letters_of(c)]
+    made = parts(e)
+    return rebuilt(e, tuple(with_ones(part, conditions) for part in made)) if made else e
 
 
 def places_of(e: Expr) -> tuple[Place, ...]:

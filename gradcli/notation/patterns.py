@@ -5,6 +5,8 @@ from typing import Any
 from ..lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
+PLACED = "transposed selection"  # a one in each column, no more than one in a row
+MOVED = ("identity", "permutation", "selection", PLACED)
 LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
 
 
@@ -21,6 +23,8 @@ def by_pattern(pattern: Any, units: bool) -> str:
         return "identity" if units and once else "diagonal"
     if units and once:
         return "permutation" if square and (pattern.sum(0) == 1).all() else "selection"
+    if units and (pattern.sum(0) == 1).all() and (pattern.sum(1) <= 1).all():
+        return PLACED
     if is_banded(pattern):
         return "banded"
     if square and not np.triu(pattern, 1).any():
@@ -57,6 +61,8 @@ def confirmed(name: str, matrix: Any) -> bool:
     if name in ("permutation", "selection"):
         ones = bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
         return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
+    if name == PLACED:
+        return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
     if name == "banded":
         return not matrix.any() or is_banded(matrix != 0)
     if name == "lower-triangular":

@@ -88,6 +88,8 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
     """
     if size == 1:
         return 0
+    if isinstance(place, int):
+        return place // by % size if size else place // by
     form = linear(place)
     whole = {atom: n // by for atom, n in form.terms if n % by == 0}
     rest = {atom: n for atom, n in form.terms if n % by}

@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError
-from ..graphs import Node
+from ..graphs import Node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from . import tree
 from .deltas import Reading
-from .index import Indices, Values
+from .formula import Telling
+from .index import Indices
 from .matrices import Matrices
 from .matrix_numbers import numbers
-from .patterns import by_pattern, confirmed
+from .moved import moved
+from .patterns import MOVED, PLACED, by_pattern, confirmed
 from .tree import Name, Tree
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
@@ -28,31 +30,32 @@ class Structure(NamedTuple):
     """`formula` is None where there is no short one, `nonzero` where they are too many to count.
 
     Of a block-diagonal matrix the formula is that of one block, and `blocks` are the letters that
-    tell which one, each with its size in numbers and as it is written.
+    tell which one, each with its size as it is written.
     """
 
     name: str
     formula: Tree | None
     nonzero: int | None
     total: int
-    blocks: tuple[tuple[str, int, str], ...] = ()
+    blocks: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str | None:
         """The formula of the whole matrix: of block-diagonal ones, block_diag of a list."""
         if self.formula is None or not self.blocks:
             return None if self.formula is None else tree.text(self.formula)
-        loops = " ".join(f"for {letter} in range({size})" for letter, _, size in self.blocks)
+        loops = " ".join(f"for {letter} in range({size})" for letter, size in self.blocks)
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The numbers of the formula, given those of names. Raises LookupError where it cannot be
-        computed.
+        """The numbers of the formula; `arrays` evaluates texts of the language. Raises LookupError
+        where it cannot be computed.
         """
         assert self.formula is not None
         if not self.blocks:
             return np.asarray(numbers(self.formula, arrays), float).reshape(shape)
-        letters, sizes, _ = zip(*self.blocks, strict=True)
+        letters = [letter for letter, _ in self.blocks]
+        sizes = [int(arrays(size)) for _, size in self.blocks]
         count = numel(sizes)
         rows, columns = (n // count for n in shape)
         out = np.zeros((count, rows, count, columns))
@@ -78,17 +81,15 @@ def jacobian_structure(
     seed_node: Node,
     names: Mapping[Node, Name],
     matrix: Any = None,
-    values: Values | None = None,
     parts: Mapping[Node, Tree] | None = None,
-    telling: bool = False,
+    telling: Telling | None = None,
     like: Name | None = None,
 ) -> Structure:
     """The structure of the Jacobian of `out` by `x`.
 
-    `matrix`: its numbers somewhere, (out.numel, x.numel), and `values` the arrays of nodes there,
-    which confirm the name and the formula. `parts` are nodes that are not looked into, with their
-    formulas; whether sizes are `telling` is as in `formula`; `like` has the shape of an `out` that
-    has no name.
+    `matrix`: its numbers somewhere, (out.numel, x.numel), which confirm the name. `parts` are nodes
+    that are not looked into, with their formulas; whether sizes are `telling` is as in `formula`;
+    `like` has the shape of an `out` that has no name.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
@@ -98,16 +99,18 @@ def jacobian_structure(
     pattern = reading.pattern(MOST_ENTRIES)
     name, formula = reading.named(pattern, out.numel)
     blocks = reading.blocks() if name == "block-diagonal" else ()
+    if formula is None and name in MOVED:
+        formula, blocks = reading.block(), reading.blocks()
+        if formula is None and x not in walk(reading.held):
+            transposed, blocks = name == PLACED, ()
+            formula = moved(out, x, grad, seed_node, names, transposed, telling)
     nonzero = reading.count() if pattern is None else int(pattern.sum())
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:
         return found
     if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
         return _of_matrix(matrix, total)
-    arrays = {k.text: values(n) for n, k in names.items()} if values is not None else {}
-    if formula is None or values is None or found.agrees(arrays.get, matrix):
-        return found
-    return found._replace(formula=None, blocks=())
+    return found
 
 
 def jacobian_pattern(
@@ -127,7 +130,7 @@ def _read(
     seed_node: Node,
     names: Mapping[Node, Name],
     parts: Mapping[Node, Tree],
-    telling: bool = False,
+    telling: Telling | None = None,
     like: Name | None = None,
 ) -> Reading | None:
     closed = {node: Name(tree.text(formula)) for node, formula in parts.items()}
@@ -136,8 +139,11 @@ def _read(
     if found is None:
         return None
     e, at, sizes = found
-    sides = [(names[x], at), (like or names.get(out, Name("out")), letters.out_places)]
-    return Reading(e, letters.out_places, at, Matrices({**parts, **names}, sizes, sides, telling))
+    result = like or names.get(out, Name("out"))
+    sides = [(names[x], at), (result, letters.out_places)]
+    lent = names[x] if x.shape == out.shape else result  # what the seed's sizes are written by
+    named: dict[Node, Tree] = {**parts, **names, seed_node: lent}
+    return Reading(e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None))
 
 
 def _of_matrix(matrix: Any, total: int) -> Structure:

@@ -56,14 +56,14 @@ def _from_here(g, dim):
 )
 def cumprod(g, y, x, *, dim):
     """Running product along dim; its derivative is exact where factors are 0."""
-    return g.cumprod_slope(x, dim=dim) if x.ndim else g
+    return g.cumprod_slope(x, y, dim=dim) if x.ndim else g
 
 
-def _cumprod_slope(g, x, *, dim):
+def _cumprod_slope(g, x, y, *, dim):
     """By division before the first 0, by leaving it out at its place, 0 after it: as PyTorch."""
     zeros_met = np.cumsum(x == 0, axis=dim)
     before, between = zeros_met == 0, zeros_met == 1
-    here = _sum_from_here(np.where(before, g * np.cumprod(x, axis=dim), 0), dim) / x
+    here = _sum_from_here(np.where(before, g * y, 0), dim) / x
     if before.all():
         return here
     first = between & (x == 0)
@@ -88,15 +88,16 @@ def _moved_last(x, dim):
 
 
 @composite(
-    shape=lambda g, s, *, dim: s,
+    shape=lambda g, s, t, *, dim: s,
     value=_cumprod_slope,
-    said=lambda g, x, *, dim: _from_here(g * x.cumprod(dim=dim), dim) / x,
+    said=lambda g, x, y, *, dim: _from_here(g * y, dim) / x,
+    index=lambda lower, i, g, x, y, *, dim: lower(_from_here(g * y, dim) / x, i),
     torch=None,
-    examples=(("cumprod_slope(g, x, dim=1)", "g=2x3,x=2x3"),),
+    examples=(("cumprod_slope(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
 )
-def cumprod_slope(g, x, *, dim):
-    """The sum over k from i on of g[k] times all x up to k but x[i]."""
+def cumprod_slope(g, x, y, *, dim):
+    """The sum over k from i on of g[k] times all x up to k but x[i]; y is the running product."""
     rows, both = _pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
     left_out = where(off > 0, rows.unsqueeze(dim=-2), 1).cumprod(dim=-1).triu()

@@ -309,11 +309,19 @@ def _put_twice(y, x, index, source, *, accumulate):
         ("x.put(tensor([0, 4]), v)", "x=2x3,v=2"),
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),
     ),
+    index=lambda lower, i, x, index, source, *, accumulate: (
+        lower(_added_in_a_row(x, index, source), i) if accumulate else None
+    ),
 )
 def put(g, y, x, index, source, *, accumulate=False):
     """x with source written, or added, where index says, all counted in a row."""
     to_x = g if accumulate else g.put(index, zeros(size=source.shape))
     return to_x, None, g.take(index).reshape(shape=source.shape)
+
+
+def _added_in_a_row(x, index, source):
+    row = {"index": index.reshape(shape=(index.numel,)), "dim": 0, "shape": (x.numel,)}
+    return x + source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
 
 
 @shorthand(numbers=("indices",))

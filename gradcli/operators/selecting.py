@@ -218,10 +218,16 @@ def _take(x, index, *, dim=0):
     flops=none_at_all,
     saved=(..., "x"),
     numpy="np.take",
+    index=lambda lower, i, x, index: lower(_taken_in_a_row(x, index), i),
 )
 def take(g, y, x, index):
     """The elements that index names, all counted in a row."""
     return zeros(size=x.shape).put(index, g, accumulate=True), None
+
+
+def _taken_in_a_row(x, index):
+    row = x.reshape(shape=(x.numel,))
+    return row.gather(dim=0, index=index.reshape(shape=(index.numel,))).reshape(shape=index.shape)
 
 
 def check_view(size, stride, offset, limit):

@@ -9,7 +9,7 @@ from ...notation.index import Notation
 from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
-from ..structures import at_random_values, structure_of
+from ..shortest_structure import at_random_values, structure_of
 from ..wording import Wording, role_of, shape_text
 from .checks import (
     AGREE,

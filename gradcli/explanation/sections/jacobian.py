@@ -16,7 +16,7 @@ from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, p
 from ..cost import item_size
 from ..elide import places
 from ..quantities import size_words
-from ..structures import structure_of
+from ..shortest_structure import structure_of
 from ..wording import Wording, role_of, shape_text, signs
 
 LARGE = 1_000  # what a size is in "for real sizes"

@@ -10,7 +10,7 @@ from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
 from ..jvp import Jvp
-from ..structures import structure_of
+from ..shortest_structure import structure_of
 from ..wording import listed, role_of, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
 from .jacobian import matrix, structure_row

@@ -8,6 +8,7 @@ vectors, and what is not connected to it is a number.
 from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 
+from ..graphs import OPS
 from . import tree
 from .collect import canonical
 from .expressions import (
@@ -21,7 +22,7 @@ from .expressions import (
     letters_of,
     product_of,
 )
-from .tree import Attribute, Call, Infix, Method, Tree
+from .tree import Attribute, Call, Infix, Method, Prefix, Tree
 
 Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
 Length = Callable[[str], Tree]  # the size of a letter, as it is written
@@ -153,7 +154,7 @@ class Contraction:
         matrix, vector = self._edge(letter, near), self._vector(near, (letter,))
         if vector is None:
             return Method(matrix, "sum", (), (("dim", tree.Number(1)),))
-        return Infix("@", matrix, vector)
+        return Infix("@", matrix, in_numbers(vector))
 
     def _edge(self, row: str, column: str) -> Tree:
         factors = self.edges[row][column]
@@ -185,10 +186,11 @@ class Contraction:
             if near:
                 left, vector = self._written(own, [start]), self._vector(near[0], (start,))
                 if vector is not None:
-                    return Infix("@", Infix("@", left, self._edge(start, near[0])), vector)
+                    row = Infix("@", in_numbers(left), self._edge(start, near[0]))
+                    return Infix("@", row, in_numbers(vector))
             elif len(own) == 2:
                 a, b = (self._written([f], [start]) for f in own)
-                return Infix("@", a, b)
+                return Infix("@", in_numbers(a), in_numbers(b))
         letter = start or min(component)
         vector = self._vector(letter)
         return self.length(letter) if vector is None else Method(vector, "sum")
@@ -201,9 +203,17 @@ class Contraction:
 
 
 def in_numbers(written: Tree) -> Tree:
-    """1 * (x > 0) for a condition, which PyTorch multiplies by no matrix."""
-    condition = isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
-    return Infix("*", tree.Number(1), written) if condition else written
+    """(x > 0).double() for a mask, which PyTorch multiplies by no matrix."""
+    return Method(written, "double") if is_mask(written) else written
+
+
+def is_mask(written: Tree) -> bool:
+    """Whether a formula is that of a condition."""
+    if isinstance(written, Call):
+        return written.function in OPS and OPS[written.function].dtype == "bool"
+    if isinstance(written, Prefix):
+        return written.symbol == "~"
+    return isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
 
 
 def taken_out(e: Total) -> tuple[list[Expr], Expr]:

@@ -6,16 +6,19 @@ Jacobians at other sizes the shortest is taken.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, islice
 from typing import Any
 
 from ..backends.numeric import Evaluator
+from ..errors import GradcliError
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.formula import TOO_LONG
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
-from .formulas import Trial, trials
+from .formulas import Trial, elsewhere, trials
 from .jacobian import jacobian_of
 from .trial_values import random_values
 from .wording import Wording
@@ -23,6 +26,7 @@ from .wording import Wording
 Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
+ELSEWHERE = 2  # further sizes at which a closed form is tried out
 SHORT = 8  # length of a formula for which no shorter one is looked for
 PLAIN = ("dense", "kronecker", "low-rank update")  # what a matrix is called for its formula alone
 
@@ -45,7 +49,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     )
     if jacobian.numeric and numbers is not None:
         found = found._replace(nonzero=int(np.count_nonzero(numbers)))
-    return found if found.blocks or p.out.numel == 1 else _shortest(found, w, x)
+    return _shortest(found, w, x)
 
 
 def at_random_values(a: Analysis, x: Input) -> Any:
@@ -64,11 +68,11 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
     if not tried:
         return found
     best = _best(w.in_general, x, tried) if w.in_general else None
-    best = best or _best(w, x, tried[-1:])
+    best = best or _best(w, x, tried)
     if best is None:
-        return found._replace(formula=None)
+        return found._replace(formula=None, blocks=())
     name = best.name if found.name in PLAIN else found.name
-    return found._replace(name=name, formula=best.formula)
+    return found._replace(name=name, formula=best.formula, blocks=best.blocks)
 
 
 def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
@@ -76,7 +80,7 @@ def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
     best: Structure | None = None
     least = TOO_LONG + 1
     for other in _readings(w, x):
-        if other.formula is None or other.blocks or tree.size(other.formula) >= least:
+        if other.formula is None or tree.size(other.formula) >= least:
             continue
         if all(other.agrees(trial.array, matrix) for trial, matrix in tried):
             best, least = other, tree.size(other.formula)
@@ -92,7 +96,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.telling is not None,
+            telling=w.telling,
             like=w.like_output,
         )
 
@@ -100,9 +104,13 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 def _tried(w: Wording, x: Input) -> Tried:
     """The problem at other sizes with its Jacobian there, a matrix."""
     found = []
-    for trial in trials(w.in_general.problem if w.in_general else None, w.problem):
+    in_general = w.in_general.problem if w.in_general else None
+    further = islice(elsewhere(w.problem, in_general), ELSEWHERE)
+    for trial in chain(trials(in_general, w.problem), further):
         out, node = trial.problem.out, trial.problem.inputs[x.name].node
         if out.numel * node.numel <= CONFIRMED:
-            made = jacobian_of(out, node, trial.evaluate)
-            found.append((trial, made.reshape(out.numel, node.numel)))
+            with suppress(GradcliError):
+                made = jacobian_of(out, node, trial.evaluate)
+                if np.all(np.isfinite(made)):
+                    found.append((trial, made.reshape(out.numel, node.numel)))
     return found

@@ -1,0 +1,301 @@
+"""Matrices whose ones stand where relations say: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
+
+A matrix has one letter for its rows and one for its columns, or none where there is one row or one
+column. A delta makes it rows or columns of an identity, a bound a triangle, two bounds a band.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from . import tree
+from .expressions import (
+    Expr,
+    Relation,
+    letters_of,
+    product_of,
+    substituted,
+)
+from .matrix_products import in_numbers
+from .places import Linear, Part, Picked, Place, bounds, linear, plus, solve
+from .sizes import LEAST
+from .tree import Call, Infix, Method, Subscript, Tree
+
+if TYPE_CHECKING:
+    from .matrices import Matrices
+
+Letter = str | None
+INSIDE = "window"  # the letter of a place inside of a window
+
+
+def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Letter) -> Tree | None:
+    """The matrix of these factors, some of them relations; None where it has no short formula."""
+    relations = [f for f in factors if isinstance(f, Relation)]
+    rest = [f for f in factors if not isinstance(f, Relation)]
+    if len(relations) == 1 and relations[0].symbol == "==":
+        return _moved(write, relations[0], rest, row, column)
+    if row is None or column is None or any(f.symbol == "==" for f in relations):
+        return None
+    if len(relations) == 1:
+        return _triangle(write, relations[0], rest, row, column)
+    return _windows(write, relations, rest, row, column) if len(relations) == 2 else None
+
+
+# ---- one delta: rows or columns of an identity ---------------------------------------------------
+
+
+def _moved(
+    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: Letter, column: Letter
+) -> Tree | None:
+    ones = _rows(write, delta, row, column) or _columns(write, delta, row, column)
+    if ones is None or not rest:
+        return ones
+    return _weighted(write, ones, delta, rest, row, column)
+
+
+def _rows(write: "Matrices", delta: Relation, row: Letter, column: Letter) -> Tree | None:
+    """eye(n)[1:]: the row of an identity that a row's letter picks."""
+    if column is None:
+        return None
+    place = solve(delta.left, delta.right, column)
+    eye = _identity(write, column, column)
+    return None if place is None else _picked(write, eye, place, row, column, 0)
+
+
+def _columns(write: "Matrices", delta: Relation, row: Letter, column: Letter) -> Tree | None:
+    """eye(m)[:, 1:]: the column of an identity that a column's letter picks."""
+    if row is None:
+        return None
+    place = solve(delta.left, delta.right, row)
+    eye = _identity(write, row, column)
+    return None if place is None else _picked(write, eye, place, column, row, 1)
+
+
+def _identity(write: "Matrices", letter: str, column: Letter) -> Tree:
+    """The identity with a row for each value of a letter, written by the column's where that has as
+    many.
+    """
+    same = column is not None and write.sizes[column] == write.sizes[letter]
+    return Call("eye", (write.length([column if same and column else letter]),))
+
+
+def _picked(
+    write: "Matrices", eye: Tree, place: Place, by: Letter, among: str, dim: int
+) -> Tree | None:
+    """Rows (`dim` 0) or columns (1) of an identity at the `place` of the letter `by`, in its order;
+    `among` is the letter that the identity has them of.
+    """
+    before = ":, " * dim
+    terms, offset = dict(linear(place).terms), linear(place).offset
+    step = terms.pop(by, 0) if by is not None else 0
+    count, size = write.sizes[by] if by is not None else 1, write.sizes[among]
+    if terms:
+        return _at_atoms(write, eye, terms, (step, offset), by, among, dim)
+    if by is None:
+        if not 0 <= offset < size:
+            return None
+        at = tree.text(write.constant(offset if offset + 1 < size else -1))
+        return Subscript(eye, f"{before}[{at}]" if dim else at)
+    index = _slice(write, offset, step, count, size)
+    if index is None:
+        return None
+    taken = eye if index == ":" else Subscript(eye, before + index)
+    return Method(taken, "flip", (tree.Number(dim),)) if step < 0 else taken
+
+
+def _slice(write: "Matrices", start: int, step: int, count: int, size: int) -> str | None:
+    """The places from `start` as Python writes them, from the lowest; None where some do not
+    exist.
+    """
+    low, high = sorted((start, start + step * (count - 1)))
+    if not step or low < 0 or high >= size:
+        return None
+    begin = _end(write, low, size) if low else ""
+    end = "" if high + abs(step) >= size else _end(write, high + 1, size)
+    return f"{begin}:{end}" + (f":{abs(step)}" if abs(step) > 1 else "")
+
+
+def _end(write: "Matrices", place: int, size: int) -> str:
+    """A place, counted from the end where it is nearer: -1."""
+    last = size - place
+    near = last < min(place, LEAST) if write.telling else last < place
+    return f"-{last}" if near else tree.text(write.constant(place))
+
+
+def _at_atoms(
+    write: "Matrices",
+    eye: Tree,
+    terms: dict,
+    line: tuple[int, int],
+    by: Letter,
+    among: str,
+    dim: int,
+) -> Tree | None:
+    """The same where the place is what a tensor holds, eye(n)[index], or goes round, as in roll."""
+    if len(terms) != 1 or line != (0, 0):
+        return None
+    ((atom, times),) = terms.items()
+    if times != 1:
+        return None
+    if isinstance(atom, Picked):
+        index = write.index(atom.value, [] if by is None else [by])
+        return None if index is None else Subscript(eye, ":, " * dim + tree.text(index))
+    size = write.sizes[among]
+    turned = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
+    same = by is not None and turned.terms == ((by, 1),) and write.sizes[by] == size
+    if not same or (atom.by, atom.size) != (1, size):
+        return None
+    back = turned.offset % size
+    shift = back if 2 * back <= size else back - size
+    amount = tree.Number(-shift if dim == 0 else shift)
+    return Method(eye, "roll", (amount, tree.Number(0)))
+
+
+def _weighted(
+    write: "Matrices",
+    ones: Tree,
+    delta: Relation,
+    rest: Sequence[Expr],
+    row: Letter,
+    column: Letter,
+) -> Tree | None:
+    """x * eye(n)[1:]: ones with a weight for each column, or for each row; diag(x) for all."""
+    for own, other in ((column, row), (row, column)):
+        place = None if other is None else solve(delta.left, delta.right, other)
+        if own is None or (other is not None and place is None):
+            continue
+        new = {} if other is None else {other: place}
+        weights = substituted(product_of(rest), new, write.sizes)  # type: ignore[arg-type]
+        if letters_of(weights) - {*write.given} != {own}:
+            continue
+        written = write.tensor(weights, [own])
+        if written is not None and isinstance(ones, Call):
+            return Call("diag", (in_numbers(written),))
+        if written is not None:
+            down = own == row
+            return Infix("*", Subscript(written, ":, None") if down else written, ones)
+    return None
+
+
+# ---- bounds: triangles and bands -----------------------------------------------------------------
+
+
+def _triangle(
+    write: "Matrices", bound: Relation, rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """tril(ones(n, n)): what a bound between the letters leaves of a matrix."""
+    form = linear(plus(bound.right, bound.left, -1))
+    terms = dict(form.terms)
+    if terms == {row: 1, column: -1}:
+        function, diagonal = "tril", form.offset
+    elif terms == {row: -1, column: 1}:
+        function, diagonal = "triu", -form.offset
+    else:
+        return None
+    whole = write.plain(rest, [row], [column])
+    if whole is None:
+        return None
+    return Call(function, (whole, *([tree.Number(diagonal)] if diagonal else [])))
+
+
+def _windows(
+    write: "Matrices", bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by their places inside."""
+    found: dict[int, tuple[int, int]] = {}
+    for bound in bounds_:
+        form = linear(plus(bound.right, bound.left, -1))
+        terms = dict(form.terms)
+        sign = terms.pop(column, 0)
+        step = -sign * terms.pop(row, 0)
+        if terms or sign not in (1, -1):
+            return None
+        found[sign] = step, form.offset
+    if {*found} != {1, -1} or found[1][0] != found[-1][0] or found[1][1] != 0:
+        return None
+    (step, _), width = found[1], found[-1][1] + 1
+    rows, columns = write.sizes[row], write.sizes[column]
+    if step < 1 or width < 1 or columns < width or (columns - width) // step + 1 != rows:
+        return None
+    sizes = [write.constant(width), tree.Number(step)]
+    windows = Method(Call("eye", (write.length([column]),)), "unfold", (tree.Number(0), *sizes))
+    if not rest:
+        return Method(windows, "sum", (tree.Number(-1),))
+    inner = write.with_sizes({INSIDE: width})
+    inside = {column: plus(Linear(((row, step),), 0), INSIDE)}
+    weights = substituted(product_of(rest), inside, inner.sizes)
+    if letters_of(weights) - {*write.given} != {INSIDE}:
+        return None
+    written = inner.tensor(weights, [INSIDE])
+    return None if written is None else Infix("@", windows, written)
+
+
+# ---- what a delta says of a structure ------------------------------------------------------------
+
+
+def picks(
+    relations: Sequence[Expr], of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether relations are deltas that give each letter `of` one place, by letters `by` and by
+    what tensors hold.
+    """
+    if len(relations) == 1 and _picks_together(relations[0], of, by, sizes):
+        return True
+    if len(relations) != len(of):
+        return False
+    waiting = [*relations]
+    for letter in of:
+        for relation in waiting:
+            assert isinstance(relation, Relation)
+            place = solve(relation.left, relation.right, letter)
+            if relation.symbol != "==" or place is None:
+                continue
+            low, high = bounds(place, sizes)
+            if letters_of(Relation("==", place, 0)) <= {*by} and low >= 0 and high < sizes[letter]:
+                waiting.remove(relation)
+                break
+        else:
+            return False
+    return True
+
+
+def is_identity(
+    relations: Sequence[Expr], rows: Sequence[str], columns: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether a single delta counts the letters of rows and of columns alike, row by row."""
+    lengths = {prod(sizes[letter] for letter in letters) for letters in (rows, columns)}
+    if len(relations) != 1 or len(lengths) > 1:
+        return False
+    (e,) = relations
+    sides = [Linear(tuple(_counted(k, sizes).items()), 0) for k in (rows, columns)]
+    pair = (e.left, e.right) if isinstance(e, Relation) and e.symbol == "==" else ()
+    return any(all(_same(*both) for both in zip(pair[::way], sides)) for way in (1, -1) if pair)
+
+
+def _same(a: Place, b: Place) -> bool:
+    return plus(a, b, -1) == 0
+
+
+def _counted(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many elements a step of each letter goes on, row by row."""
+    found: dict[str, int] = {}
+    stride = 1
+    for letter in reversed(letters):
+        found[letter] = stride
+        stride *= sizes[letter]
+    return found
+
+
+def _picks_together(
+    e: Expr, of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether a delta gives all letters `of` a place, counted row by row."""
+    if not isinstance(e, Relation) or e.symbol != "==":
+        return False
+    counted = Linear(tuple(_counted(of, sizes).items()), 0)
+    size = prod(sizes[letter] for letter in of)
+    for counts, place in ((e.left, e.right), (e.right, e.left)):
+        if _same(counts, counted):
+            low, high = bounds(place, sizes)
+            return letters_of(Relation("==", place, 0)) <= {*by} and low >= 0 and high < size
+    return False

@@ -1,0 +1,278 @@
+"""Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Self
+
+from ..graphs import Node
+from ..graphs.shapes import Shape
+from ..lazy import np
+from . import tree
+from .expressions import (
+    MINUS,
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Total,
+    is_condition,
+    letters_of,
+)
+from .formula import formula
+from .matrix_products import Contraction, NoProduct, is_mask
+from .places import Place
+from .sizes import told
+from .spelling import spelled
+from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+from .written import NEGATED, divides, inverted, opposite
+
+Letters = Sequence[str]
+Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
+
+
+class Tensors:
+    """Formulas over the nodes that have names. None: there is no short one.
+
+    `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
+    terms of which sizes are written; where these are `telling`, numbers that are one of them are
+    written so too. `given` are letters that stand for one value: a[i].
+    """
+
+    def __init__(
+        self,
+        names: Mapping[Node, Tree],
+        sizes: Mapping[str, int],
+        sides: Sequence[tuple[Name, Sequence[Place]]],
+        telling: bool = False,
+        given: Letters = (),
+    ):
+        self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+        self.telling, self.shapes = telling, shapes_of(names) if telling else {}
+
+    def inside(self, given: Letters) -> Self:
+        """The same where these letters stand for one value."""
+        return type(self)(self.names, self.sizes, self.sides, self.telling, given)
+
+    def with_sizes(self, sizes: Mapping[str, int]) -> Self:
+        """The same with further letters of these sizes."""
+        more = {**self.sizes, **sizes}
+        return type(self)(self.names, more, self.sides, self.telling, self.given)
+
+    def size(self, letters: Letters) -> int:
+        """How many values the letters have together."""
+        return int(np.prod([self.sizes[k] for k in letters], dtype=int))
+
+    def length(self, letters: Letters) -> Tree:
+        """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
+        for name, at in self.sides:
+            own = [p for p in at if isinstance(p, str)]
+            if own and list(letters) == own:
+                return self._length(own[0]) if len(at) == 1 else Method(name, "numel")
+        out: Tree | None = None
+        for letter in letters:
+            one = self._length(letter)
+            out = one if out is None else Infix("*", out, one)
+        return tree.Number(1) if out is None else out
+
+    def _length(self, letter: str) -> Tree:
+        for name, at in self.sides:
+            if letter in at:
+                return Subscript(Attribute(name, "shape"), str(at.index(letter)))
+        return self.constant(self.sizes[letter])
+
+    def identity(self, rows: Letters, columns: Letters) -> Tree:
+        """eye(x.shape[0])."""
+        return Call("eye", (min(self.length(columns), self.length(rows), key=tree.size),))
+
+    def constant(self, value: float) -> Tree:
+        """A number, by the name of a size where it is one."""
+        whole = self.telling and isfinite(value) and value == int(value)
+        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
+
+    def count(self, e: Expr) -> Tree:
+        """x.shape[1]."""
+        assert isinstance(e, Element)
+        (x,) = e.node.parents
+        own = [x] if x in self.names else []
+        names = {node: self.names[node] for node in (*own, *self.names)}
+        return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
+
+    # ---- tensors ---------------------------------------------------------------------------------
+
+    def tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor whose dimensions are `letters`, in the language."""
+        written = self._tensor(e, letters)
+        if written is None:
+            return None
+        if letters_of(e) - {*self.given} != set(letters):
+            return Method(written, "expand", tuple(map(self._length, letters)))
+        return Infix("*", tree.Number(1), written) if is_condition(e) else written
+
+    def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        if isinstance(e, Number):
+            return self.constant(e.value)
+        if isinstance(e, Element):
+            return self._element(e, letters)
+        if isinstance(e, Total):
+            return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
+        if isinstance(e, Product):
+            return self._product(e, letters)
+        if isinstance(e, Power):
+            return self._power(e, letters)
+        if isinstance(e, Sum):
+            return self._summed(e, letters)
+        if isinstance(e, Function):
+            args = [self._tensor(a, letters) for a in e.args]
+            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
+                return Infix(NEGATED[args[0].symbol], args[0].left, args[0].right)
+            if any(a is None for a in args) or e.attrs:
+                return None
+            if e.op.spelling:
+                return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
+            return Call(e.op.name, tuple(args))  # type: ignore[arg-type]
+        return None
+
+    def _summed(self, e: Sum, letters: Letters) -> Tree | None:
+        """A sum as a product of matrices and vectors, where it is one."""
+        free = letters_of(e) - {*self.given}
+        own = [k for k in letters if k in free]
+        if free - {*own} or len(own) > 2:
+            return None
+        try:
+            found = Contraction([e], self._length, self._tensor, self.given)
+            if not own:
+                return found.scalar()
+            made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
+        except NoProduct:
+            return None
+        last = own == list(letters[len(letters) - len(own) :])
+        return made if last else spread(made, own, letters)
+
+    def _power(self, e: Power, letters: Letters) -> Tree | None:
+        if divides(e):
+            return self._product(Product((e,)), letters)
+        base, exponent = self._tensor(e.base, letters), self._tensor(e.exponent, letters)
+        return None if base is None or exponent is None else Infix("**", base, exponent)
+
+    def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+        if any(written is None for _, written in terms):
+            return None
+        first, out = terms[0]
+        out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
+        for term, written in terms[1:]:
+            out = Infix("-" if opposite(term) is not None else "+", out, written)  # type: ignore[arg-type]
+        return out
+
+    def _product(self, e: Product, letters: Letters) -> Tree | None:
+        out: Tree | None = None
+        if e.factors and e.factors[0] == MINUS:
+            rest = self._tensor(Product(e.factors[1:]), letters)
+            return None if rest is None else negated(rest)
+        for factor in e.factors:
+            under = divides(factor)
+            written = self._tensor(inverted(factor) if under else factor, letters)
+            if written is None:
+                return None
+            if out is None and not under:
+                out = written
+            else:
+                out = Infix("/" if under else "*", tree.Number(1) if out is None else out, written)
+        return out
+
+    def _element(self, e: Element, letters: Letters) -> Tree | None:
+        """A tensor that broadcasts to the dimensions of the letters."""
+        if is_count(e):
+            return self.count(e)
+        whole = self._whole_tensor(e)
+        if whole is None:
+            return None
+        name, at = whole
+        if len(set(at) - {0}) != sum(p != 0 for p in at):
+            return None
+        if not letters and not any(at):
+            return name
+        tail = letters[len(letters) - len(at) :]
+        if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
+            return name
+        if len(at) > len(letters) and at[-len(letters) :] == tuple(letters):  # w[0, 0]
+            return Subscript(name, ", ".join(map(str, at[: len(at) - len(letters)])))
+        own = [p for p in at if isinstance(p, str) and p in letters]
+        if own != list(at) or own != [k for k in letters if k in own]:
+            return None
+        return spread(name, own, letters)
+
+    def index(self, value: Expr, letters: Letters) -> Tree | None:
+        """Whole numbers that a tensor holds, as they stand in brackets."""
+        if not isinstance(value, Element):
+            return None
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        name = names.get(value.node) or formula(value.node, names)
+        if [p for p in value.places if p != 0 and p not in self.given] != [*letters]:
+            return None
+        if value.places == tuple(letters):
+            return name
+        at = (":" if p in letters else str(p) for p in value.places)
+        return Subscript(name, ", ".join(at))
+
+    def called(self, node: Node) -> Tree | None:
+        """The name of a node, or the call of a function of named ones: inv(X)."""
+        name = self.names.get(node)
+        usual = node.attrs == node.op.attributes
+        if name is not None or node.dtype != "float" or not usual or not node.parents:
+            return name
+        args = [self.names.get(i) for i in node.parents]
+        return None if None in args else Call(node.op.name, tuple(args))  # type: ignore[arg-type]
+
+    def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """The tensor whose element it is, `given` letters read as an index, and the other places;
+        None where their letters do not run over the whole of it.
+        """
+        name = self.called(e.node)
+        if name is None or not self._is_whole(e):
+            return None
+        first = tuple(p for p in e.places if p in self.given)
+        if not first:
+            return name, e.places
+        if e.places[: len(first)] != first:
+            return None
+        return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+
+    def _is_whole(self, e: Element) -> bool:
+        return all(
+            p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
+            for p, n in zip(e.places, e.node.shape)
+        )
+
+
+def shapes_of(names: Mapping[Node, Tree]) -> dict[Shape, Tree]:
+    """What has each shape, for sizes to be written by; the first of several."""
+    found: dict[Shape, Tree] = {}
+    for node, name in names.items():
+        if isinstance(name, Name):
+            found.setdefault(node.shape, name)
+    return found
+
+
+def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
+    """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
+    start = letters.index(own[0])
+    return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
+def is_count(e: Expr) -> bool:
+    """Whether it is how many elements there are, or one over that."""
+    if divides(e):
+        return is_count(inverted(e))
+    return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def negated(written: Tree) -> Tree:
+    """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
+    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
+        return Infix(written.symbol, negated(written.left), written.right)
+    if is_mask(written):
+        return Infix("*", tree.Number(-1), written)
+    return Prefix("-", written)

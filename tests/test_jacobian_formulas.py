@@ -1,0 +1,242 @@
+"""The closed forms of Jacobians, executed by PyTorch at two sets of sizes, against PyTorch's own
+Jacobians.
+"""
+
+import numpy as np
+import pytest
+from support import generator, run_torch, torch_names
+
+import gradcli
+from gradcli.language.options import read_shapes
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
+
+N, M, ALL = "x.shape[0]", "x.shape[1]", "x.numel()"
+PLACES = f"arange({ALL}).reshape(x.shape)"
+# program, two sets of shapes, the input, the structure, its formula
+FORMS = [
+    ("x.T", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
+    (
+        "x.permute(2, 0, 1)",
+        "x=2x3x4",
+        "x=3x2x2",
+        "x",
+        "permutation",
+        f"eye({ALL})[{PLACES}.permute(2, 0, 1).flatten()]",
+    ),
+    ("x.roll(1)", "x=4", "x=5", "x", "permutation", f"eye({N}).roll(1, 0)"),
+    ("x.roll(-2, 0)", "x=7", "x=5", "x", "permutation", f"eye({N}).roll(-2, 0)"),
+    ("x.roll(1, 1)", "x=2x3", "x=3x4", "x", "permutation", f"kron(eye({N}), eye({M}).roll(1, 0))"),
+    ("x.flip(0)", "x=4", "x=5", "x", "permutation", f"eye({N}).flip(0)"),
+    ("x.flip(1)", "x=2x3", "x=3x2", "x", "permutation", f"kron(eye({N}), eye({M}).flip(0))"),
+    ("x[1:3]", "x=4", "x=6", "x", "selection", f"eye({N})[1:3]"),
+    ("x[1:]", "x=4", "x=6", "x", "selection", f"eye({N})[1:]"),
+    ("x[:-1]", "x=4", "x=6", "x", "selection", f"eye({N})[:-1]"),
+    ("x[::2]", "x=4", "x=7", "x", "selection", f"eye({N})[::2]"),
+    ("x[2]", "x=4", "x=7", "x", "row", f"eye({N})[2]"),
+    ("x[-1]", "x=3x4", "x=2x5", "x", "selection", f"kron(eye({N})[-1], eye({M}))"),
+    ("x[:, 1:]", "x=3x4", "x=2x3", "x", "selection", f"kron(eye({N}), eye({M})[1:])"),
+    ("x[[0, 0, 2]]", "x=4", "x=7", "x", "selection", f"eye({N})[[0, 0, 2]]"),
+    (
+        "index_select(x, 1, tensor([2, 0]))",
+        "x=2x4",
+        "x=3x3",
+        "x",
+        "selection",
+        f"kron(eye({N}), eye({M})[tensor([2, 0])])",
+    ),
+    (
+        "max(x, dim=1).values",
+        "x=2x3",
+        "x=4x3",
+        "x",
+        "selection",
+        f"block_diag(*[eye({M})[x.argmax(dim=1, keepdim=True)[i, 0]] for i in range({N})])",
+    ),
+    ("x.sort().values", "x=3", "x=5", "x", "selection", f"eye({N})[sort(x).indices]"),
+    ("x.diagonal()", "x=3x3", "x=4x4", "x", "selection", f"eye({ALL})[{PLACES}.diagonal()]"),
+    (
+        "x.take(tensor([0, 3]))",
+        "x=2x3",
+        "x=3x3",
+        "x",
+        "selection",
+        f"eye({ALL})[{PLACES}.take(tensor([0, 3]))]",
+    ),
+    ("x.expand(2, -1)", "x=3", "x=4", "x", "selection", f"kron(ones(out.shape[0], 1), eye({N}))"),
+    (
+        "cat([x, y])",
+        "x=2,y=3",
+        "x=4,y=2",
+        "y",
+        "transposed selection",
+        "eye(out.shape[0])[:, x.shape[0]:]",
+    ),
+    (
+        "pad(x, (1, 2))",
+        "x=3",
+        "x=5",
+        "x",
+        "transposed selection",
+        "eye(out.shape[0])[:, 1:-2]",
+    ),
+    (
+        "stack([x, y])",
+        "x=3,y=3",
+        "x=4,y=4",
+        "y",
+        "transposed selection",
+        "kron(eye(out.shape[0])[:, [-1]], eye(y.shape[0]))",
+    ),
+    ("diff(x)", "x=5", "x=7", "x", "banded", f"eye({N})[1:] - eye({N})[:-1]"),
+    (
+        "diff(x)",
+        "x=2x4",
+        "x=3x5",
+        "x",
+        "kronecker",
+        f"kron(eye({N}), eye({M})[1:] - eye({M})[:-1])",
+    ),
+    (
+        "conv1d(x, w)",
+        "x=1x1x7,w=1x1x2",
+        "x=1x1x9,w=1x1x3",
+        "x",
+        "banded",
+        f"eye({ALL}).unfold(0, w.shape[2], 1) @ w[0, 0]",
+    ),
+    (
+        "conv1d(x, w)",
+        "x=1x1x7,w=1x1x2",
+        "x=1x1x9,w=1x1x3",
+        "w",
+        "dense",
+        "x[0, 0].unfold(0, w.shape[2], 1)",
+    ),
+    (
+        "avg_pool1d(x, 2, stride=1)",
+        "x=1x1x7",
+        "x=1x1x9",
+        "x",
+        "banded",
+        f"eye({ALL}).unfold(0, 2, 1).sum(-1) / 2",
+    ),
+    ("x.cumsum(0)", "x=3", "x=5", "x", "lower-triangular", f"tril(ones({N}, {N}))"),
+    (
+        "x.cumsum(0)",
+        "x=3x2",
+        "x=2x4",
+        "x",
+        "lower-triangular",
+        f"kron(tril(ones({N}, {N})), eye({M}))",
+    ),
+    ("x.cumsum(1)", "x=2x3", "x=3x4", "x", "kronecker", f"kron(eye({N}), tril(ones({M}, {M})))"),
+    ("x.cumprod(0)", "x=3", "x=5", "x", "lower-triangular", "tril(outer(out, 1 / x))"),
+    ("x.logcumsumexp(0)", "x=3", "x=5", "x", "lower-triangular", "tril(exp(x - out[:, None]))"),
+    ("x.sum(1)", "x=2x3", "x=4x2", "x", "kronecker", f"kron(eye({N}), ones(1, {M}))"),
+    ("x @ w", "x=2x3,w=3", "x=4x2,w=2", "x", "kronecker", f"kron(eye({N}), w)"),
+    ("x.sum()", "x=2x3", "x=4x2", "x", "row", f"ones(1, {ALL})"),
+    (
+        "softmax(x, 1)",
+        "x=2x3",
+        "x=3x4",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[diag(out[i]) - outer(out[i], out[i]) for i in range({N})])",
+    ),
+    (
+        "x.norm(dim=1)",
+        "x=2x3",
+        "x=3x4",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[x[i] / out[i] for i in range({N})])",
+    ),
+    (
+        "logsumexp(x, 1)",
+        "x=2x3",
+        "x=3x4",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[exp(x[i] - out[i]) for i in range({N})])",
+    ),
+    (
+        "h = relu(x @ W); h.sum(1)",
+        "x=2x3,W=3x4",
+        "x=3x2,W=2x5",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[W @ (h[i] > 0).double() for i in range({N})])",
+    ),
+    (
+        "tanh(x @ w)",
+        "x=2x3,w=3x4",
+        "x=3x2,w=2x5",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[diag(1 - out[i] ** 2) @ w.T for i in range({N})])",
+    ),
+    ("relu(w @ x)", "x=3,w=2x3", "x=2,w=4x2", "x", "dense", "(out[:, None] > 0) * w"),
+    (
+        "sigmoid(x @ w)",
+        "x=2x3,w=3",
+        "x=4x2,w=2",
+        "x",
+        "kronecker",
+        "kron(diag((1 - out) * out), w)",
+    ),
+    (
+        "x / x.norm()",
+        "x=3",
+        "x=5",
+        "x",
+        "symmetric low-rank update",
+        f"(eye({N}) - outer(out, out)) / x.norm()",
+    ),
+    (
+        "x.cumprod(1)",
+        "x=2x3",
+        "x=3x4",
+        "x",
+        "block-diagonal",
+        f"block_diag(*[tril(outer(out[i], 1 / x[i])) for i in range({N})])",
+    ),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]} by {form[3]} at {form[1]}")
+def test_formulas_are_jacobians(form):
+    text, first, second, name, structure, formula = form
+    for shapes in (read_shapes([first]), read_shapes([second])):
+        draw = generator(text, str(shapes))
+        values = {n: draw.uniform(0.2, 0.9, shape) for n, shape in shapes.items()}
+        found = gradcli.explain(text, values=values).jacobian[name]
+        assert (found["structure"], found["formula"]) == (structure, formula)
+        expected = torch_jacobian(text, values, name)
+        np.testing.assert_allclose(as_matrix(formula, text, values), expected, atol=1e-12)
+
+
+def torch_jacobian(text, values, name):
+    """PyTorch's own, a matrix."""
+    tensors = {n: torch.tensor(v) for n, v in values.items()}
+    out = run_torch(text, tensors)
+    whole = torch.autograd.functional.jacobian(
+        lambda t: run_torch(text, {**tensors, name: t}), tensors[name]
+    )
+    return whole.reshape(out.numel(), tensors[name].numel()).numpy()
+
+
+def as_matrix(formula, text, values):
+    """A formula executed by PyTorch, in which diag and outer take tensors flattened."""
+    tensors = {n: torch.tensor(v) for n, v in values.items()}
+    scope = {
+        **torch_names(),
+        **tensors,
+        "range": range,
+        "out": run_torch(text, tensors),
+        "h": run_torch(f"{text}; h", tensors) if "h = " in text else None,
+        "diag": lambda a: torch.diag(a.flatten()),
+        "outer": lambda a, b: torch.outer(a.flatten(), b.flatten()),
+    }
+    return torch.atleast_2d(eval(formula, scope)).numpy()
