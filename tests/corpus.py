@@ -16,7 +16,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.hessian import Hessian
-from gradcli.explanation.structures import structure_of
+from gradcli.explanation.shortest_structure import structure_of
 from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, as_node
 from gradcli.language.assumptions import read_assumptions
