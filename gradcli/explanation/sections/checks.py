@@ -231,6 +231,7 @@ def _triangles(out: Node) -> dict[Node, Callable]:
         if node.op.triangular is not None:
             name, part = node.op.triangular(**node.attrs)
             x = node.inputs[node.op.inputs.index(name)]
+            assert x is not None
             found[x] = np.tril if part == "tril" else np.triu
     return found
 
