@@ -552,3 +552,28 @@ def test_counts_with_weights_have_no_derivative():
 @pytest.mark.parametrize("text", ["numel()", "is_tensor()", "x.dim(1, 2, 3)[0]", "x.ndimension(2)"])
 def test_facts_of_wrong_arguments_are_errors(text):
     assert refused(f"{text} * x", x=[1.0]).code in ("arguments", "index")
+
+
+# ---- one triangle is read, and PyTorch's gradient is not 0 in the other --------------------------
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("text", ["cholesky_inverse(L, {})", "cholesky_solve(b, L, {})"])
+def test_a_triangle_is_moved_alone(text, upper):
+    factor = np.linalg.cholesky(np.array([[4.0, 1.0], [1.0, 3.0]]))
+    values = {"L": factor.T if upper else factor, "b": np.array([[1.0, 2.0], [0.5, 1.0]])}
+    values = {n: v for n, v in values.items() if n == "L" or "solve" in text}
+    call = text.format(upper)
+    agrees(f"torch.{call}", **values)
+    for given in (values, None):
+        shapes = None if given else {"L": (2, 2)}
+        rows, differences = gradcli.check(call, values=given, shapes=shapes)
+        assert rows["ok"]
+        assert differences["ok"]
+        assert "L kept triangular" in differences["remark"]
+
+
+def test_a_full_matrix_in_place_of_a_triangle_is_not_judged():
+    found = gradcli.check("cholesky_inverse(L)", values={"L": [[2.0, 5.0], [1.0, 3.0]]})[1]
+    assert found["ok"] is None
+    assert "other triangle is 0" in found["remark"]

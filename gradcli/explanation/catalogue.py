@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from ..autodiff.reverse import Step
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
+from ..language.build import ATTRIBUTES
+from ..language.operands import MISUSES
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
 from ..language.refusals import refusal
@@ -22,6 +24,7 @@ from .kinks import Kink, known
 from .shortest_structure import structure_of
 from .wording import Wording
 
+SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 ORDER = (
     "arithmetic",
@@ -163,15 +166,32 @@ def page(op: Operator) -> Section:
 def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
     """Signature, sentence and other names of what is said with other operators."""
     also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
-    parts = ", ".join(op.name for op in _said_with(shorthand))
+    parts, made = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
+    attribute = shorthand.name in ATTRIBUTES
+    call = f"x.{shorthand.name}" if attribute else f"{shorthand.name}(x)"
+    rule = parts or (made and made.op.name)
     facts = [
         ("meaning", _said(shorthand.sentence)),
-        ("rule", f"that of {parts or 'the operators that it is said with: explain shows them'}"),
+        ("rule", f"that of {rule}" if rule else "that of what it is made of"),
         *([("also", ", ".join(also))] if also else []),
+        ("example" if made else "to see it", f'gradcli "{call}" -s x=2x3' if made else SHOWN),
     ]
     rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
-    title = f"{shorthand.name}{inspect.signature(shorthand.function)}"
+    title = call if attribute else f"{shorthand.name}{inspect.signature(shorthand.function)}"
     return Section("ops", plain(title), (), (Table(rows),))
+
+
+def _of_a_matrix(shorthand: Shorthand) -> Node | None:
+    """What it makes of a matrix, where it needs nothing else and that has a gradient."""
+    needed = [name for name in shorthand.parameters if name not in shorthand.defaults]
+    if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
+        return None
+    try:
+        made = shorthand(OPS["input"](name="x", shape=(2, 3)))
+    except (GradcliError, *MISUSES):
+        return None
+    computed = isinstance(made, Node) and made.op.name not in INTERNAL and made.dtype == "float"
+    return made if computed and made.op.torch else None
 
 
 def _said_with(shorthand: Shorthand) -> list[Operator]:

@@ -96,6 +96,8 @@ class Operator:
     fixed       the inputs by which PyTorch has no derivative, though there is one
     symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
                 matrices that stay symmetric
+    triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
+                PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     masks       whether PyTorch takes masks as inputs: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
@@ -139,6 +141,7 @@ class Operator:
     settle: Any = None
     fixed: Collection[str] = ()
     symmetric: Collection[str] = ()
+    triangular: Any = None
     labels: Collection[str] = ()
     masks: Any = True
     numbers: bool = False

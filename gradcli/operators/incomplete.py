@@ -83,7 +83,8 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     symbolic=_symbolic_step,
     dtype="float",
     examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
-    caveat="PyTorch has no derivative for it",
+    caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
+    "here; behind detach() it is a number",
     numpy="np.heaviside",
 )
 def heaviside(g, y, x, values):

@@ -166,6 +166,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         ("cholesky_solve(b, L.triu() + 3 * eye(2), upper=True)", "b=2x2x2,L=2x2"),
     ),
     flops=lambda out, b, L, **_: 2 * shapes.numel(out) * L[-1],
+    triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):

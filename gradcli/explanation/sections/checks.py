@@ -1,6 +1,6 @@
 """The answer, checked: seed times Jacobian, and finite differences."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ... import frameworks
@@ -20,6 +20,7 @@ LARGEST = 1_000_000  # elements of all nodes together that random values are dra
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
 DIRECTIONS = 3  # directions that are tried where there are more
+NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 AGREE = 1e-9  # the same, for what is computed in another way and to all digits
 
@@ -80,7 +81,12 @@ class Point:
 
     def __init__(self, a: Analysis):
         p = a.problem
-        self.values = random_values(p)
+        self.triangles = _triangles(p.out)
+        made = {i.node for i in p.inputs.values() if i.value is None}
+        self.values = {
+            n: self.triangles[n](v) if n in self.triangles and n in made else v
+            for n, v in random_values(p).items()
+        }
         used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
         self.random = (
             any(i.value is None and i.node in used for i in p.inputs.values())
@@ -159,14 +165,19 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     p, worst, place, compared = a.problem, 0.0, "", 0
     mirrored = _kept_symmetric(p.out)
-    odd: dict[str, list[str]] = {"a corner": [], "not finite": []}
+    odd: dict[str, list[str]] = {"a corner": [], "not finite": [], NOT_TRIANGULAR: []}
     for x, grad in _differentiated(a):
         gradient = at.evaluator(p)(grad)[0]
         known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
         loss = Evaluator(known, limits=p.limits).varying(p.out, x.node)
         value = np.asarray(at.values[x.node], float)
+        within = at.triangles.get(x.node)
+        if within is not None and not np.array_equal(within(value), value):
+            odd[NOT_TRIANGULAR].append(x.name)
+            continue
         undefined = bool(np.any(np.isnan(loss(value))))  # what is nan shows no slope
-        for name, slopes, direction in _slopes(loss, value, at.seed, x, x.node in mirrored):
+        moving = _slopes(loss, value, at.seed, x, x.node in mirrored, within or np.asarray)
+        for name, slopes, direction in moving:
             moved = direction != 0
             expected = float(np.sum(gradient[moved] * direction[moved]))
             error = min(abs(s - expected) for s in slopes) / max(1.0, abs(expected))
@@ -180,6 +191,8 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
                     worst, place = error, name
     kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
     remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
+    kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
+    remarks += [f"{' and '.join(kept)} kept triangular"] if kept and not odd[NOT_TRIANGULAR] else []
     remarks += [_left_out(names, why) for why, names in odd.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
@@ -211,11 +224,24 @@ def _kept_symmetric(out: Node) -> set[Node]:
     return found
 
 
+def _triangles(out: Node) -> dict[Node, Callable]:
+    """The part that is read of inputs of which an operation reads one triangle."""
+    found = {}
+    for node in walk([out]):
+        if node.op.triangular is not None:
+            name, part = node.op.triangular(**node.attrs)
+            x = node.inputs[node.op.inputs.index(name)]
+            assert x is not None
+            found[x] = np.tril if part == "tril" else np.triu
+    return found
+
+
 def _slopes(
-    loss, value: Any, seed: Any, x: Input, mirrored: bool
+    loss, value: Any, seed: Any, x: Input, mirrored: bool, within: Callable
 ) -> Iterator[tuple[str, tuple[float, ...], Any]]:
     """Slopes along each element, or a few random directions: name, slopes (one at a corner),
-    direction. Where `mirrored`, an element moves with the one across the diagonal.
+    direction. Where `mirrored`, an element moves with the one across the diagonal; `within` is the
+    part of a direction that may be moved along.
     """
 
     def along(direction: Any) -> tuple[tuple[float, ...], Any]:
@@ -226,11 +252,13 @@ def _slopes(
         for k in range(value.size):
             direction = np.zeros(value.size)
             direction[k] = 1.0
-            yield label(x.name, x.shape, k), *along(direction.reshape(value.shape))
+            direction = within(direction.reshape(value.shape))
+            if np.any(direction):
+                yield label(x.name, x.shape, k), *along(direction)
         return
     rng = np.random.default_rng(3)
     for k in range(DIRECTIONS):
-        direction = rng.normal(size=value.shape) / np.sqrt(value.size)
+        direction = within(rng.normal(size=value.shape) / np.sqrt(value.size))
         yield f"{x.name} along random direction {k + 1}", *along(direction)
 
 
