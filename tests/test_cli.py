@@ -606,6 +606,10 @@ def test_a_band_and_a_triangle():
     assert "tril(ones(x.shape[0], x.shape[0]))" in out
 
 
+def test_what_goes_round_is_counted():
+    assert "x.grad[1,0] = g[0,0]" in gradcli("jacobian", "x.roll(1, 0)", "-s", "x=2x2").out
+
+
 def test_what_is_shown_whole_or_holds_no_zero_is_not_drawn():
     assert "A cell is" not in gradcli("jacobian", "x @ a", "-s", "x=2x3,a=3x4", "-w", "x").out
     assert "A cell is" not in gradcli("jacobian", "A @ x", "-s", "A=20x3", "-w", "x").out

@@ -167,8 +167,8 @@ class Reading:
     @property
     def held(self) -> list[Node]:
         """The tensors that hold places."""
-        atoms = (a for f in self.factors for p in places_of(f) for a, _ in places.linear(p).terms)
-        values = (a.value for a in atoms if isinstance(a, places.Picked))
+        relations = [e for e in inner(self.e) if isinstance(e, Relation)]
+        values = [v for e in relations for p in places_of(e) for v in places.held(p)]
         return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
 
     def _diagonal(self) -> bool:

@@ -143,6 +143,17 @@ def letters(place, inside: Callable) -> set[str]:
     return found
 
 
+def held(place) -> list[Any]:
+    """The expressions whose whole numbers a place depends on."""
+    found: list[Any] = []
+    for atom, _ in linear(place).terms:
+        if isinstance(atom, Picked):
+            found.append(atom.value)
+        elif isinstance(atom, Part):
+            found += held(atom.place)
+    return found
+
+
 def at(place, env: Mapping[str, int], inside: Callable) -> int:
     """The place as a number, every letter having the value that `env` gives; nothing may be left
     open.

@@ -108,6 +108,10 @@ def jacobian_structure(
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:
         return found
+    if name == "dense" and reading.held:  # where its entries are is in numbers
+        seen = _of_matrix(matrix, total)
+        if seen.name in MOVED:
+            return seen._replace(formula=formula)
     if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
         return _of_matrix(matrix, total)
     return found

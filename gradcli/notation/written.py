@@ -164,7 +164,11 @@ class Writing:
         if not isinstance(e, Function):
             return self(e)
         if e.op.spelling == "~{0}":
-            inside = self._bare(e.args[0])
+            equal = e.args[0]
+            if isinstance(equal, Relation) and equal.symbol == "==":
+                sides = (Verbatim(self.place(p)) for p in (equal.left, equal.right))
+                return Infix("!=", *sides)
+            inside = self._bare(equal)
             if isinstance(inside, Infix) and inside.symbol in NEGATED:
                 return Infix(NEGATED[inside.symbol], inside.left, inside.right)
             return Prefix("~", inside)
