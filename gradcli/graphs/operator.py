@@ -86,6 +86,8 @@ class Operator:
     symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
                 matrices that stay symmetric
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
+    masks       those of them that hold a mask, and no whole numbers
+    whole       the attributes that hold a whole number, or several; the others may hold any number
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -125,6 +127,8 @@ class Operator:
     fixed: Collection[str] = ()
     symmetric: Collection[str] = ()
     labels: Collection[str] = ()
+    masks: Collection[str] = ()
+    whole: Collection[str] = ()
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()
@@ -202,6 +206,11 @@ class Operator:
             if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
                 raise GradcliError(
                     "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
+                )
+            left_out = value is None and self.attributes[name] is None
+            if name in self.whole and not (left_out or _are_whole(value)):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() takes whole numbers, not {value!r}"
                 )
         tensors = self._tensors(given)
         if self.settle:
@@ -284,6 +293,13 @@ class Operator:
 
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
+            if name in self.masks and i is not None and i.dtype != "bool":
+                held = "floating-point" if i.dtype == "float" else "whole"
+                raise GradcliError(
+                    "arguments",
+                    f"{name} of {self.name}() must hold a mask, not {held} numbers",
+                    hint="of True and False, as a comparison gives it: x > 0, m != 0",
+                )
             if name in self.labels and i is not None and i.dtype == "float":
                 raise GradcliError(
                     "arguments",
@@ -342,6 +358,13 @@ def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
     if variadic:
         tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
     return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
+
+
+def _are_whole(value: object) -> bool:
+    """Whether it is a whole number, or several."""
+    if isinstance(value, tuple):
+        return all(map(_are_whole, value))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_in_place(name: str, inplace: object) -> None:

@@ -185,6 +185,7 @@ def logical_not(g, y, x):
     lambda condition, a, b: np.where(condition, a, b),
     symbolic=elements.choice,
     labels=("condition",),
+    masks=("condition",),
     examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
     index=lambda lower, i, condition, a, b: lower.choice(
         lower.of(condition, i), lower.of(a, i), lower.of(b, i)

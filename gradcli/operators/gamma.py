@@ -114,7 +114,15 @@ def polygamma(g, y, x, *, n):
     return g * polygamma(n + 1, x)
 
 
+def _sum_of_digammas(g, y, x, *, p):
+    slope = digamma(x + (1 - p) / 2)
+    for k in range(2, p + 1):
+        slope = slope + digamma(x + (k - p) / 2)  # x + 0 too: as in PyTorch, -0 becomes 0
+    return g * slope
+
+
 @composite(
+    rule=_sum_of_digammas,
     aliases=("multigammaln",),
     domain=(2.0, 4.0),
     examples=(("mvlgamma(x, 2)", "x=3"), ("mvlgamma(x, p=3)", "x=2x3")),

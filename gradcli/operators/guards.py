@@ -1,11 +1,12 @@
-"""Where PyTorch's own order of operations decides between numbers and nan."""
+"""Where PyTorch's own order of operations decides between numbers and nan, and what it refuses."""
 
 from math import nan
 
+from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import elementwise
+from .families import elementwise, operator
 
 
 @elementwise(
@@ -21,4 +22,26 @@ from .families import elementwise
 )
 def unless(g, y, odd, value, *, instead=nan):
     """value; `instead` where inf or nan would come out another way than in PyTorch."""
+    return None, g
+
+
+def _refuse_where(odd, value, *, said, code):
+    if np.any(odd):
+        raise GradcliError(code, said)
+    return value
+
+
+@operator(
+    shape=lambda odd, s, **_: s,
+    value=_refuse_where,
+    symbolic=lambda sp, odd, value, **_: value,
+    expand=lambda odd, value, **_: value,
+    index=lambda lower, i, odd, value, **_: lower.of(value, i),
+    labels=("odd",),
+    dtype="float",
+    torch=None,
+    examples=(("refuse_where(x > 5, x, said='too large')", "x=2x3"),),
+)
+def refuse_where(g, y, odd, value, *, said, code="arguments"):
+    """value; an error that says `said` if odd holds anywhere, as PyTorch has one."""
     return None, g

@@ -152,8 +152,18 @@ def _met(grid, sizes, slopes, **how):
         yield flat, there, np.broadcast_to(weight, flat.shape)
 
 
+def _placed(grid, padding_mode):
+    """In three dimensions PyTorch takes a place that padding makes nan for the last element, where
+    no gradient flows.
+    """
+    lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
+    return np.where(lost, 1.0, grid)
+
+
 def _sampled(input, grid, *, slopes, **how):
     batch, channels, *sizes = input.shape
+    if len(sizes) == 3 and how["padding_mode"] != "zeros" and not any(slopes):
+        grid = _placed(grid, how["padding_mode"])
     rows, out = input.reshape(batch, channels, -1), np.zeros(())
     for flat, there, weight in _met(grid, sizes, slopes, **how):
         found = np.take_along_axis(rows, flat[:, None], -1)

@@ -118,6 +118,11 @@ CASES = [
     ("xlogy(x, 0.0) + xlogy(2, x)", {"x": [0.0, 1.0, -1.0]}, None),
     ("torch.special.xlog1py(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("torch.special.xlog1py(a, b)", {"a": [0.0, 0.0], "b": [-1.0, -2.0]}, None),
+    *(
+        (f"mvlgamma(x, {p})", {"x": [0.0, -0.0, 0.5, -1.0, 1.5, inf, nan]}, [seed] * 7)
+        for p in (1, 2, 3)
+        for seed in (1.0, inf, nan)
+    ),
     # no elements, no dimensions
     ("lgamma(x) + i0(x) + trunc(x)", {"x": []}, []),
     ("hypot(a, b) + fmax(a, b)", {"a": [[]], "b": 1.0}, [[]]),

@@ -70,9 +70,9 @@ def within_the_domain(node: Node) -> Node | None:
     return a if outside and a.shape == node.shape else None
 
 
-@rule("unless")
+@rule("unless", "refuse_where")
 def never_odd(node: Node) -> Node | None:
-    """unless(odd, value, instead) = value: nothing is nan or infinite."""
+    """unless(odd, value, instead) = value: nothing is nan or infinite, or refused."""
     value = node.parents[1]
     return value if value.shape == node.shape else None
 
