@@ -9,8 +9,15 @@ from .families import composite, elementwise, is_whole, require
 POSITIVE = (0.5, 3.0)
 
 
+def _lgamma(x):
+    """SciPy's is inf at numbers so small that only their logarithm is left, and nan at -inf."""
+    size = np.abs(x)
+    found = np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x))
+    return np.where(size < 1e-300, -np.log(size), found)
+
+
 @elementwise(
-    lambda x: np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x)),
+    _lgamma,
     symbolic=elements.named("lgamma"),
     dtype="float",
     aliases=("gammaln",),

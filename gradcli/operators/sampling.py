@@ -6,6 +6,7 @@ is again a sample, with derivatives as weights: `slopes` counts how often, for e
 """
 
 from itertools import product
+from math import nan
 from types import SimpleNamespace
 
 from ..errors import GradcliError
@@ -15,6 +16,7 @@ from .arithmetic import abs, floor, remainder, round, where
 from .contractions import einsum
 from .elements import Unwritten
 from .families import composite, shorthand
+from .guards import unless
 from .joining import stack
 from .leaves import arange, eye, linspace, ones, zeros, zeros_like
 from .pointwise import F
@@ -206,7 +208,11 @@ def _slope(x, input, grid, slopes, how):
             continue
         steeper = (*slopes[:d], slopes[d] + 1, *slopes[d + 1 :])
         each.append((x * grid_sampled(input, grid, slopes=steeper, **how)).sum(dim=1))
-    return stack(each, dim=-1)
+    slope = stack(each, dim=-1)
+    if how["mode"] != "bicubic":
+        return slope
+    spread = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf, times weights of both signs
+    return unless(spread, slope, instead=nan)
 
 
 def _flops(out, s, grid, *, mode="bilinear", **_):

@@ -64,9 +64,13 @@ def eigh(A, UPLO="L"):
     return Outputs(parts, ("eigenvalues", "eigenvectors"))
 
 
+def _exponential(x):
+    return scipy_linalg.expm(x) if np.isfinite(x).all() else np.full_like(x, np.nan)
+
+
 @operator(
     shape=square,
-    value=lambda x: each_matrix(scipy_linalg.expm, x.shape[-2:], x) if x.size else x,
+    value=lambda x: each_matrix(_exponential, x.shape[-2:], x) if x.size else x,
     symbolic=Unwritten("it is the limit of a series"),
     dtype="float",
     method=True,

@@ -88,7 +88,7 @@ spherical_bessel_j0 = _detached(
 airy_ai = _detached(
     "airy_ai",
     "Airy's function Ai.",
-    lambda x: scipy_special.airy(x)[0],
+    lambda x: np.where(np.greater(x, 1e3) & np.isfinite(x), 0.0, scipy_special.airy(x)[0]),
     "scipy.special.airy({0})[0]",
     jax="",
 )

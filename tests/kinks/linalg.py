@@ -173,6 +173,7 @@ ODD = [
         for equation in ("ii->i", "ij->i")
         for seed in (INF, NAN)
     ),
+    *(("matrix_exp(x)", {"x": [[odd, 0.0], [0.0, 1.0]]}, None) for odd in (INF, -INF, NAN)),
     *(("einsum('ii', x)", {"x": THREE}, seed) for seed in (INF, NAN)),
     ("einsum('i...i->...', x)", {"x": [[[1.0, 2.0]] * 3] * 2}, [1.0, INF, NAN]),
     ("einsum('ii...j->...j', x)", {"x": [[[[1.0, 2.0]] * 3] * 2] * 2}, None),

@@ -57,4 +57,17 @@ CASES = [
         for seed in (whole(inf), whole(nan))
     ),
     ("cdist(x, y)", {"x": [[1.0, 2.0]], "y": [[1e308, 0.0]]}, [[2.0]]),
+    *(
+        (f"F.conv_transpose1d(x, w, dilation=3, output_padding=2, padding={padding})",
+         {"x": [[0.3, -1.7, 0.5, -1.0]], "w": [[[1.5, 1.9, 0.75]]]},
+         [[0.1, seed, 0.1, -1.2, -1.2, 1.1, 0.2, -seed, -0.3, 1.0, 2.0, seed][2 * padding:]])
+        for padding in (0, 1, 2)
+        for seed in (1.0, inf, nan)
+    ),
+    *(
+        (f"grid_sample(x, p, 'bicubic', '{padding}', False)",
+         {"x": [[[[1.0, 2.0], [0.5, 4.0]]]], "p": [[[[0.1, -0.7], [0.9, 0.1]]]]}, [[[[seed, 1.0]]]])
+        for padding in ("zeros", "border", "reflection")
+        for seed in (inf, nan)
+    ),
 ]  # fmt: skip
