@@ -13,6 +13,7 @@ from .guards import refuse_where
 from .inverses import zero_pivot
 from .joining import cat
 from .lapack import (
+    FOUND,
     LINALG,
     each_matrix,
     elimination,
@@ -202,10 +203,11 @@ def _packed_factors(A, pivot, check):
     upper, lower = lu_u(A), triangle(lu_l(A), upper=False, strict=True)
     packed = with_zeros(lower, columns - lower.shape[-1], -1)
     packed = packed + with_zeros(upper, rows - min(rows, columns), -2)
-    if check:
-        zero = diagonal(upper, dim1=-2, dim2=-1).eq(0).sum() > 0
-        packed = refuse_where(zero, packed, said=ZERO_PIVOT, code="singular")
-    return packed, lu_pivots(A)
+    found = packed, lu_pivots(A)
+    if not check:
+        return found
+    zero = diagonal(upper, dim1=-2, dim2=-1).eq(0).sum() > 0
+    return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in found)
 
 
 ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does not"
@@ -311,6 +313,7 @@ def _of_qr(name, place, **fields):
         value=value,
         symbolic=REFLECTED,
         dtype="float",
+        caveat=FOUND,
         torch=LINALG + "qr",
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
         numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",

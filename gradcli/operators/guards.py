@@ -25,23 +25,23 @@ def unless(g, y, odd, value, *, instead=nan):
     return None, g
 
 
-def _refuse_where(odd, value, *, said, code):
+def _refuse_where(value, odd, *, said, code):
     if np.any(odd):
         raise GradcliError(code, said)
     return value
 
 
 @operator(
-    shape=lambda odd, s, **_: s,
+    shape=lambda s, odd, **_: s,
     value=_refuse_where,
-    symbolic=lambda sp, odd, value, **_: value,
-    expand=lambda odd, value, **_: value,
-    index=lambda lower, i, odd, value, **_: lower.of(value, i),
+    symbolic=lambda sp, value, odd, **_: value,
+    expand=lambda value, odd, **_: value,
+    index=lambda lower, i, value, odd, **_: lower.of(value, i),
     labels=("odd",),
-    dtype="float",
+    dtype="first",
     torch=None,
-    examples=(("refuse_where(x > 5, x, said='too large')", "x=2x3"),),
+    examples=(("refuse_where(x, x > 5, said='too large')", "x=2x3"),),
 )
-def refuse_where(g, y, odd, value, *, said, code="arguments"):
+def refuse_where(g, y, value, odd, *, said, code="arguments"):
     """value; an error that says `said` if odd holds anywhere, as PyTorch has one."""
-    return None, g
+    return g, None

@@ -30,6 +30,8 @@ def _layer_norm(x, *, dim, eps):
     expand=_standardized,
     said=_layer_norm,
     examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
+    caveat="inf in the gradient, and a variance too large for a float, spread as they are written "
+    "here; PyTorch's own kernels for layers, groups and instances differ there among themselves",
     torch=None,
 )
 def standardize(g, y, x, *, dim, eps):

@@ -138,7 +138,7 @@ def _checked_weights(name, weights, x):
     count = x.shape[-1] if x.ndim else 1
     message = f"cov() takes {count} weights here, not shape {shapes.text(weights.shape)}"
     shapes.require_equal(weights.shape or (1,), (count,), message)
-    return refuse_where(weights < 0, weights, said=f"{name} of cov() cannot be negative")
+    return refuse_where(weights, weights < 0, said=f"{name} of cov() cannot be negative")
 
 
 @composite(
@@ -170,7 +170,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     weights = aweights if fweights is None else fweights
     if aweights is not None and fweights is not None:
         weights = weights * aweights
-    weights = refuse_where(weights.sum().eq(0), weights, said="the weights of cov() add up to 0")
+    weights = refuse_where(weights, weights.sum().eq(0), said="the weights of cov() add up to 0")
     away, freedom = _deviations(x, weights), weights.sum() - correction
     if aweights is not None and correction:
         freedom = weights.sum() - correction * (weights * aweights).sum() / weights.sum()

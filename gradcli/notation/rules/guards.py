@@ -70,11 +70,17 @@ def within_the_domain(node: Node) -> Node | None:
     return a if outside and a.shape == node.shape else None
 
 
-@rule("unless", "refuse_where")
+@rule("unless")
 def never_odd(node: Node) -> Node | None:
-    """unless(odd, value, instead) = value: nothing is nan or infinite, or refused."""
+    """unless(odd, value, instead) = value: nothing is nan or infinite."""
     value = node.parents[1]
     return value if value.shape == node.shape else None
+
+
+@rule("refuse_where")
+def never_refused(node: Node) -> Node | None:
+    """refuse_where(value, odd) = value: an answer was not refused."""
+    return node.parents[0]
 
 
 @normal("where")
