@@ -121,6 +121,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("cov(x, correction=1.5)", {"x": [*ROW, *ROW]}),
         ("householder_product(x, t)", {"x": ROW, "t": [1.0]}),
         ("linalg.lu_factor(x)[0]", {"x": [[1.0, 2.0], [2.0, 4.0]]}),
+        ("x * linalg.lu_factor(x).pivots", {"x": [[1.0, 2.0], [2.0, 4.0]]}),
         ("linalg.lu_factor_ex(x, check_errors=True)[0]", {"x": [[0.0, 1.0], [0.0, 2.0]]}),
         ("where(tensor([1, 0]), x, 0.0)", {"x": X}),
         ("x.masked_fill(tensor([1, 0]), 0.0)", {"x": X}),

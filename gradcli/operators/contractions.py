@@ -143,6 +143,8 @@ def _without_repeats(term):
     value=_einsum,
     order="equation operands",
     index="einsum",
+    caveat="of three tensors and more, those are multiplied first that need fewest operations, "
+    "which decides how inf spreads; PyTorch's order is its own",
     examples=(
         ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),
         ("einsum('ii->i', a)", "a=3x3"),

@@ -316,7 +316,8 @@ def _check(s, grid, mode, padding_mode):
         ("grid_sample(x, p, 'bicubic', 'reflection', False)", "x=1x1x2x3,p=1x1x2x2"),
         ("grid_sample(x, p, 'bilinear', 'border', False)", "x=1x1x2x1x2,p=1x1x1x2x3"),
     ),
-    caveat="at an element's own place the slope is that towards the next element",
+    caveat="at an element's own place the slope is that towards the next element; a place that is "
+    "inf or nan is beside all elements, though PyTorch's bicubic lays nan among them",
 )
 def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_corners=None):
     """The elements of input at the places in grid, which go from -1 to 1, last dimension first."""

@@ -78,6 +78,8 @@ CASES = [
     (ATTENTION + ", tensor([[-inf, -inf], [0.0, -inf]]))", QUERY, None),
     (ATTENTION + ", m)", QUERY | {"m": [[-inf, 0.0], [-inf, -inf]]}, None),
     (ATTENTION + ", scale=0.0)", QUERY, None),
+    (ATTENTION + ")", QUERY | {"k": [[1.0, -inf], [3.0, -inf]], "q": [[1.0, 2.0]]}, None),
+    (ATTENTION + ")", QUERY | {"k": [[1.0, 0.5], [3.0, inf]], "q": [[1.0, -2.0]]}, None),
     # places on elements, between them at the edge, outside, and turned back
     *((f"grid_sample(x, p, '{mode}', '{padding}', {corners})", SQUARE | PLACES, None)
       for mode in ("bilinear", "nearest", "bicubic")

@@ -124,6 +124,7 @@ CASES = [
         for seed in (1.0, inf, nan)
     ),
     ("lgamma(x)", {"x": [1e-320, -1e-310, 1e-300, 1e-299]}, None),
+    ("x * torch.special.spherical_bessel_j0(x)", {"x": [0.0, -0.0, inf, -inf, nan]}, None),
     ("x * torch.special.airy_ai(x)", {"x": [90.0, 110.0, 1e5, 1e160, inf, nan]}, None),
     # no elements, no dimensions
     ("lgamma(x) + i0(x) + trunc(x)", {"x": []}, []),
