@@ -16,7 +16,6 @@ from .node import OPS, Node, Ratio, Size, as_node, intern
 
 REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
-MASKS = ("condition", "mask")  # what labels are called that are True and False
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
@@ -99,9 +98,11 @@ class Operator:
     triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
                 PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
-    masks       whether PyTorch takes masks as inputs: True, False, or "alone": not beside numbers
+    on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
     square      whether a matrix that it takes is square as a rule, though it need not be
+    masks       those of them that hold a mask, and no whole numbers
+    whole       the attributes that hold a whole number, or several; the others may hold any number
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -143,9 +144,11 @@ class Operator:
     symmetric: Collection[str] = ()
     triangular: Any = None
     labels: Collection[str] = ()
-    masks: Any = True
+    on_masks: Any = True
     numbers: bool = False
     square: bool = False
+    masks: Collection[str] = ()
+    whole: Collection[str] = ()
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()
@@ -223,6 +226,11 @@ class Operator:
             if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
                 raise GradcliError(
                     "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
+                )
+            left_out = value is None and self.attributes[name] is None
+            if name in self.whole and not (left_out or _are_whole(value)):
+                raise GradcliError(
+                    "arguments", f"{name} of {self.name}() takes whole numbers, not {value!r}"
                 )
         tensors = self._tensors(given)
         if self.settle:
@@ -313,8 +321,14 @@ class Operator:
                 has = "it has no such value" if free else "here it holds floating-point numbers"
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
-                kind = "bool" if name in MASKS else "int"
+                kind = "bool" if name in self.masks else "int"
                 raise Unlabelled(f"{said}, and {has}", i, kind, hint)
+            if name in self.masks and i is not None and i.dtype == "int":
+                raise GradcliError(
+                    "arguments",
+                    f"{name} of {self.name}() must hold a mask, not whole numbers",
+                    hint="of True and False, as a comparison gives it: x > 0, m != 0",
+                )
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
@@ -377,6 +391,13 @@ def in_older_order(
         if given == [name in tensors for name in names]:
             return dict(zip(names, args, strict=True))
     return {}
+
+
+def _are_whole(value: object) -> bool:
+    """Whether it is a whole number, or several."""
+    if isinstance(value, tuple):
+        return all(map(_are_whole, value))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_in_place(name: str, inplace: object) -> None:

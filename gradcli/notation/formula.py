@@ -126,7 +126,7 @@ class Writer:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
         source = node.inputs[place]
         assert source is not None
-        if source.dtype == "bool" and not node.op.masks:
+        if source.dtype == "bool" and not node.op.on_masks:
             return Method(self.trees[source], "double")
         value = source.attrs.get("value")
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":

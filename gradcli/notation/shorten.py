@@ -78,7 +78,7 @@ class Length:
         own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
         foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
         foreign = foreign and self.writer.said(n) is None
-        mixed = n.op.masks == "alone" and len({i.dtype for i in n.parents}) > 1
+        mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
         alien = FOREIGN if foreign or mixed else 0
         return own + alien + sum(self.found[i] for i in n.parents)
 

@@ -14,7 +14,7 @@ def add(g, y, a, b):
     return g, g
 
 
-@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",), masks=False)
+@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",), on_masks=False)
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
@@ -38,7 +38,7 @@ def div(g, y, a, b):
     return g / b, -g * (a / b) / b
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), masks=False)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False)
 def neg(g, y, x):
     """Minus x."""
     return -g
@@ -185,6 +185,7 @@ def logical_not(g, y, x):
     lambda condition, a, b: np.where(condition, a, b),
     symbolic=elements.choice,
     labels=("condition",),
+    masks=("condition",),
     numbers=True,
     examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
     index=lambda lower, i, condition, a, b: lower.choice(

@@ -6,7 +6,7 @@ from ..errors import GradcliError
 from ..graphs import Outputs, shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import composite, operator, same_with_axis, shorthand
+from .families import composite, operator, rows_apart, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
 from .networks import linear
@@ -18,13 +18,14 @@ INFINITE = -math.inf
 
 def _softmax(x, *, dim):
     top = np.max(x, axis=dim, keepdims=True, initial=-np.inf)
-    shifted = np.exp(x - np.where(top == -np.inf, 0.0, top))
-    total = np.sum(shifted, axis=dim, keepdims=True)
-    return shifted / np.where(top == -np.inf, 1.0, total)
+    out = np.exp(x - np.where(top == -np.inf, 0.0, top))
+    out /= np.where(top == -np.inf, 1.0, np.sum(out, axis=dim, keepdims=True))
+    return out
 
 
 @operator(
     shape=same_with_axis,
+    rows=rows_apart,
     value=_softmax,
     dtype="float",
     expand=lambda x, *, dim: x.softmax(dim=dim),
@@ -80,9 +81,8 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     mask = _causal(query.shape[-2], key.shape[-2]) if is_causal else attn_mask
     scores = query @ key.mT * float(factor)
-    if mask is None:
-        return scores.softmax(dim=-1) @ value
-    return masked_softmax(scores + _as_added(mask), dim=-1) @ value
+    scores = scores if mask is None else scores + _as_added(mask)
+    return masked_softmax(scores, dim=-1) @ value
 
 
 def _check(query, key, value):

@@ -9,11 +9,28 @@ MOST_SEARCHED = 5  # operands of which all orders are compared
 def contracted(*xs, equation):
     """einsum of arrays."""
     arrays = [np.asarray(x) for x in xs]
+    if len(arrays) == 2 and all(x.dtype == float for x in arrays):
+        equation, arrays = _lone_summed(equation, arrays)
     terms = _terms(equation, arrays)
     if terms is not None:
         return _product(*arrays, *terms)
     several = len(arrays) > 2 and arrays[0].dtype != object
     return np.einsum(equation, *arrays, optimize=path(equation, arrays) if several else False)
+
+
+def _lone_summed(equation, arrays):
+    """The same with letters that one operand has alone summed over first, as PyTorch does."""
+    left, _, out = equation.replace(" ", "").partition("->")
+    a, b = left.split(",")
+    kept = [
+        "".join(k for k in term if k in other or k in out or k == ".")
+        for term, other in ((a, b), (b, a))
+    ]
+    summed = [
+        x if term == short else np.einsum(f"{term}->{short}", x)
+        for x, term, short in zip(arrays, (a, b), kept)
+    ]
+    return f"{','.join(kept)}->{out}", summed
 
 
 def path(equation, arrays):

@@ -2,10 +2,8 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from ..lazy import np
-from . import elements
 from .arithmetic import where
-from .families import elementwise, require, shorthand
+from .families import composite, require, shorthand
 from .leaves import arange
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
@@ -25,6 +23,7 @@ def _check_classes(input, target):
 
 @loss(
     order="input target weight size_average ignore_index reduce reduction",
+    whole=("ignore_index",),
     labels=("target",),
     examples=(
         ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
@@ -72,6 +71,7 @@ def _along_classes(weight, ndim, axis):
 
 @loss(
     order="input target weight size_average ignore_index reduce reduction label_smoothing",
+    whole=("ignore_index",),
     examples=(
         ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
         ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
@@ -162,25 +162,44 @@ def _rows(x):
     return x.reshape(shape=(1,) * (2 - x.ndim) + x.shape)
 
 
-@elementwise(
-    lambda x, counted: np.where(counted & np.greater(x, 0), x, 0.0),
-    symbolic=lambda sp, x, counted: elements.choice(
-        sp, elements.both(sp, counted, x > 0), x, sp.S.Zero
-    ),
-    expand=lambda x, counted: where(counted & (x > 0), x, 0.0),
-    labels=("counted",),
+def _apart(x, label, counted, margin):
+    """For each label, how far each class comes within margin of it; and where that counts."""
+    picked = x.gather(dim=1, index=label).unsqueeze(dim=2)
+    apart = margin - picked + x.unsqueeze(dim=1)
+    return apart, counted & (apart > 0)
+
+
+def _weighted(terms, weight):
+    return terms if weight is None else terms * weight
+
+
+def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
+    """A class that comes too close goes up, the label down by as much: slopes, and then times g."""
+    apart, close = _apart(x, label, counted, margin)
+    up = where(close, _weighted(2 * apart if p == 2 else 1.0, weight), 0.0)
+    picked = label.unsqueeze(dim=2).eq(arange(end=x.shape[1]))
+    down = where(picked, up.sum(dim=2, keepdim=True), 0.0)
+    to_x = g.unsqueeze(dim=1) * (up - down).sum(dim=1)
+    if weight is None:
+        return to_x, None, None, None
+    g = g.unsqueeze(dim=1).unsqueeze(dim=2)
+    return to_x, None, None, (g * where(close, apart**p, 0.0)).sum_to_size(shape=weight.shape)
+
+
+@composite(
+    rule=_margin_rule,
+    labels=("label", "counted"),
     torch=None,
-    examples=(("excess(x, y > 0)", "x=2x3,y=2x3"),),
+    examples=(
+        ("margin_terms(x, tensor([[2], [0]]), x.unsqueeze(1) < 0.5, p=1, margin=1.0)", "x=2x3"),
+    ),
 )
-def excess(g, y, x, counted):
-    """x where it is above 0 and counted; as in PyTorch the slope is 1 or 0, times the gradient."""
-    return g * (counted & (x > 0)), None
-
-
-def _exceeding(margin, picked, others, counted, p=1):
-    """By how much others come within margin of picked, to the power p, where that is counted."""
-    z = excess(margin - picked + others, counted)
-    return z if p == 1 else z * z
+def margin_terms(x, label, counted, weight=None, *, p, margin):
+    """How far classes come within margin of those in label, to the power p, added up in each row;
+    counted says which, for each label.
+    """
+    apart, close = _apart(x, label, counted, margin)
+    return where(close, _weighted(apart**p, weight), 0.0).sum(dim=(1, 2))
 
 
 @loss(
@@ -203,11 +222,11 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     message = f"multi_margin_loss() needs a label for each of {samples} samples, not {have}"
     shapes.require_equal(target.shape or (1,), (samples,), message)
     label = target.reshape(shape=(samples, 1))
-    others = label.ne(arange(end=classes))
-    losses = _exceeding(margin, rows.gather(dim=1, index=label), rows, others, p)
+    others = label.ne(arange(end=classes)).unsqueeze(dim=1)
     if weight is not None:
-        losses = where(losses > 0, losses * _weight_of(label, weight), 0.0)
-    return reduced((losses.sum(dim=1) / classes).reshape(shape=target.shape), reduction)
+        weight = _weight_of(label, weight).unsqueeze(dim=2)
+    losses = margin_terms(rows, label, others, weight, p=p, margin=margin) / classes
+    return reduced(losses.reshape(shape=target.shape), reduction)
 
 
 @loss(
@@ -230,8 +249,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     label = where(listed, target, 0)
     named = (listed.unsqueeze(dim=2) & label.unsqueeze(dim=2).eq(arange(end=classes))).sum(dim=1)
     counted = listed.unsqueeze(dim=2) & named.eq(0).unsqueeze(dim=1)
-    picked = rows.gather(dim=1, index=label).unsqueeze(dim=2)
-    losses = _exceeding(1, picked, rows.unsqueeze(dim=1), counted).sum(dim=(1, 2)) / classes
+    losses = margin_terms(rows, label, counted, p=1, margin=1.0) / classes
     return reduced(losses.reshape(shape=input.shape[:-1]), reduction)
 
 

@@ -1,13 +1,16 @@
 """Sums of products over letters: einsum, and what is said with it."""
 
+from functools import reduce
 from string import ascii_letters
 from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
+from .arithmetic import logical_or
 from .blas import contracted, path
 from .families import composite, operator, shorthand
+from .guards import unless
 from .leaves import eye, ones
 from .matrix import dot
 
@@ -139,8 +142,10 @@ def _without_repeats(term):
     shape=_einsum_shape,
     value=_einsum,
     order="equation operands",
-    masks="alone",
+    on_masks="alone",
     index="einsum",
+    caveat="of three tensors and more, those are multiplied first that need fewest operations, "
+    "which decides how inf spreads; PyTorch's order is its own",
     examples=(
         ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),
         ("einsum('ii->i', a)", "a=3x3"),
@@ -181,16 +186,18 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     given += [(letter, ones(size=(sizes[letter],))) for letter in lone]
     dots = "..." if any("..." in t for t, _ in given) else ""
     letters = _without_repeats(term.replace("...", ""))
-    head = term.partition("...")[0] if "..." in term else ""
+    head = _without_repeats(term.partition("...")[0]) if "..." in term else ""
     target = head + dots + letters[len(head) :] if "..." in term else dots + letters
     out = einsum(",".join(t for t, _ in given) + "->" + target, *(o for _, o in given))
     if letters != term.replace("...", ""):
-        out = _onto_diagonal(out, term, letters, sizes)
+        out = _onto_diagonal(out, term, target, sizes)
     return out
 
 
-def _onto_diagonal(out, term, letters, sizes):
-    """A letter twice in one operand reads its diagonal: the gradient lies there, 0 elsewhere."""
+def _onto_diagonal(out, term, found, sizes):
+    """From the letters `found` to those of term. A letter twice in one operand reads its diagonal:
+    the gradient lies there, 0 elsewhere.
+    """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
     seen, renamed, links = set(), "", []
     for letter in term:
@@ -200,9 +207,22 @@ def _onto_diagonal(out, term, letters, sizes):
             letter = other
         seen.add(letter)
         renamed += letter
-    dots = "..." if "..." in term else ""
-    equation = ",".join([dots + letters, *(t for t, _ in links)]) + "->" + renamed
-    return einsum(equation, out, *(o for _, o in links))
+    equation = ",".join([found, *(t for t, _ in links)]) + "->" + renamed
+    laid = einsum(equation, out, *(o for _, o in links))
+    return unless(_off_diagonal(term, laid.ndim, sizes), laid, instead=0.0)
+
+
+def _off_diagonal(term, rank, sizes):
+    """Where the places of a letter that stands twice differ, in a tensor of so many dimensions."""
+    places = dict(enumerate(term.partition("...")[0]))
+    places |= {rank - 1 - k: letter for k, letter in enumerate(reversed(term.partition("...")[2]))}
+    apart = []
+    for letter in dict.fromkeys(places.values()):
+        first, *others = sorted(place for place, name in places.items() if name == letter)
+        for other in others:
+            shape = [sizes[letter] if d in (first, other) else 1 for d in range(rank)]
+            apart.append(eye(n=sizes[letter]).eq(0).reshape(shape=tuple(shape)))
+    return reduce(logical_or, apart)
 
 
 # ---- letters by number ---------------------------------------------------------------------------

@@ -221,14 +221,17 @@ def _transposed(n):
     def rule(g, y, input, weight, bias=None, *, stride, padding, output_padding, groups, dilation):
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         to_input = OPS[f"conv{n}d"](g, weight, **how)
-        more = [a - b for a, b in zip(to_input.shape[-n:], input.shape[-n:])]
-        if any(more):  # output_padding made room for positions that no element of the input has
+        to_bias = _to_bias(g, bias)
+        if to_input.shape != input.shape:  # output_padding made room where nothing is laid
             to_input = to_input[(..., *map(slice, input.shape[-n:]))]
-            input = zeros_around(input, tuple((0, m) for m in more))
+            kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+            laid = zip(input.shape[-n:], kernel.stride, kernel.spread)
+            g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in laid))]
+            how["padding"] = 0
         to_weight = OPS[f"conv{n}d_weight"](
             input=g, grad_output=input, weight_size=weight.shape, **how
         )
-        return to_input, to_weight, _to_bias(g, bias)
+        return to_input, to_weight, to_bias
 
     def meaning(
         input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1

@@ -6,11 +6,14 @@ The outputs of a decomposition are operators of their own: the gradient is the s
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
+from .diagonals import diagonal
 from .elements import Unwritten
 from .families import none_at_all, operator, shorthand
+from .guards import refuse_where
 from .inverses import zero_pivot
 from .joining import cat
 from .lapack import (
+    FOUND,
     LINALG,
     each_matrix,
     elimination,
@@ -193,29 +196,43 @@ def lu_parts(A, *, pivot=True):
     return Outputs((lu_p(A), lu_l(A), lu_u(A)), ("P", "L", "U"))
 
 
+def _packed_factors(A, pivot, check):
+    """L and U in one matrix, and the exchanges of rows; if `check`, refused where a pivot is 0."""
+    _check_pivoting(pivot)
+    rows, columns = matrix(A.shape)[-2:]
+    upper, lower = lu_u(A), triangle(lu_l(A), upper=False, strict=True)
+    packed = with_zeros(lower, columns - lower.shape[-1], -1)
+    packed = packed + with_zeros(upper, rows - min(rows, columns), -2)
+    found = packed, lu_pivots(A)
+    if not check:
+        return found
+    zero = diagonal(upper, dim1=-2, dim2=-1).eq(0).sum() > 0
+    return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in found)
+
+
+ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does not"
+
+
 @shorthand("linalg.lu_factor")
 def lu_factor(A, *, pivot=True):
     """L and U in one matrix, and the exchanges of rows."""
-    _check_pivoting(pivot)
-    A = as_node(A)
-    rows, columns = matrix(A.shape)[-2:]
-    lower = triangle(lu_l(A), upper=False, strict=True)
-    packed = with_zeros(lower, columns - lower.shape[-1], -1)
-    packed = packed + with_zeros(lu_u(A), rows - min(rows, columns), -2)
-    return Outputs((packed, lu_pivots(A)), ("LU", "pivots"))
+    return Outputs(_packed_factors(as_node(A), pivot, check=True), ("LU", "pivots"))
 
 
 @shorthand()
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """As lu_factor, and the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
-    return Outputs((*lu_factor(A, pivot=pivot), zero_pivot(A)), ("LU", "pivots", "info"))
+    found = _packed_factors(A, pivot, check_errors)
+    return Outputs((*found, zero_pivot(A)), ("LU", "pivots", "info"))
 
 
 @shorthand()
 def lu(A, pivot=True, get_infos=False):
     """L and U in one matrix, and the exchanges of rows."""
-    return lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot)
+    if get_infos:
+        return lu_factor_ex(A, pivot=pivot)
+    return Outputs(_packed_factors(as_node(A), pivot, check=False), ("LU", "pivots"))
 
 
 @shorthand()
@@ -296,6 +313,7 @@ def _of_qr(name, place, **fields):
         value=value,
         symbolic=REFLECTED,
         dtype="float",
+        caveat=FOUND,
         torch=LINALG + "qr",
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
         numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",

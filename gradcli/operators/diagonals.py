@@ -17,6 +17,7 @@ def _is_matrix(s, *, diagonal):
 @movement(
     lambda x, *, diagonal: np.tril(x, diagonal),
     shape=_is_matrix,
+    whole=("diagonal",),
     examples=(("x.tril()", "x=3x3"), ("tril(x, -1)", "x=3x3")),
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(i[-1], lower.plus(i[-2], diagonal)), lower(x, i)
@@ -31,6 +32,7 @@ def tril(g, y, x, *, diagonal=0):
 @movement(
     lambda x, *, diagonal: np.triu(x, diagonal),
     shape=_is_matrix,
+    whole=("diagonal",),
     examples=(("x.triu()", "x=3x3"), ("triu(x, 1)", "x=2x3")),
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(lower.plus(i[-2], diagonal), i[-1]), lower(x, i)

@@ -52,15 +52,26 @@ def total_size(g, y, x, dim):
     return _unless_nan(x, g * sign(x))
 
 
+def _length_rule(g, y, x, *, p):
+    """In PyTorch's order, with 0 where nothing is far from nothing, whatever comes back to it."""
+    y, g = y.unsqueeze(dim=-1), g.unsqueeze(dim=-1)
+    none = y.eq(0) | x.eq(0) if p < 1 else y.eq(0)
+    if p == 2:
+        return where(none, 0, g * x / y)
+    if p < 2:
+        return where(none, 0, sign(x) * abs(x) ** (p - 1) * g / y ** (p - 1))
+    return where(none, 0, x * abs(x) ** (p - 2) * g / y ** (p - 1))
+
+
 @composite(
-    rule=lambda g, y, x: where(y.eq(0), 0, g / y).unsqueeze(dim=-1) * x,
+    rule=_length_rule,
     method=True,
-    examples=(("length(x)", "x=2x3"),),
+    examples=(("length(x)", "x=2x3"), ("length(x, p=3.0)", "x=2x3")),
     torch=None,
 )
-def length(x):
-    """norm(x, dim=-1), with a gradient of 0 at the zero vector whatever comes back to it."""
-    return vector_norm(x, dim=-1)
+def length(x, *, p=2):
+    """norm(x, p, dim=-1), with a gradient of 0 at the zero vector whatever comes back to it."""
+    return vector_norm(x, dim=-1, ord=p)
 
 
 def _length(x, p, *, skip_nan=False):
@@ -73,9 +84,7 @@ def _length(x, p, *, skip_nan=False):
         return abs(x).ceil().clamp(max=1).sum(dim=-1)
     if p == 1:
         return total_size(x, dim=-1)
-    if p == inf:
-        return largest_size(x, dim=-1, skip_nan=skip_nan)
-    return length(x) if p == 2 else vector_norm(x, dim=-1, ord=p)
+    return largest_size(x, dim=-1, skip_nan=skip_nan) if p == inf else length(x, p=p)
 
 
 EUCLID = "use_mm_for_euclid_dist"

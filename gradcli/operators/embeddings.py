@@ -32,6 +32,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
 
 @operator(
     shape=_embedded,
+    whole=("padding_idx",),
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
     dtype="float",
     labels=("input",),

@@ -9,8 +9,15 @@ from .families import composite, elementwise, is_whole, require
 POSITIVE = (0.5, 3.0)
 
 
+def _lgamma(x):
+    """SciPy's is inf at numbers so small that only their logarithm is left, and nan at -inf."""
+    size = np.abs(x)
+    found = np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x))
+    return np.where(size < 1e-300, -np.log(size), found)
+
+
 @elementwise(
-    lambda x: np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x)),
+    _lgamma,
     symbolic=elements.named("lgamma"),
     dtype="float",
     aliases=("gammaln",),
@@ -114,7 +121,15 @@ def polygamma(g, y, x, *, n):
     return g * polygamma(n + 1, x)
 
 
+def _sum_of_digammas(g, y, x, *, p):
+    slope = digamma(x + (1 - p) / 2)
+    for k in range(2, p + 1):
+        slope = slope + digamma(x + (k - p) / 2)  # x + 0 too: as in PyTorch, -0 becomes 0
+    return g * slope
+
+
 @composite(
+    rule=_sum_of_digammas,
     aliases=("multigammaln",),
     domain=(2.0, 4.0),
     examples=(("mvlgamma(x, 2)", "x=3"), ("mvlgamma(x, p=3)", "x=2x3")),

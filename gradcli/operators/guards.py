@@ -1,11 +1,12 @@
-"""Where PyTorch's own order of operations decides between numbers and nan."""
+"""Where PyTorch's own order of operations decides between numbers and nan, and what it refuses."""
 
 from math import nan
 
+from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import where
-from .families import elementwise
+from .families import elementwise, operator
 
 
 @elementwise(
@@ -22,3 +23,25 @@ from .families import elementwise
 def unless(g, y, odd, value, *, instead=nan):
     """value; `instead` where inf or nan would come out another way than in PyTorch."""
     return None, g
+
+
+def _refuse_where(value, odd, *, said, code):
+    if np.any(odd):
+        raise GradcliError(code, said)
+    return value
+
+
+@operator(
+    shape=lambda s, odd, **_: s,
+    value=_refuse_where,
+    symbolic=lambda sp, value, odd, **_: value,
+    expand=lambda value, odd, **_: value,
+    index=lambda lower, i, value, odd, **_: lower.of(value, i),
+    labels=("odd",),
+    dtype="first",
+    torch=None,
+    examples=(("refuse_where(x, x > 5, said='too large')", "x=2x3"),),
+)
+def refuse_where(g, y, value, odd, *, said, code="arguments"):
+    """value; an error that says `said` if odd holds anywhere, as PyTorch has one."""
+    return g, None

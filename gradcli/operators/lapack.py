@@ -5,6 +5,10 @@ from ..graphs import shapes
 from ..lazy import np, scipy_linalg
 
 LINALG = "torch.linalg."
+FOUND = (
+    "of a matrix with equal values, without full rank, or with inf or nan, each LAPACK finds "
+    "vectors of its own, and the gradient goes with them"
+)
 
 
 def matrix(s):

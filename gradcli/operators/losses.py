@@ -8,6 +8,7 @@ from ..lazy import np
 from .arithmetic import abs, sign, where
 from .families import composite, elementwise
 from .pointwise import F, exp, log1p
+from .special import xlogy
 
 
 def reduced(losses: Node, reduction: str) -> Node:
@@ -187,7 +188,7 @@ def binary_cross_entropy_with_logits(
     losses = (
         logistic_terms(input, target)
         if pos_weight is None
-        else (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
+        else weighted_logistic_terms(input, target, pos_weight)
     )
     return reduced(losses if weight is None else losses * weight, reduction)
 
@@ -210,6 +211,23 @@ def logistic_terms(g, y, x, t):
 
 
 @elementwise(
+    lambda x, t, weight: (1 - t) * x - (1 + (weight - 1) * t) * _logsigmoid(x),
+    dtype="float",
+    symbolic=lambda sp, x, t, weight: (1 - t) * x + (1 + (weight - 1) * t) * sp.log(1 + sp.exp(-x)),
+    expand=lambda x, t, weight: (1 - t) * x - (1 + (weight - 1) * t) * logsigmoid(x),
+    torch=None,
+    numpy="(1 - {1}) * {0} + (1 + ({2} - 1) * {1}) * np.logaddexp(0, -{0})",
+    examples=(("weighted_logistic_terms(x, t, w)", "x=2x3,t=2x3,w=3"),),
+)
+def weighted_logistic_terms(g, y, x, t, weight):
+    """(1 - t) * x - (1 + (weight - 1) * t) * logsigmoid(x) of each element."""
+    sure, own = x.sigmoid(), weight * t
+    to_x = g * ((own + 1 - t) * sure - own)
+    to_t = g * (logsigmoid(-x) - weight * logsigmoid(x))
+    return to_x, to_t, -g * t * logsigmoid(x)
+
+
+@elementwise(
     _logsigmoid,
     dtype="float",
     symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)),
@@ -226,11 +244,6 @@ def logsigmoid(g, y, x):
 # ---- distributions -------------------------------------------------------------------------------
 
 
-def _entropy(p):
-    """p * log(p), which is 0 at 0."""
-    return where(p.eq(0), 0.0, p * p.log())
-
-
 @loss(
     order="input target size_average reduce reduction log_target",
     domain=(0.1, 0.9),
@@ -245,7 +258,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     if log_target:
         losses = exp(target) * (target - input)
     else:
-        losses = _entropy(target) - target * input
+        losses = xlogy(target, target) - target * input
     if reduction == "batchmean":
         return losses.sum() / (input.shape[0] if input.ndim else 1)
     return reduced(losses, reduction)

@@ -49,7 +49,7 @@ def _batch_rows(a, b):
     value=lambda a, b: np.matmul(a, b),
     rows=_batch_rows,
     spelling="{0} @ {1}",
-    masks="alone",
+    on_masks="alone",
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),
@@ -125,7 +125,7 @@ def _dot_shape(a, b):
     shape=lambda a, b: (_ranks("outer", 1, 1)(a, b), (*a, *b))[1],
     value=lambda a, b: np.multiply.outer(a, b),
     aliases=("ger",),
-    masks="alone",
+    on_masks="alone",
     index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
     flops=lambda out, a, b: shapes.numel(out),

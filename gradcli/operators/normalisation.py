@@ -30,6 +30,8 @@ def _layer_norm(x, *, dim, eps):
     expand=_standardized,
     said=_layer_norm,
     examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
+    caveat="inf in the gradient, and a variance too large for a float, spread as they are written "
+    "here; PyTorch's own kernels for layers, groups and instances differ there among themselves",
     torch=None,
 )
 def standardize(g, y, x, *, dim, eps):
@@ -55,6 +57,7 @@ def _scaled(x, weight, bias):
     torch=F + "layer_norm",
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
+    whole=("normalized_shape",),
 )
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
@@ -64,6 +67,7 @@ def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
 
 @composite(
     torch=F + "rms_norm",
+    whole=("normalized_shape",),
     examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
     order="input normalized_shape weight eps",
 )
@@ -77,7 +81,8 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
 
 def _last(name, input, normalized_shape, *given):
     """The dimensions of input that normalized_shape names, which `given` have too."""
-    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+    sizes = normalized_shape
+    require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
     needed = f"{name}() over {shapes.text(sizes)} needs"
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
     shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, not {have}")
@@ -211,6 +216,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
 @composite(
     torch=F + "local_response_norm",
     order="input size alpha beta k",
+    whole=("size",),
     examples=(
         ("local_response_norm(x, 2)", "x=1x3x2"),
         ("local_response_norm(x, 3, 0.5, 1.0, 2.0)", "x=2x3x1x2"),

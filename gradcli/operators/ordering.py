@@ -184,6 +184,7 @@ def _rolled(x, *, shifts, dims):
 @movement(
     _rolled,
     shape=_rolled_shape,
+    whole=("shifts",),
     index=lambda lower, i, x, *, shifts, dims: (
         x.reshape(shape=(x.numel,)).roll(shifts=shifts, dims=0).reshape(shape=x.shape)
         if dims in (None, ())

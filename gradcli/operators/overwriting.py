@@ -118,6 +118,7 @@ def _write_strided(out, src, size, stride, offset):
 
 @composite(
     labels=("mask",),
+    masks=("mask",),
     method=True,
     numbers=True,
     examples=(("masked_fill(x, x > 0.5, v)", "x=2x3,v=()"), ("x.masked_fill(x < 0, 10)", "x=3")),
@@ -136,6 +137,7 @@ def masked_fill(input, mask, value):
 
 @composite(
     labels=("mask",),
+    masks=("mask",),
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),

@@ -116,6 +116,7 @@ def _average(n):
     composite(
         torch=F + name if n > 1 else "torch." + name,
         attributes=attributes | ({"divisor_override": None} if n > 1 else {}),
+        whole=("divisor_override",),
         examples=(
             (f"{name}(x, 2)", f"x=1x2x{x}"),
             (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
@@ -350,6 +351,19 @@ def unpool(x, indices, *, size):
     return x.scatter_to(shape=(*x.shape[:-1], size), dim=-1, index=indices)
 
 
+def _chosen_size(n, output_size, usual, stride):
+    """The size that is asked for, which is less than a stride away from the usual one."""
+    if len(output_size) not in (n, n + 2):
+        said = f"output_size of max_unpool{n}d() has {n} or {n + 2} numbers, not {output_size}"
+        raise GradcliError("arguments", said)
+    chosen = tuple(output_size)[-n:]
+    for size, near, most in zip(chosen, usual, stride):
+        if not near - most < size < near + most:
+            said = f"an output_size of {size} is not between {near - most + 1} and "
+            raise GradcliError("arguments", f"{said}{near + most - 1}, around the usual {near}")
+    return chosen
+
+
 def _unpooling(n):
     @shorthand(f"max_unpool{n}d", alone=True)
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
@@ -359,7 +373,7 @@ def _unpooling(n):
         moves = zip(input.shape[-n:], kernel, stride, several(padding, n))
         size = tuple((m - 1) * s + k - 2 * p for m, k, s, p in moves)
         if output_size is not None:
-            size = tuple(output_size)[-n:]
+            size = _chosen_size(n, output_size, size, stride)
         message = f"input and indices have shapes {input.shape} and {indices.shape}"
         shapes.require_equal(indices.shape, input.shape, message)
         head, many = input.shape[:-n], shapes.numel(input.shape[-n:])

@@ -40,8 +40,15 @@ def _one_after_the_other(x, A, tau, order):
     return x
 
 
+SINGULAR = (
+    "where tau times the squared length of a reflection's vector is 1, PyTorch's gradient divides "
+    "by 0 and is nan; inf and nan spread here as in the products that are written"
+)
+
+
 @composite(
     torch=LINALG + "householder_product",
+    caveat=SINGULAR,
     aliases=("orgqr",),
     examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
 )
@@ -57,6 +64,7 @@ def householder_product(input, tau):
 
 @composite(
     order="input tau other left transpose",
+    caveat=SINGULAR,
     examples=(
         ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
         ("ormqr(A, tau, b, left=False, transpose=True)", "A=3x2,tau=2,b=2x3"),

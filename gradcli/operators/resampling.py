@@ -276,6 +276,7 @@ def _kind(mode, align_corners, antialias, size, count, factor):
 
 @composite(
     torch=F + "interpolate",
+    whole=("size",),
     examples=(
         ("interpolate(x, scale_factor=2)", "x=1x1x2x2"),
         ("interpolate(x, (3, 4), mode='bilinear')", "x=1x1x2x3"),

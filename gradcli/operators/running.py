@@ -301,6 +301,10 @@ def _along(x, dim, ndim):
 
 def _widths(y, x, dim):
     """The distances between places x, ready to multiply what lies between neighbours of y."""
+    if x.ndim == 1:
+        along = y.shape[shapes.axis(dim, y.ndim)]
+        said = f"there are {along} numbers along dim, and {x.numel} places"
+        shapes.require_equal(x.shape, (along,), said)
     if x.ndim == 1 and y.ndim > 1:
         x = _along(x, dim, y.ndim)
     elif x.ndim < y.ndim:

@@ -6,6 +6,7 @@ is again a sample, with derivatives as weights: `slopes` counts how often, for e
 """
 
 from itertools import product
+from math import nan
 from types import SimpleNamespace
 
 from ..errors import GradcliError
@@ -15,6 +16,7 @@ from .arithmetic import abs, floor, remainder, round, where
 from .contractions import einsum
 from .elements import Unwritten
 from .families import composite, shorthand
+from .guards import unless
 from .joining import stack
 from .leaves import arange, eye, linspace, ones, zeros, zeros_like
 from .pointwise import F
@@ -152,8 +154,18 @@ def _met(grid, sizes, slopes, **how):
         yield flat, there, np.broadcast_to(weight, flat.shape)
 
 
+def _placed(grid, padding_mode):
+    """In three dimensions PyTorch takes a place that padding makes nan for the last element, where
+    no gradient flows.
+    """
+    lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
+    return np.where(lost, 1.0, grid)
+
+
 def _sampled(input, grid, *, slopes, **how):
     batch, channels, *sizes = input.shape
+    if len(sizes) == 3 and how["padding_mode"] != "zeros" and not any(slopes):
+        grid = _placed(grid, how["padding_mode"])
     rows, out = input.reshape(batch, channels, -1), np.zeros(())
     for flat, there, weight in _met(grid, sizes, slopes, **how):
         found = np.take_along_axis(rows, flat[:, None], -1)
@@ -196,7 +208,11 @@ def _slope(x, input, grid, slopes, how):
             continue
         steeper = (*slopes[:d], slopes[d] + 1, *slopes[d + 1 :])
         each.append((x * grid_sampled(input, grid, slopes=steeper, **how)).sum(dim=1))
-    return stack(each, dim=-1)
+    slope = stack(each, dim=-1)
+    if how["mode"] != "bicubic":
+        return slope
+    spread = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf, times weights of both signs
+    return unless(spread, slope, instead=nan)
 
 
 def _flops(out, s, grid, *, mode="bilinear", **_):
@@ -300,7 +316,8 @@ def _check(s, grid, mode, padding_mode):
         ("grid_sample(x, p, 'bicubic', 'reflection', False)", "x=1x1x2x3,p=1x1x2x2"),
         ("grid_sample(x, p, 'bilinear', 'border', False)", "x=1x1x2x1x2,p=1x1x1x2x3"),
     ),
-    caveat="at an element's own place the slope is that towards the next element",
+    caveat="at an element's own place the slope is that towards the next element; a place that is "
+    "inf or nan is beside all elements, though PyTorch's bicubic lays nan among them",
 )
 def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_corners=None):
     """The elements of input at the places in grid, which go from -1 to 1, last dimension first."""

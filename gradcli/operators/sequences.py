@@ -1,8 +1,8 @@
 """The loss of sequences whose alignment with their labels is not known: all alignments count.
 
 An alignment names a class at every time, with blanks between labels and labels repeated. Over
-labels with a blank around each, it stays, goes on by one, or goes on by two where that skips
-nothing but a blank. Probabilities are kept as logarithms, with the derivative along a direction.
+labels with a blank around each, it stays, goes on by one, or goes on by two where the label there
+is another one. Probabilities are kept as logarithms, with the derivative along a direction.
 """
 
 from itertools import groupby, product
@@ -11,7 +11,8 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .families import operator, shorthand
-from .leaves import Array, tensor
+from .guards import unless
+from .leaves import Array, arange, tensor
 from .losses import reduced
 from .pointwise import F
 
@@ -49,7 +50,7 @@ class _Alignments:
         if reverse:
             labels = np.take_along_axis(labels, self._from_the_end(), axis=1)
         skips = np.zeros(labels.shape, bool)
-        skips[:, 2:] = (labels[:, 2:] != self.blank) & (labels[:, 2:] != labels[:, :-2])
+        skips[:, 2:] = labels[:, 2:] != labels[:, :-2]
         out, turns = np.full(x.shape, -np.inf), np.zeros(x.shape)
         out[:1, :, :2], turns[:1, :, :2] = x[:1, :, :2], turn[:1, :, :2]
         for t in self.time[1:]:
@@ -72,11 +73,20 @@ class _Alignments:
 
     def by_class(self, x, classes):
         """What there is for each label, added up for each class."""
-        counted = np.arange(self.labels.shape[1]) <= 2 * self.counts[:, None]
         out = np.zeros((*x.shape[:2], classes))
         places = (self.time[:, None, None], self.sample[:, None], self.labels)
-        np.add.at(out, places, np.where(self.inside & counted, x, 0))
+        np.add.at(out, places, np.where(self._counted(), x, 0))
         return out
+
+    def _counted(self):
+        """Which labels are added up at each time: those inside. Where the label at the end is a
+        blank, PyTorch writes its share over that of the blank after it.
+        """
+        last, end = self.times - 1, 2 * self.counts
+        counted = self.inside & (np.arange(self.labels.shape[1]) <= end[:, None])
+        over = (last >= 0) & (end > 0) & (self.labels[self.sample, end - 1] == self.blank)
+        counted[last[over], self.sample[over], end[over]] = False
+        return counted
 
 
 def _later(x, by, fill):
@@ -177,7 +187,7 @@ def _checked(log_probs, targets, *, blank, **_):
     spelling="ctc_loss({0}, {1}, {input_lengths}, {target_lengths}, blank={blank}, "
     "reduction='none', zero_infinity={zero_infinity})",
     torch=F + "ctc_loss",
-    caveat="as in PyTorch the gradient is right only behind log_softmax",
+    caveat="as in PyTorch the gradient is right only behind log_softmax, for labels but the blank",
     examples=(
         ("ctc_loss(log_softmax(x, 2), tensor([[1, 2]]), (3,), (2,))", "x=3x1x3"),
         ("ctc_loss(log_softmax(x, 2), tensor([1, 2]), (2, 1), (1, 1), reduction='sum')", "x=2x2x3"),
@@ -191,7 +201,16 @@ def ctc_losses(
         log_probs, targets, input_lengths=input_lengths, target_lengths=target_lengths,
         blank=blank, zero_infinity=zero_infinity,
     )  # fmt: skip
-    return g.unsqueeze(dim=-1) * slopes, None
+    later = _later_than(log_probs.shape[0], input_lengths)
+    if zero_infinity:
+        later = later | y.eq(0).unsqueeze(dim=-1)
+    return unless(later, g.unsqueeze(dim=-1) * slopes, instead=0.0), None
+
+
+def _later_than(times, lengths):
+    """The times after the end of each sample, as a mask that goes with (time, batch, classes)."""
+    ends = Array(np.array(lengths)[:, None], f"tensor({[[n] for n in lengths]})")
+    return arange(end=times).reshape(shape=(-1, 1, 1)) >= tensor(data=ends)
 
 
 @operator(

@@ -9,7 +9,7 @@ from .arithmetic import abs, where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .inverses import inv
-from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors
+from .lapack import FOUND, LINALG, matrix, of_each_matrix, singular_values, singular_vectors
 from .leaves import eye
 
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
@@ -24,6 +24,7 @@ def _vectors(name, place, *, full=False, **fields):
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
+        caveat=FOUND,
         spelling=f"linalg.svd({{0}}{how}).{name}",
         flops=of_each_matrix(singular_vectors),
         numpy=f"np.linalg.svd({{0}}{how})[{place}]",

@@ -7,7 +7,7 @@ from .arithmetic import where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .joining import cat
-from .lapack import LINALG, each_matrix, of_each_matrix, square
+from .lapack import FOUND, LINALG, each_matrix, of_each_matrix, square
 from .leaves import eye, zeros
 
 ROOTS = Unwritten("eigenvalues are roots of a polynomial")
@@ -24,6 +24,7 @@ def _symmetric(s, UPLO):
     value=lambda x, *, UPLO: np.linalg.eigvalsh(x, UPLO),
     symbolic=ROOTS,
     dtype="float",
+    caveat=FOUND,
     torch=LINALG + "eigvalsh",
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
@@ -41,6 +42,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     value=lambda x, *, UPLO: np.linalg.eigh(x, UPLO)[1],
     symbolic=ROOTS,
     dtype="float",
+    caveat=FOUND,
     torch=LINALG + "eigh",
     spelling="eigh({0}, UPLO={UPLO}).eigenvectors",
     examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
@@ -64,9 +66,13 @@ def eigh(A, UPLO="L"):
     return Outputs(parts, ("eigenvalues", "eigenvectors"))
 
 
+def _exponential(x):
+    return scipy_linalg.expm(x) if np.isfinite(x).all() else np.full_like(x, np.nan)
+
+
 @operator(
     shape=square,
-    value=lambda x: each_matrix(scipy_linalg.expm, x.shape[-2:], x) if x.size else x,
+    value=lambda x: each_matrix(_exponential, x.shape[-2:], x) if x.size else x,
     symbolic=Unwritten("it is the limit of a series"),
     dtype="float",
     method=True,

@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import shorthand
+from .families import is_whole, require, shorthand
 from .leaves import Array
 
 MOST_PARTS = 10_000  # of a tensor that is taken apart
@@ -54,6 +54,7 @@ def _check_parts(count):
 @shorthand("unsafe_chunk")
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
+    require(is_whole(chunks) and chunks > 0, f"chunk() makes 1 part or more, not {chunks!r}")
     size = input.shape[shapes.axis(dim, input.ndim)]
     return split(input, max(1, -(-size // chunks)), dim)
 

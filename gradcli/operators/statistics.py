@@ -7,7 +7,8 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round, where
-from .families import composite, one_each, reduced, reduction, shorthand
+from .families import composite, one_each, reduced, reduction, require, shorthand
+from .guards import refuse_where, unless
 from .leaves import size
 from .order import in_order
 from .pairs import lerp
@@ -127,13 +128,24 @@ def _through_deviations(g, y, x, fweights, aweights, *, correction):
     away = _deviations(x)
     square = g.reshape(shape=(away.shape[0],) * 2)
     to_x = (square + square.mT) @ away / _freedom(x, correction)
+    through_mean = to_x.sum(dim=1, keepdim=True)  # 0, but for inf and nan
+    to_x = unless(through_mean.ne(through_mean), to_x, instead=math.nan)
     return to_x.reshape(shape=x.shape), None, None
+
+
+def _checked_weights(name, weights, x):
+    """Weights, refused where they do not fit the observations or one is negative."""
+    count = x.shape[-1] if x.ndim else 1
+    message = f"cov() takes {count} weights here, not shape {shapes.text(weights.shape)}"
+    shapes.require_equal(weights.shape or (1,), (count,), message)
+    return refuse_where(weights, weights < 0, said=f"{name} of cov() cannot be negative")
 
 
 @composite(
     rule=_through_deviations,
     order="x correction fweights aweights",
     labels=("fweights",),
+    whole=("correction",),
     index=lambda lower, i, *_, **__: None,
     examples=(
         ("cov(x)", "x=2x3"),
@@ -146,18 +158,19 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     if x.ndim > 2:
         said = f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
         raise GradcliError("shape", said)
-    for weights in (fweights, aweights):
-        if weights is not None:
-            count = x.shape[-1] if x.ndim else 1
-            message = f"cov() takes {count} weights here, not shape {shapes.text(weights.shape)}"
-            shapes.require_equal(weights.shape or (1,), (count,), message)
+    if aweights is not None:
+        require(aweights.dtype == "float", "aweights of cov() are no whole numbers: tensor([2.0])")
+        aweights = _checked_weights("aweights", aweights, x)
+    if fweights is not None:
+        fweights = _checked_weights("fweights", fweights.double(), x)
     if fweights is None and aweights is None:
         away = _deviations(x)
         freedom = _freedom(x, correction)
         return (away @ away.mT / (0.0 if freedom is None else freedom)).squeeze()
-    weights = aweights if fweights is None else fweights.double()
+    weights = aweights if fweights is None else fweights
     if aweights is not None and fweights is not None:
         weights = weights * aweights
+    weights = refuse_where(weights, weights.sum().eq(0), said="the weights of cov() add up to 0")
     away, freedom = _deviations(x, weights), weights.sum() - correction
     if aweights is not None and correction:
         freedom = weights.sum() - correction * (weights * aweights).sum() / weights.sum()

@@ -86,7 +86,8 @@ def _cholesky(x, *, upper):
         found = np.linalg.cholesky(x)
     except np.linalg.LinAlgError:
         found = np.full_like(x, np.nan)
-    if np.isnan(np.diagonal(found, axis1=-2, axis2=-1)).any():
+    infinite = np.isinf(np.tril(x, -1)).any()  # OpenBLAS takes inf / inf for 0
+    if infinite or np.isnan(np.diagonal(found, axis1=-2, axis2=-1)).any():
         raise GradcliError(
             "arguments",
             "the matrix is not positive definite, and has no Cholesky decomposition",

@@ -11,6 +11,7 @@ from .families import elementwise, shorthand
 from .leaves import detach
 
 NOTE = "PyTorch has no derivative: it goes no further back, as from x.detach()"
+UNSET = f"{NOTE}. At nan PyTorch's number is what stood in its memory before"
 ROUGH = f"{NOTE}. Beside 5 PyTorch's numbers are right to six digits only"
 
 
@@ -82,13 +83,13 @@ scaled_modified_bessel_k1 = _scipy(
 spherical_bessel_j0 = _detached(
     "spherical_bessel_j0",
     "sin(x) / x, and 1 at 0.",
-    lambda x: np.sinc(np.asarray(x) / np.pi),
+    lambda x: np.where(np.isinf(x), 0.0, np.sinc(np.asarray(x) / np.pi)),
     "np.sinc({0} / np.pi)",
 )
 airy_ai = _detached(
     "airy_ai",
     "Airy's function Ai.",
-    lambda x: scipy_special.airy(x)[0],
+    lambda x: np.where(np.greater(x, 1e3) & np.isfinite(x), 0.0, scipy_special.airy(x)[0]),
     "scipy.special.airy({0})[0]",
     jax="",
 )
@@ -138,11 +139,13 @@ def _chebyshev(letter, kind, first):
         f"chebyshev_polynomial_{letter}",
         f"Chebyshev polynomial of the {kind} kind, of degree n.",
         value,
+        caveat=UNSET,
     )
     _detached(
         f"shifted_chebyshev_polynomial_{letter}",
         f"Chebyshev polynomial of the {kind} kind, of degree n, at 2 * x - 1.",
         lambda x, n: value(2 * np.asarray(x) - 1, n),
+        caveat=UNSET,
     )
 
 

@@ -15,6 +15,7 @@ SQUARE = {"x": [[[[1.0, 2.0, -1.0], [0.5, 4.0, 3.0], [2.0, -2.0, 1.0]]]]}
 PLACES = {"p": [[[[-1.0, -1.0], [0.0, 0.0], [1.0, 0.5], [-2.0, 0.25], [5.0, -3.0], [1 / 3, -0.5]]]]}
 CUBE = {"x": [[[[[1.0, 2.0], [3.0, 5.0]], [[0.0, -1.0], [2.0, 4.0]]]]]}
 PLACES3 = {"p": [[[[[-1.0, 0.0, 1.0], [0.0, 0.5, -3.0], [2.0, 0.0, 0.0]]]]]}
+LOST = [[[[[nan, 0.0, 0.5], [0.3, inf, 0.2], [-0.4, 0.1, -inf], [0.1, 0.2, 1.0]]]]]
 ATTENTION = "scaled_dot_product_attention(q, k, v"
 
 CASES = [
@@ -77,11 +78,16 @@ CASES = [
     (ATTENTION + ", tensor([[-inf, -inf], [0.0, -inf]]))", QUERY, None),
     (ATTENTION + ", m)", QUERY | {"m": [[-inf, 0.0], [-inf, -inf]]}, None),
     (ATTENTION + ", scale=0.0)", QUERY, None),
+    (ATTENTION + ")", QUERY | {"k": [[1.0, -inf], [3.0, -inf]], "q": [[1.0, 2.0]]}, None),
+    (ATTENTION + ")", QUERY | {"k": [[1.0, 0.5], [3.0, inf]], "q": [[1.0, -2.0]]}, None),
     # places on elements, between them at the edge, outside, and turned back
     *((f"grid_sample(x, p, '{mode}', '{padding}', {corners})", SQUARE | PLACES, None)
       for mode in ("bilinear", "nearest", "bicubic")
       for padding in ("zeros", "border", "reflection") for corners in (True, False)),
     *((f"grid_sample(x, p, '{mode}', '{padding}', True)", CUBE | PLACES3, None)
       for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")),
+    *((f"grid_sample(x, p, '{mode}', '{padding}', {corners})", CUBE | {"p": LOST}, None)
+      for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
+      for corners in (True, False)),
     ("grid_sample(x, p, align_corners=True)", SQUARE | {"p": [[[[nan, 0.0], [inf, 0.0]]]]}, None),
 ]  # fmt: skip

@@ -168,5 +168,16 @@ ODD = [
     ("cholesky(x)", {"x": [[INF, 0.0], [0.0, 2.0]]}, None),
     ("x * cholesky_ex(x).info", {"x": [[1.0, NAN], [NAN, 2.0]]}, None),
     *(("trace(x)", {"x": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]}, seed) for seed in (INF, NAN)),
+    *(
+        (f"einsum('{equation}', x)", {"x": THREE}, [1.0, seed, -2.0])
+        for equation in ("ii->i", "ij->i")
+        for seed in (INF, NAN)
+    ),
+    *(("matrix_exp(x)", {"x": [[odd, 0.0], [0.0, 1.0]]}, None) for odd in (INF, -INF, NAN)),
+    *(("einsum('ii', x)", {"x": THREE}, seed) for seed in (INF, NAN)),
+    ("einsum('i...i->...', x)", {"x": [[[1.0, 2.0]] * 3] * 2}, [1.0, INF, NAN]),
+    ("einsum('ii...j->...j', x)", {"x": [[[[1.0, 2.0]] * 3] * 2] * 2}, None),
+    ("einsum('ij,jj->i', a, b)", {"a": [ROW], "b": THREE}, [INF]),
+    ("einsum('ij,kl->il', a, b)", {"a": [[INF, 1.0], [2.0, 3.0]], "b": WIDE}, None),
 ]
 CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD]

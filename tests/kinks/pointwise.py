@@ -118,6 +118,14 @@ CASES = [
     ("xlogy(x, 0.0) + xlogy(2, x)", {"x": [0.0, 1.0, -1.0]}, None),
     ("torch.special.xlog1py(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("torch.special.xlog1py(a, b)", {"a": [0.0, 0.0], "b": [-1.0, -2.0]}, None),
+    *(
+        (f"mvlgamma(x, {p})", {"x": [0.0, -0.0, 0.5, -1.0, 1.5, inf, nan]}, [seed] * 7)
+        for p in (1, 2, 3)
+        for seed in (1.0, inf, nan)
+    ),
+    ("lgamma(x)", {"x": [1e-320, -1e-310, 1e-300, 1e-299]}, None),
+    ("x * torch.special.spherical_bessel_j0(x)", {"x": [0.0, -0.0, inf, -inf, nan]}, None),
+    ("x * torch.special.airy_ai(x)", {"x": [90.0, 110.0, 1e5, 1e160, inf, nan]}, None),
     # no elements, no dimensions
     ("lgamma(x) + i0(x) + trunc(x)", {"x": []}, []),
     ("hypot(a, b) + fmax(a, b)", {"a": [[]], "b": 1.0}, [[]]),

@@ -77,6 +77,12 @@ def never_odd(node: Node) -> Node | None:
     return value if value.shape == node.shape else None
 
 
+@rule("refuse_where")
+def never_refused(node: Node) -> Node | None:
+    """refuse_where(value, odd) = value: an answer was not refused."""
+    return node.parents[0]
+
+
 @normal("where")
 def saturated(node: Node) -> Node | None:
     """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits."""
