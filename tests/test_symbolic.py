@@ -187,6 +187,11 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
     ("sqrt(x * x + 0.1) * (x - y) / 3 - x / (y / 7)", "x=3,y=3"),
     ("tan(x) / cos(y) - round(3 * x) * ceil(y) % 2", "x=3,y=3"),
     ("einsum('ijk,kj,k->i', x, y, z)", "x=2x3x4,y=4x3,z=4"),
+    ("leaky_relu(x).amax()", "x=4"),
+    ("sort(leaky_relu(x)).values", "x=3"),
+    ("cummax(clamp(x, -0.5, 0.7), 0).values", "x=3x2"),
+    ("max_pool2d(relu(x), 2)", "x=1x1x2x4"),
+    ("minimum((elu(x) ** 2).sum(), w)", "x=3,w=()"),
 ]
 
 
