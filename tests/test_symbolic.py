@@ -217,7 +217,7 @@ HAND = [
     ("a * a", {"a": ()}, "a**2", "2*a"),
     ("relu(x)", {"x": ()}, "maximum(x, 0)", "where(x <= 0, 0, 1)"),
     ("relu(x)", {"x": (2,)}, None, ["where(x[0] <= 0, 0, g[0])", "where(x[1] <= 0, 0, g[1])"]),
-    ("elu(x)", {"x": ()}, "where(x > 0, x, exp(x) - 1)", "where(x <= 0, exp(x), 1)"),
+    ("elu(x)", {"x": ()}, "where(x > 0, x, exp(x) - 1)", "where(x < 0, exp(x), 1)"),
     ("tanh(x)", {"x": (1,)}, ["tanh(x[0])"], ["1 - tanh(x[0])**2"]),
     ("tanh(x)", {"x": (2,)}, None, [f"g[{k}]*(1 - tanh(x[{k}])**2)" for k in (0, 1)]),
     ("sigmoid(x)", {"x": ()}, "1/(exp(-x) + 1)", "(1 - 1/(exp(-x) + 1))/(exp(-x) + 1)"),

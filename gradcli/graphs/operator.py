@@ -89,6 +89,7 @@ class Operator:
     masks       whether PyTorch takes masks as inputs: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
     square      whether a matrix that it takes is square as a rule, though it need not be
+    flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -131,6 +132,7 @@ class Operator:
     masks: Any = True
     numbers: bool = False
     square: bool = False
+    flat: bool = False
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()

@@ -11,6 +11,14 @@ from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
 RELATIONS = {">": "Gt", ">=": "Ge", "<": "Lt", "<=": "Le", "==": "Eq", "!=": "Ne"}
+IMPLIED = {  # what holds where a relation does, and what does not
+    "Gt": (("Ge", "Ne"), ("Lt", "Le", "Eq")),
+    "Lt": (("Le", "Ne"), ("Gt", "Ge", "Eq")),
+    "Eq": (("Ge", "Le"), ("Gt", "Lt", "Ne")),
+    "Ge": ((), ("Lt",)),
+    "Le": ((), ("Gt",)),
+    "Ne": ((), ("Eq",)),
+}
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
 RANKED = 4  # elements whose order is written out
 
@@ -73,8 +81,14 @@ def _pair(sp, branch, condition):
 
 def _assuming(sp, x, condition, holds: bool):
     """x, with the condition decided in the choices inside it."""
-    known = {condition: sp.true if holds else sp.false}
-    known[negated(sp, condition)] = sp.false if holds else sp.true
+    fact, opposite = condition, negated(sp, condition)
+    if not holds:
+        fact, opposite = opposite, fact
+    known = {fact: sp.true, opposite: sp.false}
+    if fact.is_Relational:
+        true, false = IMPLIED[RELATIONS[fact.rel_op]]
+        for names, value in ((true, sp.true), (false, sp.false)):
+            known |= {as_it_stands(sp, getattr(sp, name), *fact.args): value for name in names}
     return replaced(sp, x, known)
 
 
