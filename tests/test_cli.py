@@ -553,6 +553,36 @@ def test_ascii():
     assert not answered(*SQUARE, LANG="C", LC_ALL="en_US.UTF-8").out.isascii()
 
 
+CLOSED_OUT = "standard output cannot be written: it is closed"
+CLOSED_IN = "standard input cannot be read: it is closed"
+FULL = "cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("$GRADCLI grad 'x*x' -v x=2. >&-", CLOSED_OUT),
+        ("echo '{}' | $GRADCLI batch - >&-", CLOSED_OUT),
+        ("$GRADCLI grad - <&-", CLOSED_IN),
+        ("$GRADCLI grad 'x*x' -v x=@- <&-", CLOSED_IN),
+        ("$GRADCLI batch - <&-", CLOSED_IN),
+        ("$GRADCLI grad 'x*x' -v x=2. >/dev/full", f"standard output {FULL}"),
+        ("$GRADCLI --help >/dev/full", f"standard output {FULL}"),
+        ("echo '{}' | $GRADCLI batch - >/dev/full", f"standard output {FULL}"),
+        ("echo '{}' | $GRADCLI batch - -o /dev/full", f"/dev/full {FULL}"),
+    ],
+)
+def test_streams_that_take_or_give_nothing(command, said):
+    done = shell(command)
+    assert (done.status, done.out, done.err) == (2, "", f"error[file]: {said}\n")
+
+
+def test_messages_that_nobody_can_read():
+    for command in ("grad 'x*' -v x=2. 2>&-", "grad 'x*' -v x=2. 2>/dev/full"):
+        assert shell(f"$GRADCLI {command}") == (2, "", "")
+    assert shell("$GRADCLI grad 'x*x' -v x=2. 2>&- <&-") == (0, "4.0\n", "")
+
+
 def test_a_closed_pipe_ends_quietly():
     for command in (
         "$GRADCLI 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a | head -3",

@@ -66,6 +66,9 @@ CASES = [
     ("norm(x - y)", dict(values={"x": [1.0, 2.0]}), dict(x=(2,), y=(2,), out=())),
     ("x ** 2 + y", dict(grad=5.0), dict(x=(), y=(), out=())),
     ("h = x @ W; (h * h).sum()", {}, dict(x=(2, 3), W=(3, 4), out=())),
+    ("x + y", dict(shapes={"x": (0, 3)}), dict(x=(0, 3), y=(3,), out=(0, 3))),
+    ("x + y", dict(shapes={"x": (2, 0)}), dict(x=(2, 0), y=(0,), out=(2, 0))),
+    ("x @ y", dict(shapes={"x": (2, 0)}), dict(x=(2, 0), y=(0, 3), out=(2, 3))),
 ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gradcli.errors import CODES, GradcliError
 from gradcli.language.problem import pose
 
-SOON = 5  # seconds
+SOON = 5  # seconds of the processor
 MANY = 100_000
 X = ("-v", "x=1.0")
 VECTOR = ("-v", "x=[1,2,3]")
@@ -19,9 +19,9 @@ VECTOR = ("-v", "x=[1,2,3]")
 
 def ends(*args: str, seconds: float = SOON, stdin: str = "") -> str:
     """Run a command line, which has to end in time with status 0 or 2; returns the error's code."""
-    start = time.monotonic()
+    start = time.process_time()
     result = gradcli(*args, stdin=stdin)
-    assert time.monotonic() - start < seconds
+    assert time.process_time() - start < seconds
     assert result.status in (0, 2)
     if result.status == 0:
         assert not result.err
@@ -343,6 +343,38 @@ def test_no_elements(text):
     ends("explain", text, "-s", "x=0x3")
     ends("explain", text, "-v", "x=ones(0,0)")
     ends("explain", text, "-s", "x=3x0", "-f", "json")
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("x + y", "x=4x0,y=4x0"),
+        ("x * y", "x=4x0,y=4x1"),
+        ("(x + y).sum()", "x=4x0,y=4x0"),
+        ("cat([x, y])", "x=0x3,y=2x3"),
+        ("stack([x, y])", "x=4x0,y=4x0"),
+        ("(x @ y) * 3", "x=0x3"),
+        ("x @ y + z", "x=2x0"),
+    ],
+)
+def test_a_size_of_0(text, given):
+    ends("formula", text, "-s", given)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("max_pool2d(relu(conv2d(x, w)), 2)", "x=1x1x6x6,w=1x1x3x3"),
+        ("sort(leaky_relu(x)).values", "x=4"),
+        ("leaky_relu(x).amax()", "x=5"),
+        ("minimum((elu(x) ** 2).sum(), w)", "x=3x2,w=()"),
+        ("cummax(clamp(x, -0.5, 0.7), 0).values", "x=4x3"),
+        ("prelu(x, w).max()", "x=2x4,w=1"),
+    ],
+)
+def test_choices_within_choices(text, given):
+    ends("explain", text, "-s", given)
+    ends("explain", text, "-s", given, "-f", "json")
 
 
 @pytest.mark.parametrize(

@@ -194,3 +194,40 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
         theirs = torch_answer(example.text, example.values, seed, held).grads
         along = sum(np.sum(theirs[n] * t) for n, t in tangents.items() if theirs[n] is not None)
         assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
+
+
+FLAT = [
+    "relu(x)", "relu6(x)", "leaky_relu(x)", "hardtanh(x)", "softshrink(x)", "hardshrink(x)",
+    "threshold(x, 0.1, 20.0)", "prelu(x, tensor([0.25]))", "rrelu(x)", "max_pool1d(x[None], 2)",
+    "max_pool2d(x.reshape(1, 2, 2), 2)", "relu(relu(x))", "stack([relu(x), x])",
+    "cumsum(relu(x), 0)", "lerp(relu(x), x, 0.5)",
+]  # fmt: skip
+BENT = ["elu(x)", "elu(x, 0.5)", "celu(x)", "celu(x, 0.5)", "selu(x)"]
+
+
+@pytest.mark.parametrize("text", FLAT + BENT)
+@pytest.mark.parametrize("x", [[0.3, -1.2, 2.0, 0.9], [0.0, -0.0, 0.0, 0.5]], ids=str)
+def test_lines_with_corners_are_flat_at_order_2(text, x):
+    import torch
+
+    at = torch.tensor(x, requires_grad=True)
+    (first,) = torch.autograd.grad(run_torch(text, {"x": at}).sum(), at, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), at)
+    found = gradcli.grad(
+        f"({text}).sum()", values={"x": x}, grad=1.0, order=2, grads=["ones_like(out)"]
+    )
+    assert_equal(found, second.numpy(), rtol=1e-7)
+
+
+@pytest.mark.parametrize("text", ["where(x > 0, x, 0)", "clamp(x, -0.5, 0.7)", "x.max()"])
+def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
+    import torch
+
+    x = torch.tensor([0.3, -1.2, 2.0, 0.9], requires_grad=True)
+    (first,) = torch.autograd.grad(run_torch(text, {"x": x}).sum(), x, create_graph=True)
+    assert not first.requires_grad
+    with pytest.raises(gradcli.GradcliError) as caught:
+        gradcli.grad(
+            f"({text}).sum()", values={"x": x.tolist()}, grad=1.0, order=2, grads=["ones_like(out)"]
+        )
+    assert caught.value.code == "not-differentiable"

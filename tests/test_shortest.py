@@ -51,6 +51,19 @@ def test_zeros_have_no_name():
 
 
 @pytest.mark.parametrize(
+    ("text", "x", "expected"),
+    [
+        ("h = sin(x).unsqueeze(0); h**2", (3,), "2 * (g * h).squeeze(0) * cos(x)"),
+        ("h = x.unsqueeze(0); h**2", (), "2 * x"),
+        ("h = sin(x).expand(4, 3); h**2", (3,), "2 * (g * h).sum(dim=0) * cos(x)"),
+        ("h = sin(x).expand(4, 3); h**2", (1, 3), "2 * (g * h).sum(dim=0, keepdim=True) * cos(x)"),
+    ],
+)
+def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
+    assert gradcli.formula(text, shapes={"x": x}) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("X @ X.sum(0)", "outer(g, X.sum(dim=0)) + X.T @ g"),

@@ -187,6 +187,11 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
     ("sqrt(x * x + 0.1) * (x - y) / 3 - x / (y / 7)", "x=3,y=3"),
     ("tan(x) / cos(y) - round(3 * x) * ceil(y) % 2", "x=3,y=3"),
     ("einsum('ijk,kj,k->i', x, y, z)", "x=2x3x4,y=4x3,z=4"),
+    ("leaky_relu(x).amax()", "x=4"),
+    ("sort(leaky_relu(x)).values", "x=3"),
+    ("cummax(clamp(x, -0.5, 0.7), 0).values", "x=3x2"),
+    ("max_pool2d(relu(x), 2)", "x=1x1x2x4"),
+    ("minimum((elu(x) ** 2).sum(), w)", "x=3,w=()"),
 ]
 
 
@@ -212,7 +217,7 @@ HAND = [
     ("a * a", {"a": ()}, "a**2", "2*a"),
     ("relu(x)", {"x": ()}, "maximum(x, 0)", "where(x <= 0, 0, 1)"),
     ("relu(x)", {"x": (2,)}, None, ["where(x[0] <= 0, 0, g[0])", "where(x[1] <= 0, 0, g[1])"]),
-    ("elu(x)", {"x": ()}, "where(x > 0, x, exp(x) - 1)", "where(x <= 0, exp(x), 1)"),
+    ("elu(x)", {"x": ()}, "where(x > 0, x, exp(x) - 1)", "where(x < 0, exp(x), 1)"),
     ("tanh(x)", {"x": (1,)}, ["tanh(x[0])"], ["1 - tanh(x[0])**2"]),
     ("tanh(x)", {"x": (2,)}, None, [f"g[{k}]*(1 - tanh(x[{k}])**2)" for k in (0, 1)]),
     ("sigmoid(x)", {"x": ()}, "1/(exp(-x) + 1)", "(1 - 1/(exp(-x) + 1))/(exp(-x) + 1)"),

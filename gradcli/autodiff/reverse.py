@@ -56,7 +56,7 @@ def from_several(
     program made them.
     """
     targets = set(wrt)
-    active = _active(walk([*made, *seeds]), targets)
+    active = conducting(walk([*made, *seeds]), targets)
     grads = dict(seeds)
     steps = []
     for node in reversed(active):
@@ -70,7 +70,7 @@ def from_several(
     return Gradients({w: grads.get(w) if w in active else None for w in wrt}, steps)
 
 
-def _active(order: Sequence[Node], wrt: set[Node]) -> dict[Node, None]:
+def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
     """The nodes through which a gradient flows to `wrt`, in order; `wrt` count as leaves."""
     active: dict[Node, None] = {}
     for node in order:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..lazy import np, sp
-from ..operators.elements import cases, choice, negated
+from ..operators.elements import cases, choice, negated, replaced
 
 # How tightly a text holds together, as in Python: a weaker part needs brackets within a stronger.
 COMPARISON, OR, AND, SUM, SIGN, PRODUCT, POWER, ATOM = range(8)
@@ -68,15 +68,13 @@ def lift(value: bool | int | float) -> Any:
 
 def tidy(x: Any) -> Any:
     """The expression with whole floats whole, common factors drawn out, choices together."""
-    if x.has(sp.ITE):  # SymPy's own choice between conditions
-        x = x.replace(sp.ITE, lambda c, a, b: choice(sp, c, a, b))
     odd = x.atoms(sp.Float, sp.core.numbers.ImaginaryUnit, sp.core.numbers.ComplexInfinity)
     if sp.I in odd:  # the square root or logarithm of a number below 0
         return sp.nan
     changed = {f: lift(float(f)) for f in odd if f.is_Float and float(f).is_integer()}
     if sp.zoo in odd:
         changed[sp.zoo] = sp.oo
-    return _shorter(x.xreplace(changed) if changed else x)
+    return _shorter(replaced(sp, x, changed) if changed else x)
 
 
 def _shorter(x: Any) -> Any:

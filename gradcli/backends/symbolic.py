@@ -13,7 +13,7 @@ from ..graphs import Node, walk
 from ..graphs.shapes import Shape, axes, numel
 from ..lazy import np, sp
 from ..limits import Limits
-from ..operators.elements import is_condition, number, reduce_over, truth
+from ..operators.elements import cases, is_condition, number, reduce_over, truth
 from .elements import element_text, elements_text, lift, tidy
 from .numeric import Evaluator
 
@@ -55,6 +55,7 @@ class Symbolic:
         self._live: dict[Node, bool] = dict.fromkeys(self.values, True) | dict.fromkeys(
             numbers, False
         )
+        self._refused: dict[Node, GradcliError] = {}
         self._lengths: dict[Any, int] = {}
         self._tidied: dict[Any, Any] = {}
 
@@ -104,6 +105,15 @@ class Symbolic:
         return (node.op.expanded(node),) if _by_meaning(node) else node.parents
 
     def _compute(self, node: Node) -> Any:
+        if node in self._refused:
+            raise self._refused[node]
+        try:
+            return self._computed(node)
+        except GradcliError as error:
+            self._refused[node] = error
+            raise
+
+    def _computed(self, node: Node) -> Any:
         if not self._depends(node):
             return self.numeric(node)[0]
         if not node.inputs and "name" in node.attrs:
@@ -298,18 +308,28 @@ def jacobian_rows(
     A row is the derivative of the gradient by one element of the seed.
     """
     seeds, gradient = map(np.ravel, Symbolic({**given, seed: None}, limits=limits)(seed, grad))
-    of_seed = set(seeds)
-    symbols = [e.free_symbols & of_seed for e in gradient]  # most occur in few elements
+    has = [e.free_symbols for e in gradient]  # most seeds occur in few elements
 
     def row(k: int) -> Any:
-        slopes = [_slope(e, seeds[k], s) for e, s in zip(gradient, symbols, strict=True)]
+        slopes = [
+            _slope(e, seeds[k]) if seeds[k] in symbols else sp.S.Zero
+            for e, symbols in zip(gradient, has, strict=True)
+        ]
         return np.array(slopes, dtype=object)
 
     return row
 
 
-def _slope(e: Any, by: Any, of_seed: set[Any]) -> Any:
-    """The derivative of an element that is linear in the symbols `of_seed`, by one of them."""
-    if by not in of_seed:
+def _slope(e: Any, by: Any) -> Any:
+    """The derivative of an element that is linear in the symbol `by`."""
+    if e == by:
+        return sp.S.One
+    if by not in e.free_symbols:
         return sp.S.Zero
-    return e.xreplace({by: sp.S.One}) if len(of_seed) == 1 else e.diff(by)
+    if isinstance(e, sp.Piecewise):
+        return cases(sp, e, lambda branch: _slope(branch, by))
+    if e.is_Add:
+        return sp.Add(*(_slope(term, by) for term in e.args))
+    if e.is_Mul:
+        return sp.Mul(*(_slope(f, by) if by in f.free_symbols else f for f in e.args))
+    return e.diff(by)

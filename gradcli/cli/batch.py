@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO
 
 from ..errors import GradcliError
 from ..limits import Limits
@@ -31,21 +33,14 @@ def _lines(source: Iterable[bytes | str]) -> Iterator[str]:
 def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limits: Limits) -> bool:
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
     good = True
-    target = _target(file) if file else streams.stdout
-    try:
+    with streams.writing(file), _target(file, streams) as target:
         for answer in batch(lines, limits):
             good = good and answer["ok"]
             target.write(json.dumps(answer, ensure_ascii=False) + "\n")
             if not file:
                 target.flush()
-    finally:
-        if file:
-            target.close()
     return good
 
 
-def _target(file: str):
-    try:
-        return open(file, "w", encoding="utf-8")
-    except OSError as error:
-        raise GradcliError("file", f"{file} cannot be written: {error.strerror}") from None
+def _target(file: str | None, streams: Streams) -> AbstractContextManager[IO[str]]:
+    return open(file, "w", encoding="utf-8") if file else nullcontext(streams.stdout)

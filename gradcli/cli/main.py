@@ -298,10 +298,13 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = _run(arguments, own)
-        own.stdout.flush()
+        with own.writing(None):
+            status = _run(arguments, own)
+            own.stdout.flush()
+    except GradcliError as error:
+        status = _fail(error, own, arguments)
     except (BrokenPipeError, ReaderGone):
-        _silence(own)
+        own.silence()
         status = ANSWERED
     if args is None:
         sys.exit(status)
@@ -360,9 +363,3 @@ def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
         streams.stderr.write("".join(traceback.format_exception(error)))
     streams.warn(message(error).removesuffix("\n"))
     return CANNOT
-
-
-def _silence(streams: Streams) -> None:
-    """Nobody reads any more: whatever is still buffered must not complain at exit."""
-    if streams.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

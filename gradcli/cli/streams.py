@@ -1,8 +1,11 @@
 """Where a command reads from and writes to, and what its terminal can show."""
 
+import errno
+import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from ..errors import GradcliError
@@ -16,11 +19,23 @@ class ReaderGone(Exception):
     """Nobody reads the output any more, as in `gradcli ... | head`."""
 
 
+class Closed(io.TextIOBase):
+    """What a process was started without, as in `gradcli ... >&-`."""
+
+    def write(self, text: str) -> int:
+        """Raises OSError: nothing can be written."""
+        raise OSError(errno.EBADF, "it is closed")
+
+
 class Streams:
     """Standard streams and environment variables, as one object that tests can put together."""
 
     def __init__(
-        self, stdin: IO[str], stdout: IO[str], stderr: IO[str], variables: Mapping[str, str]
+        self,
+        stdin: IO[str] | None,
+        stdout: IO[str],
+        stderr: IO[str],
+        variables: Mapping[str, str],
     ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
@@ -28,7 +43,7 @@ class Streams:
     @classmethod
     def of_process(cls) -> "Streams":
         """Those of this process."""
-        return cls(sys.stdin, sys.stdout, sys.stderr, os.environ)
+        return cls(sys.stdin, sys.stdout or Closed(), sys.stderr or io.StringIO(), os.environ)
 
     @property
     def is_terminal(self) -> bool:
@@ -99,20 +114,41 @@ class Streams:
                 "standard input can be read only once",
                 hint="put one of them into a file: @file",
             )
+        if self.stdin is None:
+            raise GradcliError("file", "standard input cannot be read: it is closed")
         self._read = True
         return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
     def write(self, text: str, file: str | None = None) -> None:
         """Text to the output, or to a file."""
-        if file is None or file == "-":
-            self.stdout.write(text)
-            self.stdout.flush()
-            return
+        file = None if file == "-" else file
+        with self.writing(file):
+            if file is None:
+                self.stdout.write(text)
+                self.stdout.flush()
+            else:
+                with open(file, "w", encoding="utf-8") as target:
+                    target.write(text)
+
+    @contextmanager
+    def writing(self, file: str | None) -> Iterator[None]:
+        """Where something is written to a file, or to the output. Raises GradcliError where it
+        cannot be.
+        """
         try:
-            with open(file, "w", encoding="utf-8") as target:
-                target.write(text)
+            yield
+        except BrokenPipeError:
+            raise
         except OSError as error:
-            raise GradcliError("file", f"{file} cannot be written: {error.strerror}") from None
+            if file is None:
+                self.silence()
+            said = f"{file or 'standard output'} cannot be written: {error.strerror}"
+            raise GradcliError("file", said) from None
+
+    def silence(self) -> None:
+        """Whatever is still buffered must not complain at exit."""
+        if self.stdout is sys.stdout:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def warn(self, text: str) -> None:
         """Lines to standard error."""
@@ -120,7 +156,9 @@ class Streams:
             from ..render.ascii import in_ascii
 
             text = in_ascii(text)
-        self.stderr.write(text + "\n")
+        with suppress(OSError):  # nobody can be told
+            self.stderr.write(text + "\n")
+            self.stderr.flush()
 
 
 class LazyInput:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..autodiff.reverse import Gradients, backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
-from ..graphs import Node, shapes, walk
+from ..graphs import OPS, Node, shapes, walk
 from ..language.problem import Input, Problem
+from .flat import is_flat
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
@@ -71,7 +72,9 @@ class Analysis:
     def _backward(self) -> Gradients:
         p = self.problem
         wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
-        return remembered_backward(p.out, p.seed.node, wrt, made)
+        found = remembered_backward(p.out, p.seed.node, wrt, made)
+        flat = [x for x, grad in found.of.items() if grad is None and is_flat(p, x)]
+        return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 
     def gradient(self, x: Input) -> Node | None:
         """The gradient of one input, as graph; None where the output does not depend on it."""

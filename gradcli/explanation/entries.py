@@ -43,7 +43,8 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
 
     def entry(k: int, c: int) -> str:
         if k not in known:
-            known[k] = unless_unwritten(lambda: row(k))
+            refused = any(found is None for found in known.values())  # as all of them are
+            known[k] = None if refused else unless_unwritten(lambda: row(k))
         if known[k] is None:
             return UNWRITTEN
         return ZERO if known[k][c] == 0 else element_text(known[k][c])

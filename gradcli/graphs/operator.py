@@ -103,6 +103,7 @@ class Operator:
     square      whether a matrix that it takes is square as a rule, though it need not be
     masks       those of them that hold a mask, and no whole numbers
     whole       the attributes that hold a whole number, or several; the others may hold any number
+    flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -149,6 +150,7 @@ class Operator:
     square: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
+    flat: bool = False
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()

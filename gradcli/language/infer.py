@@ -223,7 +223,7 @@ class _Sizes:
     def find(self, size: int) -> int:
         while self.meaning.get(size, size) != size:
             size = self.meaning[size]
-        if self.products and size not in self.meaning:
+        if self.products and size and size not in self.meaning:
             for p in self.meaning:
                 while size % p == 0 and self.find(p) != p:
                     size = size // p * self.find(p)
@@ -239,6 +239,10 @@ class _Sizes:
     def unify(self, a: int, b: int) -> bool:
         """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
         free = self.free()
+        if 0 in (a, b):  # a multiple of everything
+            found = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
+            self.meaning |= {} if found is None else {found: 0}
+            return found is not None
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
                 times = left // p

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from ..graphs import Node, walk
-from ..graphs.shapes import axes
+from ..graphs.shapes import axes, fits
 from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
 from .rules.products import Coefficient, Product, build, magnitude, product_of
@@ -77,7 +77,7 @@ class Names:
         if found is None or found.coefficient == 0:
             return
         for atom, meant in self.products:
-            for new in _with(found, atom, meant):
+            for new in _with(found, atom, meant) if fits(atom.shape, node.shape) else ():
                 made = build(new, node.shape)
                 if made.shape == node.shape:
                     yield made
@@ -96,7 +96,7 @@ def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
             continue
         x = total.parents[0]
         inner = product_of(x)
-        if inner is None:
+        if inner is None or not fits(atom.shape, x.shape):
             continue
         over = axes(total.attrs["dim"], x.ndim)
         inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}

@@ -9,7 +9,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs, where
 from .families import composite, elementwise, require, shorthand
-from .pointwise import F, exp, leaky_relu, sigmoid, softplus, tanh
+from .pointwise import F, bent, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
@@ -63,6 +63,7 @@ def _hardtanh(x, *, min_val, max_val):
     _hardtanh,
     symbolic=lambda sp, x, *, min_val, max_val: elements.clipped(sp, x, min_val, max_val),
     torch=F + "hardtanh",
+    flat=True,
     kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
     caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
@@ -83,6 +84,7 @@ def relu6(input, inplace=False):
 
 @composite(
     torch=F + "hardshrink",
+    flat=True,
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
@@ -102,6 +104,7 @@ def _not_negative(*, lambd):
     lambda x, *, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
     symbolic=lambda sp, x, *, lambd: x - elements.clipped(sp, x, -lambd, lambd),
     torch=F + "softshrink",
+    flat=True,
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
@@ -115,6 +118,7 @@ def softshrink(g, y, x, *, lambd=0.5):
 
 @composite(
     torch=F + "threshold",
+    flat=True,
     kink=lambda y, x, *, threshold, value: x.eq(threshold),
     caveat="no derivative at the threshold: PyTorch takes 0",
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
@@ -140,6 +144,7 @@ def ramp(g, y, x, slope):
 
 @composite(
     torch=F + "prelu",
+    flat=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
 )
 def prelu(input, weight):
@@ -199,7 +204,8 @@ def _not_zero(*, alpha):
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
     steepness = 1 / float(np.float32(alpha))
-    return where(x <= 0, g * steepness * alpha * exp(x * steepness), g)
+    slope = g * steepness * alpha
+    return bent(x, slope * exp(x * steepness), g if steepness * alpha == 1 else slope, g)
 
 
 @elementwise(
@@ -218,7 +224,8 @@ def celu(g, y, x, *, alpha=1.0):
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
-    return where(x <= 0, g * (y + SELU_ALPHA * SELU_SCALE), g * SELU_SCALE)
+    slope = SELU_ALPHA * SELU_SCALE
+    return bent(x, g * (y + slope), g * slope, g * SELU_SCALE)
 
 
 @elementwise(

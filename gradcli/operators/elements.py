@@ -10,6 +10,15 @@ from ..errors import GradcliError
 from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
+RELATIONS = {">": "Gt", ">=": "Ge", "<": "Lt", "<=": "Le", "==": "Eq", "!=": "Ne"}
+IMPLIED = {  # what holds where a relation does, and what does not
+    "Gt": (("Ge", "Ne"), ("Lt", "Le", "Eq")),
+    "Lt": (("Le", "Ne"), ("Gt", "Ge", "Eq")),
+    "Eq": (("Ge", "Le"), ("Gt", "Lt", "Ne")),
+    "Ge": ((), ("Lt",)),
+    "Le": ((), ("Gt",)),
+    "Ne": ((), ("Eq",)),
+}
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
 RANKED = 4  # elements whose order is written out
 
@@ -57,17 +66,70 @@ def choice(sp, condition, a, b):
     a, b = _assuming(sp, a, c, True), _assuming(sp, b, c, False)
     if a == b:
         return a
-    rest = b.args if isinstance(b, sp.Piecewise) else ((b, True),)
-    return sp.Piecewise((a, c), *rest, evaluate=False)
+    rest = b.args if isinstance(b, sp.Piecewise) else (_pair(sp, b, sp.true),)
+    return as_it_stands(sp, sp.Piecewise, _pair(sp, a, c), *rest)
+
+
+def as_it_stands(sp, kind, *parts):
+    """What SymPy's own constructor would multiply out first: choices by conditions with choices."""
+    return sp.Basic.__new__(kind, *parts)
+
+
+def _pair(sp, branch, condition):
+    return as_it_stands(sp, sp.functions.elementary.piecewise.ExprCondPair, branch, condition)
 
 
 def _assuming(sp, x, condition, holds: bool):
     """x, with the condition decided in the choices inside it."""
-    if not x.has(sp.Piecewise):
-        return x
-    known = {condition: sp.true if holds else sp.false}
-    known[negated(sp, condition)] = sp.false if holds else sp.true
-    return x.xreplace(known)
+    fact, opposite = condition, negated(sp, condition)
+    if not holds:
+        fact, opposite = opposite, fact
+    known = {fact: sp.true, opposite: sp.false}
+    if fact.is_Relational:
+        true, false = IMPLIED[RELATIONS[fact.rel_op]]
+        for names, value in ((true, sp.true), (false, sp.false)):
+            known |= {as_it_stands(sp, getattr(sp, name), *fact.args): value for name in names}
+    return replaced(sp, x, known)
+
+
+def replaced(sp, x, known):
+    """x with expressions in the place of others, and nothing else changed."""
+    found = known.get(x)
+    if found is None:
+        parts = [replaced(sp, part, known) for part in x.args]
+        same = all(a is b for a, b in zip(parts, x.args, strict=True))
+        found = known[x] = x if same else _of_parts(sp, x, parts)
+    return found
+
+
+def _of_parts(sp, x, parts):
+    """What x is, of other parts."""
+    if isinstance(x, sp.Piecewise):
+        return _first_case(sp, parts)
+    if isinstance(x, sp.And):
+        return both(sp, *parts)
+    if isinstance(x, sp.Or):
+        return either(sp, *parts)
+    if isinstance(x, sp.Max | sp.Min):
+        return extreme(sp, x.func.__name__, *parts)
+    if x.is_Relational:
+        return compare(sp, RELATIONS[x.rel_op], *parts)
+    if isinstance(x, sp.Tuple):
+        return _pair(sp, *parts)
+    return x.func(*parts)
+
+
+def _first_case(sp, pairs):
+    """The choice between branches, each with its condition, as far as it is not decided."""
+    kept = []
+    for branch, condition in pairs:
+        if condition is not sp.false:
+            kept.append(_pair(sp, branch, condition))
+        if condition is sp.true:
+            break
+    while len(kept) > 1 and kept[-2].args[0] == kept[-1].args[0]:
+        kept.pop(-2)
+    return kept[0].args[0] if len(kept) == 1 else as_it_stands(sp, sp.Piecewise, *kept)
 
 
 def cases(sp, x, function):

@@ -237,6 +237,7 @@ F = "torch.nn.functional."
 @elementwise(
     lambda x: np.maximum(x, 0),
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
+    flat=True,
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0; maximum(x, 0) takes 0.5 there, and clamp(x, min=0) takes 1",
     numpy="np.maximum({0}, 0)",
@@ -253,6 +254,7 @@ def relu(g, y, x):
     torch=F + "leaky_relu",
     dtype="float",
     symbolic=lambda sp, x, *, negative_slope: elements.above_zero(sp, x, x, x * negative_slope),
+    flat=True,
     kink=lambda y, x, *, negative_slope: x.eq(0),
     caveat="PyTorch takes negative_slope",
     numpy="np.where({0} > 0, {0}, {negative_slope} * {0})",
@@ -276,7 +278,12 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
-    return where(x <= 0, g * (y + alpha), g)
+    return bent(x, g * (y + alpha), g if alpha == 1 else g * alpha, g)
+
+
+def bent(x, below, at_zero, above):
+    """The gradient of a curve that turns into a line at 0; PyTorch's derivative of it at 0 is 0."""
+    return where(x < 0, below, above if at_zero is above else where(x <= 0, at_zero, above))
 
 
 def _softplus(x, *, beta, threshold):

@@ -240,6 +240,7 @@ def _sliding(n):
             (f"{name}(x, {short})", f"x=1x{'1x' * n}4"),
             (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
         ),
+        flat=True,
         kink=tied,
         caveat=FIRST,
     )
