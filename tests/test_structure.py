@@ -160,6 +160,21 @@ def test_large_is_never_built():
     assert tree.text(found.formula) == "kron(eye(x.shape[0]), a.T)"
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "nonzero"),
+    [
+        ("x.T", "permutation", 10**6),
+        ("x.flip(0, 1)", "permutation", 10**6),
+        ("x[1:]", "selection", 999_000),
+    ],
+)
+def test_large_ones_are_counted_too(text, name, nonzero):
+    c = Case(pose(text, shapes={"x": (1000, 1000)}), random_seed=False)
+    x, grad = c.of("x")
+    found = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+    assert (found.name, found.nonzero) == (name, nonzero)
+
+
 def test_a_picture():
     pattern = np.zeros((5, 4), bool)
     pattern[:2, :2] = pattern[4, 2] = True

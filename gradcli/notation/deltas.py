@@ -152,7 +152,10 @@ class Reading:
         name = by_pattern(pattern, True) if named else "dense"
         if name in MOVED or (not self.blocks() and name != "dense"):
             return name
-        return "selection" if self._picks(self.columns, self.rows) else None
+        if not self._picks(self.columns, self.rows):
+            return None
+        back = not self._data() and self._picks(self.rows, self.columns)
+        return "permutation" if back else "selection"
 
     def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
         return picks(self.factors, of, by, self.sizes)

@@ -105,6 +105,8 @@ def jacobian_structure(
             transposed, blocks = name == PLACED, ()
             formula = moved(out, x, grad, seed_node, names, transposed, telling)
     nonzero = reading.count() if pattern is None else int(pattern.sum())
+    if pattern is None and name in MOVED:
+        nonzero = x.numel if name == PLACED else out.numel
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:
         return found
