@@ -90,6 +90,7 @@ class Operator:
     older       orders of arguments that PyTorch has given up and still takes: numbers stand before
                 or between tensors, "input alpha other"
     collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
+    whole       the attributes that hold a whole number, or several; the others may hold any number
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
     fixed       the inputs by which PyTorch has no derivative, though there is one
@@ -98,11 +99,10 @@ class Operator:
     triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
                 PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
+    masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
     square      whether a matrix that it takes is square as a rule, though it need not be
-    masks       those of them that hold a mask, and no whole numbers
-    whole       the attributes that hold a whole number, or several; the others may hold any number
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
