@@ -194,6 +194,13 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     if in_general is not None:
         with suppress(GradcliError):
             yield Trial(problem, _small(in_general, falling=True))
+    for shapes in other_shapes(problem):
+        with suppress(GradcliError):
+            yield Trial(problem, shapes)
+
+
+def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
+    """Shapes of the inputs that the problem may have besides its own."""
     shapes = {i.name: i.shape for i in problem.inputs.values()}
     sizes = {n for shape in shapes.values() for n in shape if n > 1}
     if not sizes:
@@ -202,9 +209,7 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     for change in CHANGES:
         other = {n: change(n, both) for n in sizes}
         if any(n != m for n, m in other.items()):
-            new = {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
-            with suppress(GradcliError):
-                yield Trial(problem, new)
+            yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:

@@ -5,12 +5,14 @@ apart. So formulas are derived where the sizes are `shapes.TELLING`.
 """
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
-from .infer import Trial, in_general
+from .infer import Trial, Tried, in_general
 from .problem import Posing, Problem, different_sides
 from .values import Reader
 
@@ -37,17 +39,44 @@ def in_general_sizes(problem: Problem) -> Problem | None:
         return None
 
 
+def telling_everywhere(problem: Problem, telling: Sequence[int]) -> Problem | None:
+    """The same problem at sizes among `telling`, those of labels too; None where it has none."""
+    if not problem.as_written or _may_be_mistaken(problem):
+        return None
+
+    def posing(shapes: dict[str, Shape], sizes: bool = False) -> Posing:
+        labels = _labels(problem, shapes)
+        floats = {name: shape for name, shape in shapes.items() if name not in labels}
+        return _posing(problem, floats, labels, sizes)
+
+    def trial(shapes: dict[str, Shape]) -> Tried:
+        return posing(shapes).trial(shapes)
+
+    given = {i.name: i.shape for i in problem.inputs.values()}
+    different = bool(different_sides(problem.roots))
+    try:
+        shapes = in_general(given, {}, _with_sides(trial) if different else trial, telling)
+        return posing(shapes, sizes=True).problem([x.name for x in problem.wrt])
+    except GradcliError:
+        return None
+
+
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     """The same problem at these shapes; labels are said again as often as it takes. Raises
     GradcliError where it has no such sizes.
     """
-    labels = {
+    labels = _labels(problem, shapes)
+    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
+    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+
+
+def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
+    """The labels in these shapes, said again as often as it takes."""
+    return {
         i.name: np.resize(i.value, shapes.get(i.name, i.shape))
         for i in problem.inputs.values()
         if i.node.dtype != "float"
     }
-    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
-    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
 
 
 def _posing(
