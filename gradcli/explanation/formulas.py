@@ -69,7 +69,7 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
     """Shapes with small sizes in the place of those that tell, and of those in products; `falling`
     where what was smaller becomes larger.
     """
-    inputs = [i for i in problem.inputs.values() if i.node.dtype == "float"]
+    inputs = problem.inputs.values()
     met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
     small = dict(zip(met[::-1] if falling else TELLING, SMALL))
 
@@ -181,8 +181,8 @@ def tried_out(
 
 def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
     """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
-    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
-    for shapes in (*([] if problem is None else [_small(problem)]), floats):
+    given = {i.name: i.shape for i in own.inputs.values()}
+    for shapes in (*([] if problem is None else [_small(problem)]), given):
         with suppress(GradcliError):
             yield Trial(problem or own, shapes)
 

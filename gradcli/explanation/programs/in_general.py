@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from ...errors import GradcliError
-from ...graphs.shapes import TELLING, text
-from ...language.general import at_shapes, telling_everywhere
+from ...graphs.shapes import text
+from ...language.general import FACTORS, at_shapes, multiples, telling_sizes
 from ...language.problem import Problem
 from ..formulas import other_shapes
 from .graphs import Graphs
 from .plan import Plan
 
-EVEN = tuple(2 * n for n in TELLING)
 ALONE = "for these sizes alone"
 ORDERED = "for sizes in the order of these"
 Write = Callable[[Plan, Graphs], str]
@@ -26,10 +25,12 @@ def written(plan: Plan, write: Write) -> str:
     """The program for every size; else that for the sizes given, which says so in its first line,
     unless the expression has no other sizes. Raises GradcliError.
     """
-    found, even = (_where_telling(plan, write, telling) for telling in (TELLING, EVEN))
+    factor = next((k for k in FACTORS if telling_sizes(plan.problem, multiples(k))), 1)
+    rising = multiples(factor)
+    found, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
     if found is not None and found == even:
         places = sum(n > 1 for i in plan.problem.inputs.values() for n in i.shape)
-        falling = _where_telling(plan, write, TELLING[:places][::-1])
+        falling = _where_telling(plan, write, rising[:places][::-1])
         return found if falling in (None, found) else f"{_remark(ORDERED, plan)}{found}"
     own = write(plan, plan.here)
     others = [other for other in (found, even) if other is not None]
@@ -44,7 +45,7 @@ def _remark(said: str, plan: Plan) -> str:
 
 
 def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
-    problem = telling_everywhere(plan.problem, telling)
+    problem = telling_sizes(plan.problem, telling)
     if problem is None:
         return None
     try:
