@@ -176,6 +176,7 @@ CASES = {
     "square_root": ["x ** 0.5"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
+    "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()"],
     "transposed_convolution": ["conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))"],
     "transposed_into": ["K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T"],

@@ -1,11 +1,13 @@
 """Formulas hold for every size, and where one does not, that is said."""
 
 import json
+import math
 import warnings
 
 import numpy as np
 import pytest
 from console import gradcli as run
+from support import run_torch
 
 import gradcli
 
@@ -63,17 +65,57 @@ def test_operators_that_compute_with_sizes(program, shapes):
     np.testing.assert_allclose(found, t.grad.numpy(), rtol=1e-9, atol=1e-12)
 
 
-SAID = "the formula of x.grad is right for x of shape (3,); at other sizes it is not."
+EVERYWHERE = [
+    ("group_norm(x, 2)", {"x": (2, 4, 3, 5)}, {"x": (3, 6, 4, 2)}),
+    ("glu(x)", {"x": (3, 4)}, {"x": (2, 10)}),
+    ("pixel_shuffle(x, 2)", {"x": (1, 4, 3, 2)}, {"x": (1, 8, 2, 5)}),
+    ("channel_shuffle(x, 2)", {"x": (2, 4, 3, 2)}, {"x": (3, 6, 2, 5)}),
+    ("x.repeat_interleave(2)", {"x": (3, 2)}, {"x": (4, 5)}),
+    ("x.repeat_interleave(3, dim=1)", {"x": (3, 2)}, {"x": (4, 5)}),
+    ("linalg.svdvals(x)[0]", {"x": (4, 3)}, {"x": (2, 5)}),
+    ("x @ x.T / x.shape[1] ** 0.5", {"x": (4, 3)}, {"x": (2, 5)}),
+    ("x @ x.T / math.sqrt(x.shape[1])", {"x": (4, 3)}, {"x": (2, 5)}),
+    ("x * torch.log(torch.tensor(x.shape[1]))", {"x": (4, 3)}, {"x": (2, 5)}),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("program", "here", "there"), EVERYWHERE, ids=[e[0] for e in EVERYWHERE])
+def test_formulas_are_python_at_other_sizes(program, here, there, double_precision):
+    """As they stand, under PyTorch's names, with what autograd finds there."""
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = gradcli.formula(program, shapes=here)
+    torch.manual_seed(0)
+    x = torch.randn(there["x"], requires_grad=True)
+    out = run_torch(program, {"x": x, "torch": torch, "math": math})
+    g = torch.randn_like(out) if out.ndim else torch.tensor(1.0)
+    (expected,) = torch.autograd.grad(out, x, g)
+    found = run_torch(written.replace("; ", "\n"), {"x": x, "g": g, "out": out})
+    torch.testing.assert_close(found, expected)
+
+
+def test_labels_may_be_more():
+    """An embedding summed by hand: each row that i names receives g."""
+    given = {"shapes": {"W": (5, 3)}, "values": {"i": [0, 1, 3]}, "wrt": "W"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = gradcli.formula("W[i].sum(0)", **given)
+    assert written == "zeros_like(W).index_add(0, i, g.expand(i.shape[0], W.shape[1]))"
+
+
+SAID = "the formula of x.grad is right for x of shape (4, 3); at other sizes it is not."
 
 
 def test_a_formula_for_one_size_says_so():
-    found = run("formula", "x.repeat_interleave(2)", "-s", "x=3")
+    found = run("formula", "pdist(x)", "-s", "x=4x3")
     assert (found.status, found.err) == (0, f"note: {SAID}\n")
     with pytest.warns(UserWarning, match="at other sizes it is not"):
-        gradcli.formula("x.repeat_interleave(2)", shapes={"x": (3,)})
-    notes = gradcli.explain("x.repeat_interleave(2)", shapes={"x": (3,)}).notes
+        gradcli.formula("pdist(x)", shapes={"x": (4, 3)})
+    notes = gradcli.explain("pdist(x)", shapes={"x": (4, 3)}).notes
     assert {"code": "these-sizes", "message": SAID} in notes
-    request = {"expr": "x.repeat_interleave(2)", "shapes": {"x": [3]}, "want": ["formula"]}
+    request = {"expr": "pdist(x)", "shapes": {"x": [4, 3]}, "want": ["formula"]}
     line = run("batch", "-", stdin=json.dumps(request) + "\n").out
     assert json.loads(line)["notes"] == [{"code": "these-sizes", "message": SAID}]
 

@@ -70,7 +70,7 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
     """Shapes with small sizes in the place of those that tell, and of those in products; `falling`
     where what was smaller becomes larger.
     """
-    inputs = [i for i in problem.inputs.values() if i.node.dtype == "float"]
+    inputs = problem.inputs.values()
     met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
     small = dict(zip(met[::-1] if falling else TELLING, SMALL))
 
@@ -186,8 +186,8 @@ def tried_out(
 
 def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
     """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
-    floats = {i.name: i.shape for i in own.inputs.values() if i.node.dtype == "float"}
-    for shapes in (*([] if problem is None else [_small(problem)]), floats):
+    given = {i.name: i.shape for i in own.inputs.values()}
+    for shapes in (*([] if problem is None else [_small(problem)]), given):
         with suppress(GradcliError):
             yield Trial(problem or own, shapes)
 
@@ -199,6 +199,13 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     if in_general is not None:
         with suppress(GradcliError):
             yield Trial(problem, _small(in_general, falling=True))
+    for shapes in other_shapes(problem):
+        with suppress(GradcliError):
+            yield Trial(problem, shapes)
+
+
+def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
+    """Shapes of the inputs that the problem may have besides its own."""
     shapes = {i.name: i.shape for i in problem.inputs.values()}
     sizes = {n for shape in shapes.values() for n in shape if n > 1}
     if not sizes:
@@ -207,9 +214,7 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     for change in CHANGES:
         other = {n: change(n, both) for n in sizes}
         if any(n != m for n, m in other.items()):
-            new = {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
-            with suppress(GradcliError):
-                yield Trial(problem, new)
+            yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:

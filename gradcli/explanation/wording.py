@@ -228,7 +228,9 @@ class Wording:
         problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
         short = {name: f for name, f in found.items() if f is not None}
-        held = tried_out(problem, self.problem, short)
+        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.problem, short))
+        if any(i.node.dtype != "float" for i in problem.inputs.values()):
+            return held  # what many labels make too long may be read with the few that were given
         return held | {name: None for name, f in found.items() if f is None}
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:

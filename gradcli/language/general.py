@@ -5,34 +5,59 @@ apart. So formulas are derived where the sizes are `shapes.TELLING`.
 """
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
-from .infer import Trial, in_general
+from .infer import Trial, Tried, in_general
 from .problem import Posing, Problem, different_sides
 from .values import Reader
 
+FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
 LARGEST = 400  # nodes; the formula of a larger program is not read
 
 
 def in_general_sizes(problem: Problem) -> Problem | None:
-    """The same problem at other sizes, without the values that it does not need; None where it has
-    no other.
+    """The same problem at other sizes, those of labels too where they may differ, without the
+    values that it does not need; None where it has no other.
     """
-    if not problem.as_written or _may_be_mistaken(problem) or _is_large(problem):
+    if _is_large(problem):
         return None
-    labels = {i.name: i.value for i in problem.inputs.values() if i.node.dtype != "float"}
-    given = {i.name: i.shape for i in problem.inputs.values() if i.name not in labels}
-    known = {name: i.shape for name, i in problem.inputs.items() if name in labels}
+    kinds = (True, False) if _labels(problem, {}) else (False,)
+    ways = ((k, of_labels) for of_labels in kinds for k in FACTORS)
+    found = (telling_sizes(problem, multiples(k), of_labels) for k, of_labels in ways)
+    return next((p for p in found if p is not None), None)
+
+
+def multiples(factor: int) -> tuple[int, ...]:
+    """Sizes that tell, and that `factor` divides."""
+    return tuple(factor * n for n in TELLING)
+
+
+def telling_sizes(
+    problem: Problem, telling: Sequence[int], of_labels: bool = True
+) -> Problem | None:
+    """The same problem at sizes among `telling`, those `of_labels` too; None where it has none."""
+    if not problem.as_written or _may_be_mistaken(problem):
+        return None
+
+    def posing(shapes: dict[str, Shape], sizes: bool = False) -> Posing:
+        labels = _labels(problem, shapes)
+        floats = {name: shape for name, shape in shapes.items() if name not in labels}
+        return _posing(problem, floats, labels, sizes)
+
+    def trial(shapes: dict[str, Shape]) -> Tried:
+        return posing(shapes).trial(shapes)
+
+    given = {i.name: i.shape for i in problem.inputs.values()}
+    known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
+    different = bool(different_sides(problem.roots))
     try:
-        trial: Trial = _posing(problem, {}, labels).trial
-        if different_sides(problem.roots):
-            trial = _with_sides(trial)
-        shapes = in_general(given, known, trial)
-        posing = _posing(problem, shapes, labels, sizes=True)
-        return posing.problem([x.name for x in problem.wrt])
+        shapes = in_general(given, known, _with_sides(trial) if different else trial, telling)
+        return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
 
@@ -41,13 +66,18 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     """The same problem at these shapes; labels are said again as often as it takes. Raises
     GradcliError where it has no such sizes.
     """
-    labels = {
+    labels = _labels(problem, shapes)
+    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
+    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+
+
+def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
+    """The labels in these shapes, said again as often as it takes."""
+    return {
         i.name: np.resize(i.value, shapes.get(i.name, i.shape))
         for i in problem.inputs.values()
         if i.node.dtype != "float"
     }
-    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
-    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
 
 
 def _posing(

@@ -78,29 +78,38 @@ def infer(
     raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
 
 
-def in_general(given: dict[str, Shape], known: dict[str, Shape], trial: Trial) -> dict[str, Shape]:
-    """Shapes as those `given`, with sizes that are equal only where the program needs it.
+def in_general(
+    given: dict[str, Shape],
+    known: dict[str, Shape],
+    trial: Trial,
+    telling: Sequence[int] = TELLING,
+) -> dict[str, Shape]:
+    """Shapes as those `given`, of sizes that tell, equal only where the program needs it.
 
     Where operators do not say which must be equal, those are that were. Sizes of 0 and 1 stay:
     broadcasting means them. Raises GradcliError where the program works with no other sizes.
     """
     try:
-        return _generalised(given, known, trial, apart=True)
+        return _generalised(given, known, trial, telling, apart=True)
     except GradcliError:
-        return _generalised(given, known, trial, apart=False)
+        return _generalised(given, known, trial, telling, apart=False)
 
 
 def _generalised(
-    given: dict[str, Shape], known: dict[str, Shape], trial: Trial, apart: bool
+    given: dict[str, Shape],
+    known: dict[str, Shape],
+    trial: Trial,
+    telling: Sequence[int],
+    apart: bool,
 ) -> dict[str, Shape]:
     """Sizes that tell, in the order of those given: what was smaller stays smaller."""
     places = [(n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
     keys = sorted(places) if apart else sorted({n for n, _, _ in places})
     taken = {n for shape in known.values() for n in shape}
-    telling = [n for n in TELLING if n not in taken]
-    if len(keys) > len(telling):
+    free = [n for n in telling if n not in taken]
+    if len(keys) > len(free):
         raise GradcliError("limit", "there are too many sizes")
-    new: dict[object, int] = dict(zip(keys, telling, strict=False))
+    new: dict[object, int] = dict(zip(keys, free, strict=False))
     symbolic = {
         name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()

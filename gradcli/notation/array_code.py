@@ -16,7 +16,7 @@ from ..operators.indexing import index_text
 from ..operators.leaves import Array
 from . import array_places, tree  # noqa: F401  (it adds to the words)
 from .array_words import IN_OTHER_WORDS
-from .formula import Writer
+from .formula import Telling, Writer
 from .spelling import spelled
 from .tree import Call, Listing, Name, Number, Prefix, Tree, Verbatim
 
@@ -33,8 +33,8 @@ class ArrayWriter(Writer):
 
     title, module = "NumPy", "np"
 
-    def __init__(self, names: Mapping[Node, Name]):
-        super().__init__(names)
+    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
+        super().__init__(names, telling)
         self.called = {name.text for name in names.values()}
         self.helpers: dict[str, str] = {}  # functions that the formulas call, by name
 
@@ -114,6 +114,10 @@ class ArrayWriter(Writer):
         number = node.inputs[place] in self.numbers
         return self.function_call("array", written) if number else written
 
+    def as_tensor(self, number: Tree) -> Tree:
+        """The number itself: functions over arrays take it."""
+        return number
+
     def library(self, name: str) -> str:
         """The library's function of this name."""
         return f"{self.module}.{name}"
@@ -122,8 +126,8 @@ class ArrayWriter(Writer):
         """A call of a function of the library."""
         return Call(self.library(name), args, tuple(named.items()))
 
-    def number(self, value: float, point: bool = False) -> Tree:
-        """A number; those that Python has no word for by the library's."""
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number as it is; those that Python has no word for by the library's."""
         if isfinite(value):
             return Number(value, point)
         name = Verbatim(self.library("nan" if isnan(value) else "inf"))
@@ -138,19 +142,14 @@ class ArrayWriter(Writer):
         if isinstance(item, Array):
             plain = self._known(item.text) or item.text.startswith("[")
             return item.text if plain else array_text(item.value, self.module)
-        return index_text((item,))
+        return index_text((item,), self.place)
 
     def numbers_of(self, data: Array) -> Tree:
         """An array of numbers: by its name, or written out."""
-        if not self._known(data.text) and data.value.size > MOST_NUMBERS:
-            raise GradcliError(
-                "unsupported",
-                f"{data.value.size:,} numbers would have to be written out: {data.text}",
-                hint=f"up to {MOST_NUMBERS:,} are",
-            )
-        return Verbatim(
-            data.text if self._known(data.text) else array_text(data.value, self.module)
-        )
+        if self._known(data.text):
+            return Verbatim(data.text)
+        check_written(data)
+        return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
         """Whether a text says the same here: a name, or a comparison of names and numbers."""
@@ -183,6 +182,16 @@ class JaxWriter(ArrayWriter):
 
 
 # ---- numbers -------------------------------------------------------------------------------------
+
+
+def check_written(data: Array) -> None:
+    """Raise GradcliError where an array has too many numbers to be written out."""
+    if data.value.size > MOST_NUMBERS:
+        raise GradcliError(
+            "unsupported",
+            f"{data.value.size:,} numbers would have to be written out: {data.text}",
+            hint=f"up to {MOST_NUMBERS:,} are",
+        )
 
 
 def array_text(value: Any, module: str) -> str:

@@ -32,8 +32,9 @@ def put_over(x, index, values):
 @in_other_words
 def getitem(w: "ArrayWriter", node: Node) -> Tree:
     """x[index]; in two steps where whole numbers meet arrays, which NumPy takes together."""
-    index, base = node.attrs["index"], w.as_array(node, 0)
-    first, rest = _steps_of(index, node.parents[0].ndim)
+    shape, base = node.parents[0].shape, w.as_array(node, 0)
+    index = w.trimmed(node.attrs["index"], shape)
+    first, rest = _steps_of(index, len(shape))
     if not first:
         return tree.Subscript(base, w.index(index) or "()")
     return tree.Subscript(tree.Subscript(base, w.index(first)), w.index(rest))
@@ -62,7 +63,7 @@ def _is_mask(item: Any) -> bool:
 
 @in_other_words
 def put_at(w: "ArrayWriter", node: Node) -> Tree:
-    index = node.attrs["index"]
+    index = w.trimmed(node.attrs["index"], node.shape)
     first, rest = _steps_of(index, node.ndim)
     if not first:
         return _put(w, w.attribute(node, "shape"), index, w.operand(node, 0))
@@ -128,7 +129,7 @@ def _places(w: "ArrayWriter", node: Node) -> Tree:
 
 def _count(w: "ArrayWriter", node: Node) -> Tree:
     like = w.shapes.get(node.shape)
-    return Number(numel(node.shape)) if like is None else Attribute(like, "size")
+    return w.plain(numel(node.shape)) if like is None else Attribute(like, "size")
 
 
 def _added(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
@@ -149,16 +150,16 @@ def gather(w: "ArrayWriter", node: Node) -> Tree:
     x, index = node.parents
     if not x.ndim or not index.ndim:
         return w.function_call("take", w.operand(node, 0), w.operand(node, 1))
-    base = _cut(w.operand(node, 0), x, index, node.attrs["dim"])
+    base = _cut(w, w.operand(node, 0), x, index, node.attrs["dim"])
     return w.function_call(
         "take_along_axis", base, w.operand(node, 1), axis=Number(axis(node.attrs["dim"], x.ndim))
     )
 
 
-def _cut(base: Tree, x: Node, index: Node, dim: int) -> Tree:
+def _cut(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
     """x without what an index that is smaller never looks at."""
     parts = [
-        ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{n}"
+        ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{w.place(n)}"
         for d, n in enumerate(index.shape)
     ]
     return base if set(parts) == {":"} else tree.Subscript(base, ", ".join(parts))
@@ -170,7 +171,7 @@ def scatter_to(w: "ArrayWriter", node: Node) -> Tree:
     if not node.ndim or not index.ndim:
         raise w.refusal(node, " of numbers")
     dim = axis(node.attrs["dim"], node.ndim)
-    base = _cut(_places(w, node), node, index, dim)
+    base = _cut(w, _places(w, node), node, index, dim)
     places = w.function_call("take_along_axis", base, w.operand(node, 1), axis=Number(dim))
     return _added(w, node, places)
 
@@ -213,12 +214,12 @@ def _taken_windows(
     for d in range(n):
         size = whole[d - n]
         count = (size - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
-        outer = _steps(count, stride[d], d, 2 * n)
-        items.append(f"{outer} + {_steps(kernel[d], dilation[d], n + d, 2 * n)}")
+        outer = _steps(w.place(count), stride[d], d, 2 * n)
+        items.append(f"{outer} + {_steps(w.place(kernel[d]), dilation[d], n + d, 2 * n)}")
     return tree.Subscript(base, ", ".join(["...", *items]))
 
 
-def _steps(count: int, step: int, place: int, ndim: int) -> str:
+def _steps(count: str, step: int, place: int, ndim: int) -> str:
     """0, step, 2 step, ... along one of ndim dimensions."""
     shape = ", ".join("-1" if d == place else "1" for d in range(ndim))
     return f"jnp.arange({count}).reshape({shape})" + (f" * {step}" if step > 1 else "")

@@ -20,6 +20,7 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tre
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
+ROOTS = {"sqrt": 0.5, "rsqrt": -0.5}
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
@@ -77,13 +78,19 @@ class Writer:
         if node not in self.trees:
             if self._is_number(node):
                 self.numbers.add(node)
-            self.trees[node] = self.written(node)
+            root = ROOTS.get(node.op.name) if node in self.numbers else None
+            self.trees[node] = self.written(node) if root is None else self._root(node, root)
 
     def _is_number(self, node: Node) -> bool:
         if node.op.name in ("constant", "size"):
             return True
         infix = node.op.spelling and node.op.family == "elementwise"
-        return bool(infix) and all(i in self.numbers for i in node.inputs)
+        return bool(infix or node.op.name in ROOTS) and self.numbers.issuperset(node.parents)
+
+    def _root(self, node: Node, power: float) -> Tree:
+        """The root of a Python number, of which PyTorch's functions take none."""
+        (x,) = node.parents
+        return tree.Infix("**", self.trees[x], Number(power))
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""
@@ -132,7 +139,14 @@ class Writer:
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
             return self.number(value, point=all(i.dtype != "float" for i in others))
+        function = node.op.family == "elementwise" and not node.op.spelling
+        if function and self.numbers.issuperset(node.inputs) and node not in self.numbers:
+            return self.as_tensor(self.trees[source])
         return self.trees[source]
+
+    def as_tensor(self, number: Tree) -> Tree:
+        """A Python number where a function of PyTorch stands, which takes tensors."""
+        return Call("tensor", (number,))
 
     def call(self, node: Node) -> Tree:
         """`node` as a function, or as a method of its first input."""
@@ -151,11 +165,15 @@ class Writer:
         return name
 
     def number(self, value: float, point: bool = False) -> Tree:
-        """A number."""
-        if self.telling is None or not isfinite(value):
-            return Number(value, point)
-        found = self.told(value)
-        return found or told_root(value, self.shapes) or Number(value, point)
+        """A number, by sizes where it is made of some that tell."""
+        found = None
+        if self.telling is not None and isfinite(value):
+            found = self.told(value) or told_root(value, self.shapes)
+        return found or self.numeral(value, point)
+
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number as it is."""
+        return Number(value, point)
 
     def told(self, value: float) -> Tree | None:
         """A number as the program computes it from sizes that tell; None for others."""
@@ -202,6 +220,18 @@ class Writer:
             return None if node.inputs[place] is None else self.operand(node, place)
         usual = node.attrs[name] == op.attributes[name]
         return None if usual else self.attribute(node, name)
+
+    # ---- places ------------------------------------------------------------------------------
+
+    def trimmed(self, index: tuple, shape: Shape) -> tuple:
+        """An index into a tensor of this shape, without ends that sizes tell are its own."""
+        if self.telling is None or any(i is None or i is Ellipsis or is_array(i) for i in index):
+            return index
+        return tuple(map(_without_ends, index, shape))
+
+    def place(self, n: int) -> str:
+        """A place in an index, by sizes where it is made of some that tell."""
+        return tree.text(self.plain(n))
 
     # ---- attributes ------------------------------------------------------------------------------
 
@@ -426,10 +456,8 @@ def expand(w: Writer, node: Node) -> Tree:
 
 @idiom
 def getitem(w: Writer, node: Node) -> Tree:
-    index = node.attrs["index"]
-    if w.telling is not None and not any(i is None or i is Ellipsis or is_array(i) for i in index):
-        index = tuple(map(_without_ends, index, node.parents[0].shape))
-    return Subscript(w.operand(node, 0), index_text(index, lambda n: tree.text(w.plain(n))))
+    index = w.trimmed(node.attrs["index"], node.parents[0].shape)
+    return Subscript(w.operand(node, 0), index_text(index, w.place))
 
 
 def _without_ends(item: Any, size: int) -> Any:

@@ -143,6 +143,11 @@ class Meanings:
         own = at[len(at) - x.ndim :]
         return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(own, x.shape)])
 
+    def stretched(self, at: Sequence[Place], x: Node, count: int, dim: int) -> Expr:
+        """Each slice of x along a dimension, count times."""
+        of = places.part(at[dim], count, 0, self.sizes) if count else 0
+        return self(x, [of if d == dim else p for d, p in enumerate(at)])
+
     def diagonal(self, at: Sequence[Place], x: Node, diagonal: int) -> Expr:
         """A vector as a diagonal, or the diagonal of a matrix."""
         down, right = max(-diagonal, 0), max(diagonal, 0)

@@ -8,16 +8,27 @@ from .tree import Attribute, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
+PARTS = 16  # equal ones that a size is divided into, at most
 LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
 
 
 def told(size: int, shapes: Shapes) -> Tree | None:
     """A size that came from the program's, through the names that have it; None for others.
 
-    Sums of two and products are recognised.
+    Sums of two, products, and parts of these are recognised.
     """
     if size < LEAST:
         return None
+    found = _whole(size, shapes, LEAST)
+    for count in () if found else range(2, PARTS + 1):
+        several = _whole(size * count, shapes, LEAST)
+        if several is not None:
+            return tree.Infix("//", several, Number(count))
+    return found or _whole(size, shapes, size)
+
+
+def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
+    """A size, a sum of two or a product, perhaps with a number less than `most`."""
     found = _single(size, shapes)
     if found is not None:
         return found
@@ -27,7 +38,10 @@ def told(size: int, shapes: Shapes) -> Tree | None:
             first, second = _single(part, shapes), other
             return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type]
         if size % part == 0:
-            rest = told(size // part, shapes) or Number(size // part)
+            count = size // part
+            rest = _whole(count, shapes, most) or (Number(count) if count < most else None)
+            if rest is None:
+                continue
             first = _single(part, shapes)
             assert first is not None
             small = isinstance(rest, Number)

@@ -59,9 +59,14 @@ class TorchWriter(Writer):
         if source not in self.numbers or infix or node.op.numbers:
             return written
         value = source.attrs.get("value")
-        if isinstance(value, float) or (value is not None and node.dtype == "float"):
+        kept = isinstance(written, Number)
+        if kept and (isinstance(value, float) or (value is not None and node.dtype == "float")):
             written = Verbatim(literal(float(value)))
         return Call("torch.tensor", (written,))
+
+    def as_tensor(self, number: Tree) -> Tree:
+        """The number itself: `operand` makes a tensor of it."""
+        return number
 
     def function(self, op: Operator) -> str:
         """PyTorch's name of an operator."""
@@ -71,8 +76,8 @@ class TorchWriter(Writer):
         """PyTorch's name of a function that makes tensors."""
         return f"torch.{name}"
 
-    def number(self, value: float, point: bool = False) -> Tree:
-        """A number; those that Python has no word for by PyTorch's."""
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number as it is; those that Python has no word for by PyTorch's."""
         if isfinite(value):
             return Number(value, point)
         name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
@@ -98,24 +103,35 @@ def tensor(w: TorchWriter, node: Node) -> Tree:
 
 @in_other_words
 def put_at(w: TorchWriter, node: Node) -> Tree:
-    places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
-    index = Verbatim(index_text(node.attrs["index"]))
-    return _added(w, node, spelled("{0}[{1}]", {"0": places, "1": index}))
+    index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place)
+    return _added(w, node, tree.Subscript(_places(w, node), index))
 
 
 @in_other_words
 def overlap(w: TorchWriter, node: Node) -> Tree:
-    places = Verbatim(f"torch.arange({numel(node.shape)}).reshape({node.shape})")
     stride, dilation = node.attrs["stride"], node.attrs["dilation"]
     kernel = node.parents[0].shape[-len(stride) :]
-    return _added(w, node, _unfolded(places, kernel, stride, dilation))
+    return _added(w, node, _unfolded(w, _places(w, node), kernel, stride, dilation))
+
+
+def _places(w: TorchWriter, node: Node) -> Tree:
+    """The elements of the output, counted row by row, in its shape."""
+    return spelled("torch.arange({n}).reshape({shape})", _sizes(w, node))
 
 
 def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
     """The first input added into zeros, at places counted row by row."""
     put = "torch.zeros({n}).index_put(({places},), {v}, accumulate=True).reshape({shape})"
-    shape, n = Verbatim(str(node.shape)), Number(numel(node.shape))
-    return spelled(put, {"n": n, "places": places, "v": w.operand(node, 0), "shape": shape})
+    return spelled(put, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
+
+
+def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
+    """The shape of the output, and how many elements it has; as numbers where none tell."""
+    if w.telling is None:
+        return {"n": Number(numel(node.shape)), "shape": Verbatim(str(node.shape))}
+    like = w.shapes.get(node.shape)
+    count = w.plain(node.numel) if like is None else Method(like, "numel")
+    return {"n": count, "shape": w.shape(node.shape)}
 
 
 @in_other_words
@@ -152,14 +168,14 @@ def zero_pad(w: TorchWriter, node: Node) -> Tree:
 @in_other_words
 def windows(w: TorchWriter, node: Node) -> Tree:
     kernel, stride, dilation = node.attrs.values()
-    return _unfolded(w.operand(node, 0), kernel, stride, dilation)
+    return _unfolded(w, w.operand(node, 0), kernel, stride, dilation)
 
 
-def _unfolded(base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
+def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
     """What a kernel sees at each of its positions; steps stand for the dilation unfold lacks."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
-        base = Method(base, "unfold", (Number(-len(kernel)), Number(reach), Number(step)))
+        base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))
     steps = ", ".join(f"::{n}" for n in dilation)
     return base if set(dilation) == {1} else tree.Subscript(base, f"..., {steps}")
 

@@ -2,10 +2,11 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes, walk
+from ..graphs.operator import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import where
-from .families import composite, none_at_all, operator, shorthand
+from .families import composite, movement, none_at_all, operator, shorthand
 from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim
 from .shaping import expand, flatten, reshape, unflatten
@@ -191,7 +192,29 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     places = np.repeat(np.arange(size), counts.reshape(-1))
     if output_size not in (None, len(places)):
         raise GradcliError("arguments", f"output_size is {len(places)}, not {output_size}")
+    if counts.size == 1 and input.ndim:
+        return repeat_each(input, repeats=counts.item(), dim=place)
     return index_select(input, dim=dim, index=numbers(places))
+
+
+def _several(s, *, repeats, dim):
+    return tuple(n * repeats if d == dim else n for d, n in enumerate(s))
+
+
+@movement(
+    lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
+    shape=_several,
+    attributes={"repeats": REQUIRED, "dim": REQUIRED},
+    spelling="{0}.repeat_interleave({repeats}, dim={dim})",
+    index=lambda lower, i, x, *, repeats, dim: lower.stretched(i, x, repeats, dim),
+    torch="torch.Tensor.repeat_interleave",
+    numpy="np.repeat({0}, {repeats}, {dim})",
+    examples=(("x.repeat_interleave(2)", "x=2x3"), ("x.repeat_interleave(3, dim=1)", "x=2x2")),
+)
+def repeat_each(g, y, x, *, repeats, dim):
+    """Each slice along a dimension as often as any other."""
+    apart = (*x.shape[: dim + 1], repeats, *x.shape[dim + 1 :])
+    return g.reshape(shape=apart).sum(dim=dim + 1)
 
 
 # ---- places counted row by row -------------------------------------------------------------------

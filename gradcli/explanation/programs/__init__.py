@@ -20,9 +20,11 @@ def program(analysis: Analysis, target: str) -> str:
     Raises GradcliError: `option` for another target, `unsupported` for an operator that the target
     has no words for.
     """
+    from .in_general import written
     from .plan import Plan
 
     if target not in TARGETS:
         hint = did_you_mean(target, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise GradcliError("option", f"there is no target {target}", hint=hint)
-    return import_module(f".{TARGETS[target]}", __name__).program(Plan(analysis))
+    write = import_module(f".{TARGETS[target]}", __name__).program
+    return written(Plan(analysis), write)

@@ -4,13 +4,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ...graphs import Node
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.array_code import ArrayWriter, array_text
 from ...notation.statements import Names, Statement, Statements
 from ...notation.tree import Name
-from .draws import Choice, Draw, drawn
+from .draws import Choice, Draw, given_or_drawn
+from .graphs import Graphs
 from .plan import LARGE, Plan, indented
 
 WIDE = 88
@@ -36,26 +36,19 @@ def returned(formulas: Sequence[tree.Tree]) -> list[str]:
     return ["return (", *(f"    {text}," for text in texts), ")"]
 
 
-def forward(plan: Plan, writer: ArrayWriter, names: Names) -> list[str]:
+def forward(graphs: Graphs, writer: ArrayWriter, names: Names) -> list[str]:
     """The body of a function that computes the output."""
-    made = Statements(writer, [plan.out], _without_output(plan), names)
+    made = Statements(writer, [graphs.out], graphs.intermediates, names)
     return [*assigned(made.lines), *returned(made.formulas)]
-
-
-def _without_output(plan: Plan) -> dict[Node, str]:
-    return {node: name for node, name in plan.own.items() if node is not plan.out}
 
 
 def values(plan: Plan, choice: Choice, inputs: Sequence[Input], module: str) -> list[str]:
     """A line for the value of each input."""
-    lines = []
-    for i in inputs:
-        draw, name = drawn(plan, i, choice), plan.safe(i.name)
-        if draw is None:
-            lines.append(f"{name} = {array_text(i.value, module)}")
-        else:
-            lines += _random(name, draw, i.shape, module)
-    return lines
+
+    def random(i: Input, draw: Draw) -> list[str]:
+        return _random(plan.safe(i.name), draw, i.shape, module)
+
+    return given_or_drawn(plan, choice, inputs, lambda i: array_text(i.value, module), random)
 
 
 def _random(name: str, draw: Draw, shape: tuple[int, ...], module: str) -> list[str]:
@@ -80,8 +73,8 @@ def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
         return _in_module(f"rng.normal(size={p.out.shape})", writer.module)
     if given is not None:
         return array_text(given, writer.module)
-    names = plan.names | {p.out: Name(plan.safe(p.out_name))}
-    written = writer(names).tree(plan.bare(p.seed.value))
+    names = plan.here.names | {p.out: Name(plan.safe(p.out_name))}
+    written = writer(names).tree(plan.here.bare(p.seed.value))
     plain = isinstance(written, tree.Number)
     return f"{writer.module}.array({tree.text(written)}.0)" if plain else tree.text(written)
 

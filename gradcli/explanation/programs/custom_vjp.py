@@ -6,20 +6,21 @@ from ...notation.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, function, helpers, modules, values
 from .draws import suitable
+from .graphs import Graphs
 from .in_jax import DOUBLE
-from .plan import Plan, unpacked
+from .plan import Plan, named, unpacked
 from .saved import Saved, free_names
 
 
-def program(plan: Plan) -> str:
+def program(plan: Plan, graphs: Graphs) -> str:
     """The function with its forward and backward, and their test."""
     plan.refuse_barriers("custom-vjp")
-    return _CustomVjp(plan).text()
+    return _CustomVjp(plan, graphs).text()
 
 
 class _CustomVjp:
-    def __init__(self, plan: Plan):
-        self.plan = plan
+    def __init__(self, plan: Plan, graphs: Graphs):
+        self.plan, self.graphs = plan, graphs
         self.names = plan.fresh()
         own = plan.problem.out_name
         self.f = self.names.free("f" if own == "out" else f"{own}_function")
@@ -30,11 +31,11 @@ class _CustomVjp:
         plan = self.plan
         names = [plan.safe(i.name) for i in self.arguments]
         choice = suitable(plan)
-        grads = plan.gradients(seeded=True)
-        saved = Saved(plan, grads, self.names)
+        grads = self.graphs.gradients(seeded=True)
+        saved = Saved(self.graphs, grads, self.names)
         backward, writers = self._backward(grads, saved)
         kept = self._kept(backward, saved, names)
-        forward = self._forward(saved, kept, names, writers)
+        forward = self._forward(saved, kept, writers)
         opened = [f"{unpacked(kept)} = saved"] if kept else []
         whole = [
             *helpers(*writers),
@@ -52,10 +53,9 @@ class _CustomVjp:
         return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
 
     def _backward(self, grads, saved: Saved) -> tuple[list[str], list[JaxWriter]]:
-        plan = self.plan
-        seed = plan.problem.seed
-        known = {seed.node: Name(seed.name)} | {n: Name(name) for n, name in saved.names.items()}
-        writer = JaxWriter(known | plan.names)
+        plan, graphs = self.plan, self.graphs
+        known = {graphs.seed: Name(plan.problem.seed.name)} | named(saved.names)
+        writer = JaxWriter(known | graphs.names, graphs.telling)
         made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         found = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         texts = [found.get(i.name, "None") for i in self.arguments]
@@ -69,15 +69,13 @@ class _CustomVjp:
         order = [*names, *saved.inner.values()]
         return [name for name in dict.fromkeys(order) if name in used]
 
-    def _forward(
-        self, saved: Saved, kept: list[str], names: list[str], writers: list[JaxWriter]
-    ) -> list[str]:
-        plan = self.plan
-        wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
-        wanted |= {n: name for n, name in saved.inner.items() if name in kept}
-        writer = JaxWriter(plan.names)
+    def _forward(self, saved: Saved, kept: list[str], writers: list[JaxWriter]) -> list[str]:
+        graphs = self.graphs
+        inner = {n: name for n, name in saved.inner.items() if name in kept}
+        wanted = graphs.intermediates | inner
+        writer = JaxWriter(graphs.names, graphs.telling)
         writers.append(writer)
-        made = Statements(writer, [plan.out], wanted, plan.fresh(*wanted.values()))
+        made = Statements(writer, [graphs.out], wanted, self.plan.fresh(*wanted.values()))
         (out,) = map(tree.text, made.formulas)
         residuals = f"({unpacked(kept)})" if len(kept) > 1 else unpacked(kept) if kept else "()"
         return [*assigned(made.lines), f"return {out}, {residuals}"]

@@ -1,6 +1,7 @@
 """Where the random values of a program's test are drawn: where the output is smooth and finite."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
@@ -74,6 +75,7 @@ class Choice(NamedTuple):
     kept: bool = True
 
 
+@lru_cache(maxsize=1)
 def suitable(plan: Plan) -> Choice:
     """The first choice at which gradient and finite differences agree; values given come first.
 
@@ -90,6 +92,7 @@ def suitable(plan: Plan) -> Choice:
     raise _nowhere("gradient and finite differences agree at no random values")
 
 
+@lru_cache(maxsize=1)
 def finite(plan: Plan) -> Choice:
     """The first choice at which output and gradients are finite; values given stay.
 
@@ -107,6 +110,22 @@ def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
     """How the value of an input is drawn; None where its own is written."""
     stays = plan.is_written(x) and (choice.kept or x.node.dtype != "float")
     return None if stays else choice.draw or DRAWS[0]
+
+
+def given_or_drawn(
+    plan: Plan,
+    choice: Choice,
+    inputs: Sequence[Input],
+    written: Callable[[Input], str],
+    random: Callable[[Input, Draw], list[str]],
+) -> list[str]:
+    """Lines that give each input its value, as a library has it `written` or drawn at `random`."""
+    lines = []
+    for i in inputs:
+        draw = drawn(plan, i, choice)
+        own = [f"{plan.safe(i.name)} = {written(i)}"] if draw is None else random(i, draw)
+        lines += own
+    return lines
 
 
 def _point(plan: Plan, choice: Choice, seed: int, side: int) -> tuple[dict[Node, Any], Any, Any]:

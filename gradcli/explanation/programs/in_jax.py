@@ -16,28 +16,29 @@ from .arrays import (
     values,
 )
 from .draws import Choice, finite
+from .graphs import Graphs
 from .plan import Plan, unpacked
 
 DOUBLE = 'jax.config.update("jax_enable_x64", True)'
 
 
-def program(plan: Plan) -> str:
+def program(plan: Plan, graphs: Graphs) -> str:
     """Values, function, jax.vjp, and an assertion for each gradient."""
-    return _Jax(plan).text()
+    return _Jax(plan, graphs).text()
 
 
 class _Jax:
-    def __init__(self, plan: Plan):
-        self.plan = plan
+    def __init__(self, plan: Plan, graphs: Graphs):
+        self.plan, self.graphs = plan, graphs
         names = plan.fresh()
         self.f, self.vjp = names.free("f"), names.free("vjp")
         self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
 
     def text(self) -> str:
-        plan, writer = self.plan, JaxWriter(self.plan.names)
+        plan, writer = self.plan, JaxWriter(self.graphs.names, self.graphs.telling)
         choice = Choice(None) if plan.given else finite(plan)
         asked = [plan.safe(x.name) for x in plan.problem.wrt]
-        f = function(self.f, asked, forward(plan, writer, plan.fresh()))
+        f = function(self.f, asked, forward(self.graphs, writer, plan.fresh()))
         given = values(plan, choice, plan.inputs, "jnp")
         out = plan.safe(plan.problem.out_name)
         test = [
@@ -75,11 +76,13 @@ class _Jax:
 
     def _by_formula(self) -> list[str]:
         """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
-        plan = self.plan
-        own = {node: name for node, name in plan.own.items() if node is not plan.out}
-        writer = JaxWriter(plan.all_names | {plan.out: Name(plan.safe(plan.problem.out_name))})
+        plan, graphs = self.plan, self.graphs
+        out = {graphs.out: Name(plan.safe(plan.problem.out_name))}
+        writer = JaxWriter(graphs.all_names | out, graphs.telling)
         try:
-            made = Statements(writer, plan.gradients(seeded=False), own, plan.fresh())
+            made = Statements(
+                writer, graphs.gradients(seeded=False), graphs.intermediates, plan.fresh()
+            )
         except GradcliError:
             asked = [plan.safe(x.name) for x in plan.wrt]
             arguments = f"{self.f}, {unpacked(asked) if len(asked) < 2 else f'({unpacked(asked)})'}"

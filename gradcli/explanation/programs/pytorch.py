@@ -7,27 +7,29 @@ from ...notation.statements import Statements
 from ...notation.torch_code import array, held
 from ...notation.tree import Name
 from .arrays import helpers
-from .draws import Choice, Draw, drawn, finite
+from .draws import Choice, Draw, finite, given_or_drawn
+from .graphs import Graphs
 from .plan import Plan, named
 from .torch_writer import ProgramWriter
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
 
 
-def program(plan: Plan) -> str:
+def program(plan: Plan, graphs: Graphs) -> str:
     """Inputs, forward, backward, and an assertion for each gradient."""
-    return _Torch(plan).text()
+    return _Torch(plan, graphs).text()
 
 
 def values(plan: Plan, choice: Choice, inputs: list[Input], tracked: set[str]) -> list[str]:
     """A line for the value of each input; those in `tracked` require a gradient."""
-    lines = []
-    for i in inputs:
-        draw, name = drawn(plan, i, choice), plan.safe(i.name)
-        if draw is None:
-            lines.append(f"{name} = {array(i.value, name in tracked)}")
-        else:
-            lines += _random(name, draw, i.shape, name in tracked)
+
+    def written(i: Input) -> str:
+        return array(i.value, plan.safe(i.name) in tracked)
+
+    def random(i: Input, draw: Draw) -> list[str]:
+        return _random(plan.safe(i.name), draw, i.shape, plan.safe(i.name) in tracked)
+
+    lines = given_or_drawn(plan, choice, inputs, written, random)
     if any("torch.rand" in line for line in lines):
         lines.insert(0, "torch.manual_seed(0)")
     return lines
@@ -54,20 +56,20 @@ def header(body: list[str], *modules: str) -> list[str]:
 
 
 class _Torch:
-    def __init__(self, plan: Plan):
-        self.plan, self.problem = plan, plan.problem
-        known = plan.all_names | named(plan.own)
-        self.writers = [ProgramWriter(plan.names), ProgramWriter(known)]
+    def __init__(self, plan: Plan, graphs: Graphs):
+        self.plan, self.graphs, self.problem = plan, graphs, plan.problem
+        known = graphs.all_names | named(graphs.own)
+        self.writers = [ProgramWriter(names, graphs.telling) for names in (graphs.names, known)]
         held_back = held(self.problem.out)
         self.tracked = [x for x in self.problem.wrt if x.node not in held_back]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
 
     def text(self) -> str:
-        plan = self.plan
+        plan, graphs = self.plan, self.graphs
         choice = Choice(None) if plan.given else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
-        forward = Statements(self.writers[0], [plan.out], plan.own, plan.fresh())
+        forward = Statements(self.writers[0], [graphs.out], graphs.own, plan.fresh())
         lines = [f"{s.name} = {s.text}" for s in forward.lines]
         seed, back = self._seed()
         body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
@@ -100,7 +102,7 @@ class _Torch:
             return f"torch.randn_like({out})"
         if given is not None:
             return array(given)
-        names = self.plan.names | {p.out: Name(out)}
+        names = self.plan.here.names | {p.out: Name(out)}
         names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
         writer = ProgramWriter(names)
         written = writer.tree(p.seed.value)
@@ -124,7 +126,7 @@ class _Torch:
         plan = self.plan
         pairs = [
             (x, grad)
-            for x, grad in zip(plan.wrt, plan.gradients(seeded=False))
+            for x, grad in zip(plan.wrt, self.graphs.gradients(seeded=False))
             if x in self.tracked
         ]
         names = plan.fresh()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...graphs import Node, walk
 from ...notation.statements import Names
-from .plan import Plan
+from .graphs import Graphs
 
 VIEWS = ("movement", "leaf")  # made again from what they view
 
@@ -13,30 +13,31 @@ VIEWS = ("movement", "leaf")  # made again from what they view
 class Saved:
     """Names for the nodes of the forward that gradients start from."""
 
-    def __init__(self, plan: Plan, grads: Sequence[Node], names: Names):
-        self.plan = plan
-        forward = set(walk([plan.out]))
-        inputs = {i.node for i in plan.problem.inputs.values()}
+    def __init__(self, graphs: Graphs, grads: Sequence[Node], names: Names):
+        self.own, inputs = graphs.own, graphs.inputs
+        forward = set(walk([graphs.out]))
         found = _frontier(grads, forward, inputs)
         self.names = {
-            node: plan.names[node].text if node in inputs else self._name(node, names)
+            node: graphs.names[node].text if node in inputs else self._name(node, names)
             for node in found
         }
         self.inner = {n: name for n, name in self.names.items() if n not in inputs}
 
     def _name(self, node: Node, names: Names) -> str:
-        return self.plan.own.get(node) or names.of(node)
+        return self.own.get(node) or names.of(node)
 
 
 def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> list[Node]:
     """The nodes of the forward that gradients use, without those that are soon made from others."""
 
+    numbers = _numbers(grads)
+
     def stops(n: Node) -> bool:
         if n in inputs:
             return True
-        return n in forward and n.op.family not in VIEWS and n.op.name != "size" and bool(n.inputs)
+        return n in forward and n.op.family not in VIEWS and n not in numbers and bool(n.inputs)
 
-    nodes = walk(grads, lambda n: () if stops(n) or n.op.name == "size" else n.inputs)
+    nodes = walk(grads, lambda n: () if stops(n) or n in numbers else n.inputs)
     found = [n for n in nodes if stops(n)]
     kept = set(found)
     for n in reversed(found):
@@ -45,6 +46,15 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
         if cheap and at_hand == set(n.parents):
             kept.discard(n)
     return [n for n in found if n in kept]
+
+
+def _numbers(grads: Sequence[Node]) -> set[Node]:
+    """The nodes that are made of sizes and of numbers alone."""
+    found: set[Node] = set()
+    for n in walk(grads):
+        if n.op.name in ("size", "constant") or (n.inputs and found.issuperset(n.parents)):
+            found.add(n)
+    return found
 
 
 def free_names(lines: Sequence[str]) -> set[str]:

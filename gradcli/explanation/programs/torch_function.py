@@ -8,7 +8,8 @@ from ...notation.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, helpers
 from .draws import suitable
-from .plan import Plan, indented, unpacked
+from .graphs import Graphs
+from .plan import Plan, indented, named, unpacked
 from .pytorch import DOUBLE, header, values
 from .saved import Saved, free_names
 from .torch_writer import ProgramWriter
@@ -17,31 +18,31 @@ MANY = 500  # elements of which gradcheck no longer moves each by itself
 ONCE = "from torch.autograd.function import once_differentiable"
 
 
-def program(plan: Plan) -> str:
+def program(plan: Plan, graphs: Graphs) -> str:
     """The function as a class, and its test."""
     plan.refuse_barriers("torch-function")
-    return _Function(plan).text()
+    return _Function(plan, graphs).text()
 
 
 class _Function:
-    def __init__(self, plan: Plan):
-        self.plan = plan
+    def __init__(self, plan: Plan, graphs: Graphs):
+        self.plan, self.graphs = plan, graphs
         self.names = plan.fresh()
-        self.class_name = self.names.free(_class_name(plan))
+        self.class_name = self.names.free(_class_name(graphs))
         self.arguments = plan.arguments
         self.seed = plan.problem.seed.name
         self.writers: list[ProgramWriter] = []
 
     def text(self) -> str:
-        plan = self.plan
+        plan, graphs = self.plan, self.graphs
         choice = suitable(plan)
-        grads = plan.gradients(seeded=True)
-        saved = Saved(plan, grads, self.names)
+        grads = graphs.gradients(seeded=True)
+        saved = Saved(graphs, grads, self.names)
         backward = self._backward(grads, saved)
         kept, shapes = self._kept(backward, saved)
         forward = self._forward(saved, kept, shapes)
         opened = [f"{unpacked(kept)} = ctx.saved_tensors"] if kept else []
-        inner = set(saved.inner.values()) - {plan.own.get(plan.out)}
+        inner = set(saved.inner.values()) - {graphs.own.get(graphs.out)}
         once = bool(inner & set(kept))
         body = [
             f"class {self.class_name}(torch.autograd.Function):",
@@ -67,12 +68,13 @@ class _Function:
         return [f"def {name}({', '.join(['ctx', *arguments])}):"]
 
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
-        plan, seed = self.plan, self.plan.problem.seed
-        known = {seed.node: Name(self.seed)} | {n: Name(name) for n, name in saved.names.items()}
-        writer = ProgramWriter(known, like=self.seed)
+        plan, graphs = self.plan, self.graphs
+        known = {graphs.seed: Name(self.seed)} | named(saved.names)
+        writer = ProgramWriter(known, graphs.telling, like=self.seed)
         self.writers.append(writer)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
-            writer.shapes.setdefault(i.shape, plan.names[i.node])
+            node = graphs.problem.inputs[i.name].node
+            writer.shapes.setdefault(node.shape, graphs.names[node])
         made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         results = [self._result(i.name) if i.name in formulas else "None" for i in self.arguments]
@@ -117,12 +119,12 @@ class _Function:
         return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
 
     def _forward(self, saved: Saved, kept: list[str], shapes: list[str]) -> list[str]:
-        plan = self.plan
-        wanted = {n: name for n, name in plan.own.items() if n is not plan.out}
-        wanted |= {n: name for n, name in saved.inner.items() if name in kept}
-        writer = ProgramWriter(plan.names)
+        graphs = self.graphs
+        inner = {n: name for n, name in saved.inner.items() if name in kept}
+        wanted = graphs.intermediates | inner
+        writer = ProgramWriter(graphs.names, graphs.telling)
         self.writers.append(writer)
-        made = Statements(writer, [plan.out], wanted, plan.fresh(*wanted.values()))
+        made = Statements(writer, [graphs.out], wanted, self.plan.fresh(*wanted.values()))
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]
@@ -132,8 +134,8 @@ def _returned(results: list[str]) -> str:
     return f"return {', '.join(results)}"
 
 
-def _class_name(plan: Plan) -> str:
+def _class_name(graphs: Graphs) -> str:
     """The name of the output in capitals, else that of the last operation."""
-    name = plan.problem.out_name
-    words = (plan.out.op.name if name == "out" else name).split("_")
+    name = graphs.problem.out_name
+    words = (graphs.out.op.name if name == "out" else name).split("_")
     return "".join(word[:1].upper() + word[1:] for word in words) or "Function"

@@ -5,9 +5,10 @@ from typing import Any
 
 from ...graphs import Node
 from ...graphs.shapes import axis
-from ...notation.formula import Writer
-from ...notation.torch_code import TorchWriter
-from ...notation.tree import Call, Infix, Name, Number, Tree, Verbatim
+from ...notation.array_code import check_written
+from ...notation.formula import Telling, Writer
+from ...notation.torch_code import TorchWriter, array
+from ...notation.tree import Call, Infix, Listing, Name, Tree, Verbatim
 from ...operators.indexing import is_array
 
 PUT = '''
@@ -24,13 +25,18 @@ class ProgramWriter(TorchWriter):
     given.
     """
 
-    def __init__(self, names: Mapping[Node, Name], like: str | None = None):
-        super().__init__(names)
+    def __init__(
+        self, names: Mapping[Node, Name], telling: Telling | None = None, like: str | None = None
+    ):
+        super().__init__(names, telling)
         self.like_name = like
         self.helpers: dict[str, str] = {}
 
     def written(self, node: Node) -> Tree:
         """The formula of a node whose sources have theirs."""
+        if node.op.name == "tensor":
+            check_written(node.attrs["data"])
+            return Verbatim(array(node.attrs["data"].value))
         if node.op.name == "put_at" and not any(map(is_array, node.attrs["index"])):
             return self._put(node)
         if node.op.name == "size" and node.parents[0] not in self.named:
@@ -60,12 +66,12 @@ class ProgramWriter(TorchWriter):
             return super().written(node)
         self.helpers["put"] = PUT
         index = node.attrs["index"]
-        items = index[0] if len(index) == 1 else index
-        values = Writer.operand(self, node, 0)
-        return Call("put", (self.attribute(node, "shape"), _index(items), values))
+        items = tuple(map(self._item, self.trimmed(index, node.shape)))
+        at = items[0] if len(items) == 1 else Listing(items)
+        return Call("put", (self.attribute(node, "shape"), at, Writer.operand(self, node, 0)))
 
-
-def _index(item: Any) -> Tree:
-    if isinstance(item, int):
-        return Number(item)
-    return Verbatim("..." if item is Ellipsis else str(item).replace("Ellipsis", "..."))
+    def _item(self, item: Any) -> Tree:
+        """One item of an index as a value."""
+        if isinstance(item, slice):
+            return Call("slice", tuple(map(self.plain, (item.start, item.stop, item.step))))
+        return Verbatim("...") if item is Ellipsis else self.plain(item)

@@ -131,6 +131,27 @@ def _turned_back(x: Node) -> Node | None:
     return x if is_symmetric(x) else None
 
 
+@other("matmul")
+def of_one_row(node: Node) -> Node | None:
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2 or b.op.name != "mul":
+        return None
+    for column, rows in (b.parents, b.parents[::-1]):
+        row = column.parents[0] if column.op.name == "unsqueeze" else column
+        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_unit(row):
+            (k,) = row.attrs["index"]
+            return OPS["outer"](a[:, k], rows[k])
+    return None
+
+
+def _is_unit(row: Node) -> bool:
+    """Whether a node is eye(n)[k]."""
+    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
+    of_unit = len(index) == 1 and isinstance(index[0], int)
+    return of_unit and row.parents[0].op.name == "eye"
+
+
 @layout("add")
 def plain_first(node: Node) -> Node | None:
     """A.T + A = A + A.T."""

@@ -1,0 +1,119 @@
+"""What programs are written from: the graph without places in the text, and shortened gradients."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...graphs import OPS, Node, intern, walk
+from ...graphs.substitution import substitute
+from ...language.problem import Problem
+from ...notation.formula import Telling
+from ...notation.rules import IN_CODE
+from ...notation.simplify import simplify, without_spans
+from ...notation.tree import Name
+from ..analysis import Analysis
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+
+class Graphs:
+    """The graphs of a problem that poses the same as that of `plan`, at its sizes or at others;
+    where they are `telling`, as in `formula`.
+    """
+
+    def __init__(self, problem: Problem, plan: "Plan", telling: Telling | None = None):
+        self.problem, self.plan, self.telling = problem, plan, telling
+        self._bare: dict[Node, Node] = {}
+
+    @cached_property
+    def names(self) -> dict[Node, Name]:
+        """The names of the inputs."""
+        return {i.node: Name(self.plan.safe(i.name)) for i in self.problem.inputs.values()}
+
+    @cached_property
+    def all_names(self) -> dict[Node, Name]:
+        """The names of the inputs, and of the seed where there is one."""
+        seed = self.plan.problem.seed
+        return self.names if seed.implicit else self.names | {self.seed: Name(seed.name)}
+
+    @property
+    def seed(self) -> Node:
+        """The seed."""
+        return self.problem.seed.node
+
+    @cached_property
+    def inputs(self) -> set[Node]:
+        """The inputs."""
+        return {i.node for i in self.problem.inputs.values()}
+
+    @cached_property
+    def own(self) -> dict[Node, str]:
+        """What the program calls its intermediates and its output, over the graph as it is here."""
+        p = self.problem
+        named = {n: name for name, n in p.names.items() if n not in self.inputs and n.op.inputs}
+        named.setdefault(p.out, p.out_name)
+        order = [n for n in walk([p.out]) if n in named and n not in self.inputs]
+        return {self.bare(n): self.plan.safe(named[n]) for n in order}
+
+    @cached_property
+    def intermediates(self) -> dict[Node, str]:
+        """What the program calls its intermediates, without the output."""
+        return {node: name for node, name in self.own.items() if node is not self.out}
+
+    def bare(self, node: Node) -> Node:
+        """A node of the problem without its place in the text."""
+        if node not in self._bare:
+            self._bare[node] = _in_floats(without_spans(node))
+        return self._bare[node]
+
+    @cached_property
+    def out(self) -> Node:
+        """The output."""
+        return self.bare(self.problem.out)
+
+    def gradients(self, *, seeded: bool) -> list[Node]:
+        """The shortened gradient by each of the plan's `wrt`; not `seeded`, with 1 for an implicit
+        seed.
+        """
+        p = self.problem
+        kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
+        found = []
+        for x in self.plan.wrt:
+            grad = self._of[p.inputs[x.name].node]
+            assert grad is not None
+            if self.plan.problem.seed.implicit and not seeded:
+                grad = substitute(grad, {self.seed: _ones(self.seed)})
+            short = simplify(grad, kept, IN_CODE)
+            short = substitute(short, {n: self.bare(n) for n in kept})
+            found.append(_in_floats(without_spans(short)))
+        return found
+
+    @cached_property
+    def _of(self) -> Mapping[Node, Node | None]:
+        here = self.problem is self.plan.problem
+        analysis = self.plan.analysis if here else Analysis(self.problem)
+        return analysis.gradients.of
+
+
+def _ones(seed: Node) -> Node:
+    return OPS["constant"](value=1.0) if seed.shape == () else OPS["ones"](size=seed.shape)
+
+
+def _in_floats(node: Node) -> Node:
+    """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs."""
+    done: dict[Node | None, Node | None] = {None: None}
+    for n in walk([node]):
+        inputs = tuple(done[i] for i in n.inputs)
+        if n.dtype == "float" and n.op.family == "elementwise":
+            inputs = tuple(map(_as_float, inputs))
+        done[n] = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+    found = done[node]
+    assert found is not None
+    return found
+
+
+def _as_float(node: Node | None) -> Node | None:
+    if node is None or node.op.name != "constant" or node.dtype != "int":
+        return node
+    return OPS["constant"](value=float(node.attrs["value"]))

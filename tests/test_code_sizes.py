@@ -1,0 +1,173 @@
+"""Programs of `gradcli code` hold for every size: written for some sizes, run at others."""
+
+from inspect import signature
+
+import numpy as np
+import pytest
+from support import (
+    Answer,
+    Example,
+    answer,
+    assert_equal,
+    fixed,
+    generator,
+    refusal,
+    torch_answer,
+)
+from test_code import EXAMPLES, FIRST, OWN, UNSAID, UNSAID_IN_JAX, refused, run
+
+import gradcli
+from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas import other_shapes
+from gradcli.explanation.programs import TARGETS, program
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("jax")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+ALONE, ORDERED = "# for these sizes alone: ", "# for sizes in the order of these: "
+MOST_ALONE = 0.06  # of the operators
+
+
+def elsewhere(example: Example) -> Example | None:
+    """An example at other sizes; None where its text takes no others."""
+    for shapes in other_shapes(example.problem):
+        texts = [f"{x}={'x'.join(map(str, s)) or '()'}" for x, s in shapes.items()]
+        other = example._replace(shapes=",".join(texts))
+        try:
+            expected(other, np.ones(other.problem.out.shape))
+        except (GradcliError, RuntimeError):
+            continue
+        return other
+    return None
+
+
+def expected(example: Example, seed):
+    """PyTorch's answer; gradcli's where PyTorch does not have the operator, or refuses."""
+    problem = example.problem
+    ours = answer(problem, seed)
+    if example.op.torch is None:
+        return ours
+    theirs, refused = refusal(
+        lambda: torch_answer(example.text, example.values, seed, fixed(problem))
+    )
+    return ours if refused else Answer(theirs.out, ours.grads | theirs.grads)
+
+
+def by_torch(text, values, seed):
+    """Output and gradients of a torch.autograd.Function."""
+    (name,) = [line.split()[1].partition("(")[0] for line in text.splitlines() if "class" in line]
+    given = [torch.tensor(v, requires_grad=True) for v in values.values()]
+    out = run(text)[name].apply(*given)
+    found = torch.autograd.grad(out, given, torch.tensor(seed), allow_unused=True)
+    return out.detach().numpy(), [None if g is None else g.numpy() for g in found]
+
+
+def by_numpy(text, values, seed):
+    """Output and gradients of a program of NumPy."""
+    made = run(text)
+    grads = made["f_grad"](*values.values(), *([seed] if "g):\n" in text else []))
+    return made["f"](*values.values()), grads if isinstance(grads, tuple) else [grads]
+
+
+def by_jax(text, values, seed):
+    """Output and gradients of a jax.custom_vjp."""
+    import jax.numpy as jnp
+
+    made = run(text)
+    (f,) = [name.removesuffix("_fwd") for name in made if name.endswith("_fwd")]
+    given = {name: jnp.array(value) for name, value in values.items()}
+    made.update(given)  # what is no argument is read from outside
+    out, saved = made[f"{f}_fwd"](*(given[x] for x in signature(made[f]).parameters))
+    return out, made[f"{f}_bwd"](saved, jnp.array(seed))
+
+
+RUN = {"torch-function": by_torch, "numpy": by_numpy, "custom-vjp": by_jax}
+
+
+CASES = [
+    *(("torch-function", e) for e in EXAMPLES),
+    *(("numpy", e) for e in FIRST),
+    *(("custom-vjp", e) for e in OWN),
+]
+
+
+def text_of(example: Example, target: str) -> str | None:
+    """The program of an example; None where its target has no words for it."""
+    try:
+        return program(Analysis(example.problem), target)
+    except GradcliError as error:
+        if refused(error) not in {"detach", *UNSAID, *UNSAID_IN_JAX}:
+            raise
+        return None
+
+
+@pytest.mark.parametrize(("target", "example"), CASES, ids=lambda v: str(v))
+def test_runs_at_other_sizes(target, example):
+    other, text = elsewhere(example), text_of(example, target)
+    if other is None or text is None or text.startswith((ALONE, ORDERED)):
+        return
+    shape = other.problem.out.shape
+    seed = generator(str(other)).normal(size=shape) if shape else np.array(1.0)
+    theirs = expected(other, seed)
+    asked = [name for name in other.problem.inputs if theirs.grads.get(name) is not None]
+    out, grads = RUN[target](text, other.values, seed)
+    assert_equal(np.asarray(out), theirs.out, rtol=1e-7, atol=1e-9)
+    for name, grad in zip(asked, [g for g in grads if g is not None], strict=True):
+        assert_equal(np.asarray(grad), theirs.grads[name], rtol=1e-7, atol=1e-9)
+
+
+def test_few_programs_are_for_their_sizes_alone():
+    texts = [text_of(example, "torch-function") for example in FIRST]
+    alone = [text for text in texts if text is not None and text.startswith(ALONE)]
+    assert len(alone) <= MOST_ALONE * len(texts)
+
+
+# What depends on sizes is written through them: by hand.
+WRITTEN = [
+    ("scaled_dot_product_attention(q, k, v)", {"q": (2, 3), "k": (4, 3), "v": (4, 5)},
+     ["q.shape[1] ** -0.5"]),
+    ("cat([x, y])", {"x": (2,), "y": (3,)}, ["g[:", "shape[0]:]"]),
+    ("cov(X)", {"X": (3, 4)}, ["(X.shape[1] - 1)"]),
+    ("X.T @ X / (X.shape[0] - 1)", {"X": (5, 3)}, ["(X.shape[0] - 1)"]),
+    ("x.mean(1).sum()", {"x": (2, 3, 4)}, ["shape[1]"]),
+    ("q @ k.T / math.sqrt(q.shape[1])", {"q": (2, 3), "k": (4, 3)}, ["q.shape[1] ** 0.5"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("expr", "shapes", "parts"), WRITTEN, ids=[w[0] for w in WRITTEN])
+def test_sizes_are_read_off_the_arrays(target, expr, shapes, parts):
+    text = gradcli.code(expr, target, shapes=shapes)
+    assert not text.startswith("# for")
+    assert all(part in text for part in parts)
+    run(text)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("expr", "shapes", "remark"),
+    [
+        ("x.reshape(3, 2)", {"x": (2, 3)}, f"{ALONE}x (2, 3)\n"),  # also of (6,), differently
+        ("linalg.qr(A).R", {"A": (3, 2)}, f"{ORDERED}A (3, 2)\n"),
+    ],
+)
+def test_what_does_not_hold_for_every_size_says_so(target, expr, shapes, remark):
+    text = gradcli.code(expr, target, shapes=shapes)
+    assert text.startswith(remark)
+    run(text)
+
+
+def test_labels_have_other_sizes_too():
+    text = gradcli.code(
+        "nll_loss(x, t)", "torch-function", shapes={"x": (2, 3)}, values={"t": [0, 2]}
+    )
+    assert not text.startswith("# for")
+    (name,) = [line.split()[1].partition("(")[0] for line in text.splitlines() if "class" in line]
+    x, t = torch.randn(4, 5, requires_grad=True), torch.tensor([4, 0, 2, 2])
+    assert torch.autograd.gradcheck(lambda x: run(text)[name].apply(x, t), x)
