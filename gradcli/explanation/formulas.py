@@ -19,6 +19,7 @@ from ..language.general import at_shapes, in_general_sizes
 from ..language.problem import Input, Problem
 from ..language.program import read_program
 from ..lazy import np
+from ..limits import Limits
 from ..notation import tree
 from .derived import of_gradient
 
@@ -135,18 +136,22 @@ class Trial:
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
-        if formula in self.values:
-            return self.values[formula]
-        inputs: dict[str, Node] = {}
-        given: dict[Node, Any] = {}
-        for name, value in self.values.items():
-            dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
-            inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
-            given[inputs[name]] = value
-        program = read_program(formula, self.problem.limits)
-        limits = self.problem.limits
-        node = as_node(Builder(program, inputs, values=given, limits=limits).run())
-        return np.asarray(Evaluator(given, limits=limits)(node)[0])
+        return computed(formula, self.values, self.problem.limits)
+
+
+def computed(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
+    """The array of a name or a formula, of the arrays by name. Raises GradcliError."""
+    if formula in values:
+        return values[formula]
+    inputs: dict[str, Node] = {}
+    given: dict[Node, Any] = {}
+    for name, value in values.items():
+        dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
+        inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
+        given[inputs[name]] = value
+    builder = Builder(read_program(formula, limits), inputs, values=given, limits=limits)
+    node = as_node(builder.run())
+    return np.asarray(Evaluator(given, limits=limits)(node)[0])
 
 
 def _value(draw: Any, x: Input) -> Any:
