@@ -616,3 +616,25 @@ def test_failures_are_errors_with_all_that_is_known():
 def test_errors_come_at_once():
     with pytest.raises(package.GradcliError):
         package.explain("x.detach()", values={"x": [1.0]})
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "place"),
+    [
+        ("x.prod()", [0.0, 1.0, 2.0], "x.grad[0]"),  # 0 / 0, and the product of the others is 2
+        ("(x ** 2).prod()", [0.0, 2.0], "x.grad[0]"),
+        ("x.prod(0).sum()", [[0.0, 1.0], [0.0, 2.0]], "x.grad[0,0] and x.grad[1,0]"),
+        ("x.cumprod(0).sum()", [0.0, 1.0, 2.0], "x.grad[0]"),
+        ("sinc(x)", 0.0, "x.grad"),
+    ],
+)
+def test_a_formula_without_a_number_where_there_is_one(text, x, place):
+    e = explained(text, "-v", f"x={x}")
+    (note,) = (n for n in e["notes"] if n["code"] == "formula-not-finite")
+    said = f"the formula of x.grad divides by 0 or overflows for {place}. "
+    assert note["message"].startswith(said)
+
+
+def test_a_formula_with_a_number_for_every_element():
+    e = explained("x.prod()", "-v", "x=[1., 2.]")
+    assert e["notes"] == []

@@ -1,8 +1,7 @@
 """Gradients that are flat: of derivative 0, where nothing that they are computed with says so.
 
-The gradient of relu(x) is g or 0, chosen by a condition, and no derivative goes through one.
-PyTorch has one function for it, which answers 0; the field `flat` says of which operators that
-holds.
+The gradient of relu(x) is g or 0, chosen by a condition, and no derivative goes through that.
+PyTorch has one function for it, which answers 0; the field `flat` says for which operators.
 """
 
 from collections.abc import Sequence

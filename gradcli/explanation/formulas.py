@@ -136,11 +136,11 @@ class Trial:
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
-        return array_of(formula, self.values, self.problem.limits)
+        return computed(formula, self.values, self.problem.limits)
 
 
-def array_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
-    """The array of a formula, given those of its names. Raises GradcliError."""
+def computed(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
+    """The array of a name or a formula, of the arrays by name. Raises GradcliError."""
     if formula in values:
         return values[formula]
     inputs: dict[str, Node] = {}
@@ -149,8 +149,8 @@ def array_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
         dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
         given[inputs[name]] = value
-    program = read_program(formula, limits)
-    node = as_node(Builder(program, inputs, values=given, limits=limits).run())
+    builder = Builder(read_program(formula, limits), inputs, values=given, limits=limits)
+    node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
 
 

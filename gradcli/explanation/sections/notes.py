@@ -3,13 +3,18 @@ not matter.
 """
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
+from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import text
+from ...language.problem import Input
 from ...lazy import np
+from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
+from ..formulas import MOST, computed
 from ..wording import Wording, listed
 from .seed import IMPLICIT
 
@@ -33,6 +38,7 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_fixed(a),
         *_kinks(a, w),
         *_not_finite(a),
+        *_undefined(a, w),
         *sizes(w),
     ]
 
@@ -196,6 +202,37 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
 def _finite(value: Any) -> bool:
     """Whether all numbers are finite; what has no numbers is not suspected."""
     return value is None or bool(np.all(np.isfinite(value)))
+
+
+def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
+    found = []
+    for x in a.problem.wrt:
+        hit = _without_number(a, w, x)
+        if np.any(hit):
+            name = w.gradient_name(x)
+            found.append(
+                (
+                    "formula-not-finite",
+                    f"the formula of {name} divides by 0 or overflows for "
+                    f"{_places(name, hit) if hit.ndim else name}. The numbers come from PyTorch's "
+                    "rule, which does not.",
+                )
+            )
+    return found
+
+
+def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
+    """Where the formula of a gradient is nan or infinite and the gradient is not."""
+    p, grad, formula = a.problem, a.grad_value(x), w.gradient(x)
+    if grad is None or formula is None or grad.size > MOST:
+        return False
+    nodes = {i.name: i.node for i in p.inputs.values()} | p.names
+    nodes |= {p.out_name: p.out, p.seed.name: p.seed.node}
+    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    with suppress(GradcliError), np.errstate(all="ignore"):
+        return np.isfinite(grad) & ~np.isfinite(computed(tree.text(formula), values, p.limits))
+    return False
 
 
 def _culprit(a: Analysis) -> str:
