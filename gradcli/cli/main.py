@@ -161,16 +161,17 @@ def formula(streams: Streams, given: Given) -> None:
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
     not hold for any sizes.
     """
+    from ..explanation.assumption import assumption
     from ..explanation.data import Data
     from ..explanation.sections.notes import sizes
-    from ..render.formulas import assumption, render_formulas
+    from ..render.formulas import render_formulas
 
     data, environment = Data(analysis_of(streams, given)), environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
     for _, remark in sizes(data.w):
         streams.warn(f"note: {remark}")
-    assumed = assumption(data.a)
+    assumed = assumption(data.w)
     if assumed is not None:
         streams.warn(assumed)
 
@@ -205,11 +206,16 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
+    from ..explanation.assumption import assumption
     from ..explanation.sections.checks import run_checks
+    from ..explanation.wording import Wording
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
     analysis = one_order(streams, given)
     emit(streams, analysis, given)
+    assumed = None if given.claim else assumption(Wording(analysis))
+    if assumed is not None:
+        streams.warn(assumed)
     outcomes = [*analysis.verdicts, *run_checks(analysis)]
     if any(outcome.ok is False for outcome in outcomes):
         raise typer.Exit(NO)

@@ -24,13 +24,16 @@ NOT_FLOATING = "only Tensors of floating point and complex dtype can require gra
 
 
 class Input(NamedTuple):
-    """A free name of the program. `assumed` are the axes whose size nothing fixes."""
+    """A free name of the program. `assumed` are the axes whose size nothing fixes; `inferred` says
+    whether nobody gave its shape.
+    """
 
     name: str
     node: Node
     value: Any
     assumed: tuple[int, ...]
     was_integer: bool
+    inferred: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -128,10 +131,12 @@ def pose(
     stdin: IO[bytes] | None = None,
     assume: Assumed | None = None,
     out_shape: Shape | None = None,
+    ranks: Mapping[str, int] | None = None,
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
-    `out_shape` is what the output's shape should be where inputs have none.
+    `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
+    how many dimensions some have.
     """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
@@ -140,6 +145,7 @@ def pose(
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
+    posing.ranks = ranks or {}
     return posing.problem(wrt)
 
 
@@ -176,6 +182,7 @@ class Posing:
         self.reader: Reader = reader
         self.limits: Limits = limits
         self.assume = assume
+        self.ranks: Mapping[str, int] = {}
         self.known: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
@@ -207,7 +214,12 @@ class Posing:
         nodes, out, scope = self._build(shapes)
         inputs = {
             name: Input(
-                name, nodes[name], self._value(name), assumed.get(name, ()), name in self.floats
+                name,
+                nodes[name],
+                self._value(name),
+                assumed.get(name, ()),
+                name in self.floats,
+                name not in self.known,
             )
             for name in self.names
         }
@@ -239,7 +251,7 @@ class Posing:
         if not unknown:
             return self.known, {}
         rank = None if self.out_shape is None else len(self.out_shape)
-        found = infer(self.program, self.known, unknown, self.trial, rank)
+        found = infer(self.program, self.known, unknown, self.trial, rank, self.ranks)
         return self.known | found.shapes, found.assumed
 
     def trial(self, shapes: dict[str, Shape]) -> Tried:
