@@ -86,6 +86,9 @@ RIGHT = [
     Case("x.sum()", "x = ones(x.shape[0])", EVERY + ", with x a vector"),
     Case("x.T", "x = g.T", EVERY),
     Case("norm(x)", "x = x / out", EVERY),
+    Case("max(x)", "x = eye(x.shape[0])[argmax(x)]", "agrees at 4 sizes, with x a vector"),
+    Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 5 points", "x=4"),
+    Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 6 points", "", ("x=[1.,3.,2.,0.]",)),
 ]  # fmt: skip
 
 WRONG = [
@@ -165,6 +168,8 @@ WRONG = [
     Case("x.mean()", "x = ones_like(x) / x.shape[0]", "(for x a matrix)"),
     Case("mse_loss(x, y)", "x = 2 * (x - y) / x.shape[0]", "(for x and y matrices)"),
     Case("x * y", "y = (g * x).T", "g * x is not to be transposed (for x and y matrices)"),
+    Case("max(x)", "x = eye(4)[argmax(x)] * 2", "it is twice what it should be", "x=4"),
+    Case("exp(x)", "x = g * out * 1.000001", "1.000001 is to be 1"),
     Case("x.sum(1)", "x = g.expand_as(x)", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
     Case("x.mean(1)", "x = g.expand_as(x) / 3", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
 ]  # fmt: skip
@@ -264,6 +269,13 @@ def test_what_mends_a_claim_about_vectors_holds_for_matrices():
     (v,) = judge(["x = ones_like(x)"], pose("x.mean()"))
     assert v.mend is not None
     assert judge({"x": v.mend.formula}, pose("x.mean()", shapes={"x": (2, 3)}))[0].ok
+
+
+def test_a_mask_that_values_decide_on_is_that_of_the_program():
+    """What x[x > 0] keeps is said by the values given, in the program and in the claim."""
+    problem = pose("x[x > 0]", values={"x": [1.0, -1.0, 2.0]})
+    assert judge(["x = eye(3)[x > 0].T @ g"], problem)[0].ok
+    assert not judge(["x = eye(3)[x < 0].T @ g"], problem)[0].ok
 
 
 # ---- sizes, values, shapes -----------------------------------------------------------------------

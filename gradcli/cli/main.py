@@ -159,17 +159,17 @@ def formula(streams: Streams, given: Given) -> None:
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
-    not hold for any sizes.
+    not hold for any sizes, or is too long to be read.
     """
     from ..explanation.assumption import assumption
     from ..explanation.data import Data
-    from ..explanation.sections.notes import sizes
+    from ..explanation.sections.notes import formulas
     from ..render.formulas import render_formulas
 
     data, environment = Data(analysis_of(streams, given)), environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
-    for _, remark in sizes(data.w):
+    for _, remark in formulas(data.w):
         streams.warn(f"note: {remark}")
     assumed = assumption(data.w)
     if assumed is not None:

@@ -20,9 +20,11 @@ def assumption(w: Wording) -> str | None:
     if problem.before is not None:
         return None
     for reading in _other_ranks(problem):
-        if _holds(w, reading.problems[0]):
+        there = reading.problems[0].inputs
+        changed = {x.name for x in inputs if len(there[x.name].shape) != len(x.shape)}
+        if changed != {*reading.names} or _holds(w, reading.problems[0]):
             continue
-        other = {name: reading.problems[0].inputs[name].shape for name in reading.names}
+        other = {name: there[name].shape for name in reading.names}
         kind = RANKS[len(other[reading.names[0]])][len(other) > 1]
         shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inputs if x.inferred)
         options = ",".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in other.items())

@@ -155,5 +155,16 @@ def _check_cells(cells: list[str], number: int, is_first: bool, span: Span) -> N
         message, hint = "a number is missing", "between two commas there has to be a number"
     else:
         message = f"{short(bad)} is not a number"
-        hint = "if this line is a header, delete it" if is_first else None
+        hint = _cure(bad) if is_first else None
     raise GradcliError("value", f"line {number}: {message}", hint=hint, span=span)
+
+
+def _cure(cell: str) -> str:
+    """What helps where the first line of a file has something else than numbers."""
+    if cell[0] in "{[":
+        return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
+    if all(CELL.fullmatch(part.strip()) for part in cell.split(";")):
+        return "numbers are apart by commas or blanks, not by semicolons"
+    if cell[0] in "\"'":
+        return "a text in quotes is no array: write the numbers without them"
+    return "if this line is a header, delete it"

@@ -38,16 +38,36 @@ def in_general_sizes(problem: Problem) -> Problem | None:
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The same problem at these shapes; labels are said again as often as it takes. Raises
-    GradcliError where it has no such sizes.
+    """The same problem at these shapes; labels are said again as often as it takes, and so are all
+    values where a mask needs them. Raises GradcliError where it has no such sizes.
     """
-    labels = {
+    values = {
         i.name: np.resize(i.value, shapes.get(i.name, i.shape))
         for i in problem.inputs.values()
-        if i.node.dtype != "float"
+        if i.value is not None
     }
-    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
-    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+    labels = {name: values[name] for name, i in problem.inputs.items() if i.node.dtype != "float"}
+    try:
+        return _at_shapes(problem, shapes, labels)
+    except GradcliError as error:
+        if error.code != "needs-value" or len(values) == len(labels):
+            raise
+        return _at_shapes(problem, shapes, values)
+
+
+def decided_by_values(problem: Problem) -> bool:
+    """Whether values of floats decide on its graph, as those of a mask in brackets do."""
+    labels = {i.name: i.value for i in problem.inputs.values() if i.node.dtype != "float"}
+    try:
+        _at_shapes(problem, {i.name: i.shape for i in problem.inputs.values()}, labels)
+    except GradcliError as error:
+        return error.code == "needs-value"
+    return False
+
+
+def _at_shapes(problem: Problem, shapes: dict[str, Shape], values: dict) -> Problem:
+    shapes = {name: shape for name, shape in shapes.items() if name not in values}
+    return _posing(problem, shapes, values).problem([x.name for x in problem.wrt])
 
 
 def _posing(

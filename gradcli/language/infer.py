@@ -190,8 +190,9 @@ class _Sizes:
         free = self.free()
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
-                if left % p == 0 and right % (left // p) == 0 and right // (left // p) != p:
-                    target = right // (left // p)
+                times = left // p if left % p == 0 else 0
+                if times and right % times == 0 and right // times != p:
+                    target = right // times
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or (self.products and p not in divided):
                         self.meaning[p] = target

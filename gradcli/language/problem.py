@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import chain, count
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
@@ -226,7 +227,7 @@ class Posing:
         _check_output(out, self.program)
         chosen = _choose(wrt, inputs)
         seed = self._seed(out, nodes, scope)
-        out_name = self.program.statements[-1].names[-1]
+        out_name = self._out_name()
         names = {
             name: node
             for name, node in scope.items()
@@ -245,6 +246,14 @@ class Posing:
             constants,
             computed=self._computed,
         )
+
+    def _out_name(self) -> str:
+        """What the last statement calls the output; `out`, out2, ... where that is an input."""
+        name = self.program.statements[-1].names[-1]
+        if name not in self.names:
+            return name
+        taken = {*self.names, *(n for s in self.program.statements for n in s.names)}
+        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
         unknown = [name for name in self.names if name not in self.known]

@@ -33,6 +33,6 @@ def _lines(data: Data) -> list[Line]:
     found: list[Line] = []
     for x in a.problem.wrt:
         name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
-        absent = a.gradient(x) is None
+        absent = a.gradient(x) is None or w.gradient(x) is None
         found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found

@@ -14,6 +14,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
+from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
@@ -60,6 +61,15 @@ class Point:
     def wording(self) -> Wording:
         """How the nodes of the problem are written."""
         return Wording(Analysis(self.problem))
+
+    @cached_property
+    def picking(self) -> dict[Node, Any]:
+        """The arrays that say what a formula picks: those of the program where values decided on
+        its graph, otherwise those of this point.
+        """
+        here = {i.node: self(i.node) for i in self.problem.inputs.values()}
+        fixed = bool(self.problem.values) and decided_by_values(self.problem)
+        return here | self.problem.values if fixed else here
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
