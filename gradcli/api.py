@@ -368,15 +368,15 @@ def formula(
     are several inputs.
 
     `assume` is what is known of matrices: {"A": "symmetric"}. None where the output does not
-    depend on an input. A formula holds for any sizes; one that does not is warned of. Raises
-    GradcliError.
+    depend on an input, or the formula is too long to be read, which is warned of. A formula holds
+    for any sizes; one that does not is warned of. Raises GradcliError.
     """
     from .explanation.data import Data
-    from .explanation.sections.notes import sizes
+    from .explanation.sections.notes import formulas
 
     analysis = _pose(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
-    for _, message in sizes(data.w):
+    for _, message in formulas(data.w):
         warnings.warn(message, stacklevel=2)
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)

@@ -13,7 +13,12 @@ from .language.assumptions import read_assumptions
 from .language.problem import Problem, pose
 from .limits import Limits
 
-FIELDS = {"id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim"}
+FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
+OBJECTS = {  # fields by name of the input, each with an example
+    "shapes": '{"x": [2, 3]}',
+    "values": '{"x": [[1.0, 2.0]]}',
+    "claim": '{"x": "g @ W.T"}',
+}
 WANTED = (
     "output",
     "grad",
@@ -69,11 +74,11 @@ def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _check_fields(fields: dict[str, Any]) -> None:
     for name in fields:
         if name not in FIELDS:
-            raise GradcliError(
-                "request", f"a request has no field {name}", hint=did_you_mean(str(name), FIELDS)
-            )
+            hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
+            raise GradcliError("request", f"a request has no field {name}", hint=hint)
     if not isinstance(fields.get("expr"), str):
-        raise GradcliError("request", "a request needs the field expr, a text")
+        hint = 'as in {"expr": "a * b"}'
+        raise GradcliError("request", "a request needs the field expr, a text", hint=hint)
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -140,11 +145,11 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
 def _formulas(a: Analysis, with_notes: bool) -> Iterator[tuple[str, Any]]:
     """Closed forms, and notes on those that do not hold for any sizes."""
     from .explanation.data import Data
-    from .explanation.sections.notes import as_data, sizes
+    from .explanation.sections.notes import as_data, formulas
 
     data = Data(a)
     yield "formula", {x.name: data.formula(x) for x in a.problem.wrt}
-    found = sizes(data.w) if with_notes else []
+    found = formulas(data.w) if with_notes else []
     if found:
         yield "notes", as_data(found)
 
@@ -191,7 +196,8 @@ def _object(value: Any, field: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise GradcliError("request", f"{field} is an object by name of the input")
+        said, example = f"{field} is an object by name of the input", OBJECTS[field]
+        raise GradcliError("request", said, hint=f'as in "{field}": {example}')
     return value
 
 
@@ -199,7 +205,8 @@ def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
     shapes = {}
     for name, shape in _object(value, "shapes").items():
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
-            raise GradcliError("request", f"the shape of {name} is a list of whole numbers")
+            said = f"the shape of {name} is a list of whole numbers"
+            raise GradcliError("request", said, hint=f'as in "shapes": {{"{name}": [2, 3]}}')
         shapes[name] = tuple(shape)
     return shapes
 
@@ -207,4 +214,4 @@ def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
 def _names(value: Any) -> list[str] | None:
     if value is None or (isinstance(value, list) and all(isinstance(n, str) for n in value)):
         return value
-    raise GradcliError("request", "wrt is a list of names")
+    raise GradcliError("request", "wrt is a list of names", hint='as in "wrt": ["x", "W"]')

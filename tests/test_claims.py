@@ -81,6 +81,14 @@ RIGHT = [
     Case("x.sum()", "x = ones_like(x)", EVERY),
     Case("x.sum()", "x = g * ones_like(x)", EVERY),
     Case("logsumexp(x, 0)", "x = softmax(x, 0)", EVERY),
+    Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1, keepdim=True))", EVERY),
+    Case("softmax(x, -1)", "x = out * (g - g @ out)", EVERY + ", with x a vector"),
+    Case("x.sum()", "x = ones(x.shape[0])", EVERY + ", with x a vector"),
+    Case("x.T", "x = g.T", EVERY),
+    Case("norm(x)", "x = x / out", EVERY),
+    Case("max(x)", "x = eye(x.shape[0])[argmax(x)]", "agrees at 4 sizes, with x a vector"),
+    Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 5 points", "x=4"),
+    Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 6 points", "", ("x=[1.,3.,2.,0.]",)),
 ]  # fmt: skip
 
 WRONG = [
@@ -149,8 +157,21 @@ WRONG = [
     Case("(x**3).sum()", "x = 3 * x**3", "the exponent is to be 2"),
     Case("x.var(0)", "x = 2 * g * (x - x.mean(0)) / x.shape[0]",
          "it is to be divided by x.shape[0] - 1", "x=5x2"),
-    Case("x.mean()", "x = ones_like(x)", "x.shape[0] times too large"),
+    Case("x.mean()", "x = ones_like(x)", "x.numel() times too large"),
     Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
+    Case("softmax(x, -1)", "x = out * (g - (g * out).sum(0, keepdim=True))",
+         "the sum of g * out goes over dimension -1"),
+    Case("log_softmax(x / 2, -1)", "x = (g - exp(out) * g.sum(0, keepdim=True)) / 2",
+         "the sum of g goes over dimension -1"),
+    Case("x.T", "x = g", "it is to be transposed"),
+    Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
+    Case("x.mean()", "x = ones_like(x) / x.shape[0]", "(for x a matrix)"),
+    Case("mse_loss(x, y)", "x = 2 * (x - y) / x.shape[0]", "(for x and y matrices)"),
+    Case("x * y", "y = (g * x).T", "g * x is not to be transposed (for x and y matrices)"),
+    Case("max(x)", "x = eye(4)[argmax(x)] * 2", "it is twice what it should be", "x=4"),
+    Case("exp(x)", "x = g * out * 1.000001", "1.000001 is to be 1"),
+    Case("x.sum(1)", "x = g.expand_as(x)", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
+    Case("x.mean(1)", "x = g.expand_as(x) / 3", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
 ]  # fmt: skip
 
 
@@ -233,6 +254,28 @@ def torch_program(text: str, tensors, last: str = "out"):
         name, _, formula = statement.partition(" = ")
         names[name] = run_torch(formula, names)
     return names | {last: run_torch(statements[-1], names)}
+
+
+def test_what_mends_a_claim_holds_for_other_sizes_than_those_given():
+    """At 3x3, g.expand_as(x).T has the right numbers: for squares alone."""
+    for expr, claim in (("x.sum(1)", "g.expand_as(x)"), ("x.mean(1)", "g.expand_as(x) / 3")):
+        (v,) = judge([f"x = {claim}"], pose(expr, shapes={"x": (3, 3)}))
+        assert v.mend is not None
+        there = pose(expr, shapes={"x": (4, 3)})
+        assert judge({"x": v.mend.formula}, there)[0].ok
+
+
+def test_what_mends_a_claim_about_vectors_holds_for_matrices():
+    (v,) = judge(["x = ones_like(x)"], pose("x.mean()"))
+    assert v.mend is not None
+    assert judge({"x": v.mend.formula}, pose("x.mean()", shapes={"x": (2, 3)}))[0].ok
+
+
+def test_a_mask_that_values_decide_on_is_that_of_the_program():
+    """What x[x > 0] keeps is said by the values given, in the program and in the claim."""
+    problem = pose("x[x > 0]", values={"x": [1.0, -1.0, 2.0]})
+    assert judge(["x = eye(3)[x > 0].T @ g"], problem)[0].ok
+    assert not judge(["x = eye(3)[x < 0].T @ g"], problem)[0].ok
 
 
 # ---- sizes, values, shapes -----------------------------------------------------------------------

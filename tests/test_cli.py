@@ -147,6 +147,16 @@ def test_formula_tells_what_it_took_for_a_matrix():
     assert gradcli("formula", "x @ A @ x", "-s", "x=3").err == ""
 
 
+def test_the_rank_of_an_input_is_told_where_a_formula_depends_on_it():
+    """x.reshape(-1) sends g back to a vector, and g.reshape(x.shape) to a matrix."""
+    told = "assumed: x (2,) (for a matrix: -s x=2x3)\n"
+    assert gradcli("formula", "x.reshape(-1)").err == told
+    assert gradcli("check", "x.reshape(-1)").err == told
+    assert gradcli("formula", "x.reshape(-1)", "-s", "x=2").err == ""
+    for same_for_all in ("softmax(x, -1)", "sin(x)", "x.T", "x.mean()"):
+        assert gradcli("formula", same_for_all).err == ""
+
+
 def test_several_values_in_one_option():
     err = gradcli("grad", "a * b", "-v", "a=[1],b=[2]").err
     assert err.splitlines()[-1] == "  each value has an option of its own: -v a=[1] -v b=[2]"
@@ -667,3 +677,44 @@ def test_golden(name, request):
         GOLDEN.mkdir(exist_ok=True)
         file.write_text(out, "utf-8")
     assert out == file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "expr", ["cholesky(A)", "log(det(A))", "logdet(A).exp()", "log(x - y)", "log(-x)"]
+)
+def test_a_check_finds_values_of_its_own(expr):
+    """No one gave a value: what is drawn must be in the domain, or nothing is checked."""
+    shapes = {"A": "3x3", "x": "3", "y": "3"}
+    given = ",".join(f"{name}={s}" for name, s in shapes.items() if re.search(rf"\b{name}\b", expr))
+    outcomes = json.loads(gradcli("check", expr, "-s", given, "-f", "json").out)["checks"]
+    assert [c["ok"] for c in outcomes] == [True, True]
+
+
+def test_a_check_that_finds_no_values_says_that_it_tried():
+    """-A * A has a diagonal below 0 for every A."""
+    assert "random values were tried" in gradcli("check", "cholesky(-A * A)", "-s", "A=2x2").err
+
+
+def test_a_formula_that_is_too_long_is_none():
+    """The correlation of three variables of which each has one observation."""
+    asked = "corrcoef(x)", "-v", "x=[[1.],[2.],[3.]]"
+    said = "note: the formula of x.grad is too long to be read.\n"
+    for format, text in (("json", '{"x": null}\n'), ("plain", "None\n")):
+        found = gradcli("formula", *asked, "-f", format)
+        assert (found.out, found.err) == (text, said)
+    explained = json.loads(gradcli(*asked, "-f", "json").out)
+    assert explained["grad"]["x"]["formula"] is None
+    assert [c["formula"] for s in explained["steps"] for c in s["contributions"]] == [None]
+    assert "no-formula" in [note["code"] for note in explained["notes"]]
+    with pytest.warns(UserWarning, match="too long"):
+        assert package.formula("corrcoef(x)", values={"x": [[1.0], [2.0], [3.0]]}) is None
+
+
+@pytest.mark.parametrize(
+    ("expr", "other"),
+    [("sum(x)", True), ("sum (2 * x)", True), ("h = sum(x); h * h", True), ("x.sum()", False),
+     ("torch.sum(x)", False), ("sum(x, dim=1)", False), ("sum(x[0])", False)],
+)  # fmt: skip
+def test_a_sum_that_means_something_else_to_python(expr, other):
+    """In Python sum(x) of a 2x3 tensor has shape (3,), and sum(x[0]) is the sum of a row."""
+    assert ("python-sum" in gradcli(expr, "-s", "x=2x3").out) == other

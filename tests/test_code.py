@@ -277,6 +277,11 @@ def test_at_a_corner_differences_are_taken_elsewhere():
         ("log(-x)", {"shapes": {"x": (3,)}}),
         ("logdet(A)", {}),
         ("x = x * 2; x = x.exp(); x.sum()", {}),
+        ("x = x * 2", {"values": {"x": [1.0, 2.0]}}),
+        ("h = exp(x); x = h * x", {"shapes": {"x": (3,)}}),
+        ("exp(out) * out", {"shapes": {"out": (3,)}}),
+        ("x_grad * x", {"shapes": {"x_grad": (2,), "x": (2,)}}),
+        ("x_grad = exp(x * y); x_grad * x", {"shapes": {"x": (2,), "y": (2,)}}),
         ("tanh(x @ W)", {"shapes": {"x": (30, 20), "W": (20, 10)}}),
         ("x * y", {"values": {"x": LARGE, "y": LARGE}, "grad": LARGE}),
         ("interpolate(x, scale_factor=2)", {"shapes": {"x": (1, 1, 2, 2)}}),
@@ -339,3 +344,18 @@ def test_colour_only_where_it_is_shown(tmp_path):
     file = tmp_path / "program.py"
     command("code", "x * x", "-o", str(file), terminal=True)
     assert file.read_text() == plain
+
+
+@pytest.mark.oracle
+def test_an_output_that_has_the_name_of_an_input():
+    """exp(x) is the output, and g * exp(x) its gradient: g * x would be wrong."""
+    torch = pytest.importorskip("torch")
+    x, g = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0])
+    out = torch.exp(x)
+    (expected,) = torch.autograd.grad(out, x, g, retain_graph=True)
+    found = eval(gradcli.formula("x = exp(x)"), {"g": g, "x": x, "out": out})
+    assert torch.allclose(found, expected)
+    lines = command("x = exp(x)", "-v", "x=[1.,2.]", "-g", "[3.,4.]", "--show", "code").out
+    scope = {"torch": torch}
+    exec("\n".join(line.strip() for line in lines.splitlines()[1:]), scope)
+    assert torch.allclose(scope["x"].grad, expected)

@@ -305,6 +305,8 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "noise.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
     (tmp_path / "ragged.csv").write_text("1,2\n3\n")
     (tmp_path / "words.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "object.json").write_text('{"a": 1}\n')
+    (tmp_path / "semicolons.csv").write_text("1;2\n3;4\n")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
     for name, code, words in (
@@ -315,6 +317,8 @@ def test_files_that_cannot_be_read(tmp_path):
         ("noise.npy", "file", "damaged"),
         ("ragged.csv", "value", "line 2 has 1 element, and line 1 has 2"),
         ("words.csv", "value", "if this line is a header, delete it"),
+        ("object.json", "value", "gradcli reads a list of numbers"),
+        ("semicolons.csv", "value", "not by semicolons"),
         ("empty.txt", "value", "no numbers"),
         ("bytes.txt", "file", "UTF-8"),
         ("", "file", "directory"),
@@ -323,6 +327,30 @@ def test_files_that_cannot_be_read(tmp_path):
         result = refused("x", "-v", f"x=@{tmp_path}/{name}")
         assert result.err.startswith(f"error[{code}]: ")
         assert words in result.err
+
+
+def test_what_is_alone_in_a_file_is_no_header(tmp_path):
+    (tmp_path / "text.json").write_text('"abc"\n')
+    result = refused("x", "-v", f"x=@{tmp_path}/text.json")
+    assert "abc is not a number" in result.err.replace("`", "")
+    assert "header" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("request_", "hint"),
+    [
+        ({"expr": "x", "shapes": {"a": "2x3"}}, 'as in "shapes": {"a": [2, 3]}'),
+        ({"expr": "x", "order": 2}, "id, expr, shapes, values, grad, wrt, want, assume, claim"),
+        ({"expr": "x", "value": {}}, "did you mean values?"),
+        ({"expr": "x", "values": 3}, 'as in "values": {"x": [[1.0, 2.0]]}'),
+        ({"expr": "x", "claim": 3}, 'as in "claim": {"x": "g @ W.T"}'),
+        ({"expr": "x", "wrt": "x"}, 'as in "wrt": ["x", "W"]'),
+        ({}, 'as in {"expr": "a * b"}'),
+    ],
+)
+def test_requests_are_refused_with_an_example(request_, hint):
+    (answer,) = library.batch([request_])
+    assert hint in answer["error"]["hint"]
 
 
 # ---- shown, never interpreted --------------------------------------------------------------------

@@ -69,6 +69,14 @@ CASES = [
     ("x + y", dict(shapes={"x": (0, 3)}), dict(x=(0, 3), y=(3,), out=(0, 3))),
     ("x + y", dict(shapes={"x": (2, 0)}), dict(x=(2, 0), y=(0,), out=(2, 0))),
     ("x @ y", dict(shapes={"x": (2, 0)}), dict(x=(2, 0), y=(0, 3), out=(2, 3))),
+    ("softmax(x, -1)", {}, dict(x=(2, 3), out=(2, 3))),
+    ("x.T", {}, dict(x=(2, 3), out=(3, 2))),
+    ("h = 2 * x; np.mean(tanh(h), axis=0)", {}, dict(x=(2, 3), out=(3,))),
+    ("x.sum(0) + b", {}, dict(x=(2, 3), b=(3,), out=(3,))),
+    ("softmax(x @ W + b, -1)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
+    ("softmax(x, -1)", dict(grad=[1.0, 2.0, 3.0]), dict(x=(3,), out=(3,))),
+    ("stack([x, y], 0)", {}, dict(x=(2,), y=(2,), out=(2, 2))),
+    ("x.unsqueeze(0)", {}, dict(x=(2,), out=(1, 2))),
 ]
 
 

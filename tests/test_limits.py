@@ -499,3 +499,18 @@ def test_any_characters_are_understood_or_refused(text):
 def test_what_can_be_posed_can_be_explained(text, added, place):
     at = place % (len(text) + 1)
     ends("explain", text[:at] + added + text[at:], "-v", "x=[[1.,2.],[3.,4.]]")
+
+
+def test_brackets_that_mean_nothing_count_too():
+    for depth, refused in ((100, False), (101, True), (150, True), (500, True)):
+        result = gradcli("grad", "(" * depth + "x" + ")" * depth, "-v", "x=1.")
+        assert (f"{depth} nesting, and the limit is 100" in result.err) == refused
+    inside = "(" * 150 + "x" + ")" * 150
+    assert gradcli("grad", inside, "-v", "x=1.", "--limit", "nesting=150").out == "1.0\n"
+    assert gradcli("grad", f"x  # {'(' * 200}", "-v", "x=1.").out == "1.0\n"
+
+
+def test_what_no_limit_raises_says_so():
+    result = gradcli("grad", "+".join("x" * 4000), "-v", "x=1.")
+    assert "no --limit raises that" in result.err
+    assert result.status == 2

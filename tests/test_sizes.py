@@ -134,3 +134,10 @@ def test_what_a_claim_is_told():
     found = run("check", "x.var(0)", "-s", "x=3x4", "--claim", claim)
     assert "x = 2 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)" in found.out
     assert "/ x.shape[0]" not in found.out
+
+
+@pytest.mark.parametrize("expr", ["x[x > 0]", "masked_select(x, x > 0)", "(x * x)[x > 0].sum()"])
+def test_a_formula_with_a_mask_from_values(expr):
+    """eye(3)[x > 0] is an IndexError for an x of 5."""
+    with pytest.warns(UserWarning, match=r"x of shape \(3,\); at other sizes it is not"):
+        assert gradcli.formula(expr, values={"x": [1.0, -1.0, 2.0]})

@@ -159,19 +159,20 @@ def formula(streams: Streams, given: Given) -> None:
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
-    not hold for any sizes.
+    not hold for any sizes, or is too long to be read.
     """
+    from ..explanation.assumption import assumption
     from ..explanation.data import Data
-    from ..explanation.sections.notes import sizes
-    from ..render.formulas import assumption, render_formulas
+    from ..explanation.sections.notes import formulas
+    from ..render.formulas import render_formulas
 
     data = Data(analysis_of(streams, given, suppose=True))
     environment = environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
-    for _, remark in sizes(data.w):
+    for _, remark in formulas(data.w):
         streams.warn(f"note: {remark}")
-    assumed = assumption(data.a)
+    assumed = assumption(data.w)
     if assumed is not None:
         streams.warn(assumed)
 
@@ -206,11 +207,16 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
+    from ..explanation.assumption import assumption
     from ..explanation.sections.checks import run_checks
+    from ..explanation.wording import Wording
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
     analysis = one_order(streams, given)
     emit(streams, analysis, given)
+    assumed = None if given.claim else assumption(Wording(analysis))
+    if assumed is not None:
+        streams.warn(assumed)
     outcomes = [*analysis.verdicts, *run_checks(analysis)]
     if any(outcome.ok is False for outcome in outcomes):
         raise typer.Exit(NO)

@@ -123,7 +123,7 @@ class Data:
                 "contributions": [
                     {
                         "to": ids[c.to],
-                        "formula": self.text(c.sent, step),
+                        "formula": self._text_if_short(c.sent, step),
                         "value": self.a.value(c.sent),
                     }
                     for c in step.contributions
@@ -132,12 +132,21 @@ class Data:
             for step in self.a.gradients.steps
         ]
 
-    def _text_of_rule(self, step) -> str:
-        return ", ".join(self.text(c.local, step) for c in step.contributions)
+    def _text_of_rule(self, step) -> str | None:
+        made = [self._text_if_short(c.local, step) for c in step.contributions]
+        return None if None in made else ", ".join(filter(None, made))
+
+    def _text_if_short(self, node: Node, step) -> str | None:
+        """A node as a formula; None where it is too long to be read."""
+        written = self.w.formula(node, self._received(step))
+        return None if written is None else tree.text(written)
+
+    def _received(self, step) -> dict[Node, tree.Name]:
+        return {} if step is None else {step.received: tree.Name(self.p.seed.name)}
 
     def text(self, node: Node, step=None) -> str:
         """A node as a formula."""
-        extra = {} if step is None else {step.received: tree.Name(self.p.seed.name)}
+        extra = self._received(step)
         return "".join(t.text for t in self.w.formula_line(node, extra))
 
     def _jacobian(self) -> dict[str, Any]:
@@ -231,8 +240,8 @@ class Data:
         return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:
-        """The gradient as a formula; None where there is no gradient."""
-        if self.a.gradient(x) is None:
+        """The gradient as a formula; None where there is none, or one too long to be read."""
+        if self.a.gradient(x) is None or self.w.gradient(x) is None:
             return None
         return "".join(t.text for t in self.w.gradient_line(x))
 

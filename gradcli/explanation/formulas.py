@@ -155,8 +155,8 @@ def computed(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
 
 
 def _value(draw: Any, x: Input) -> Any:
-    """Random numbers that are what is assumed about an input."""
-    if x.value is not None and x.node.dtype != "float":
+    """Random numbers that are what is assumed about an input; values that it cannot do without."""
+    if x.value is not None:
         return x.value
     found, known = draw.uniform(0.2, 0.9, x.shape), x.node.attrs["known"]
     if "diagonal" in known:

@@ -128,7 +128,8 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
         if not content:
             continue
         cells = [cell.strip(' \t"') for cell in content.split(separator)]
-        _check_cells(cells, number, not first, span)
+        may_be_header = not first and bool(text[start:].strip())
+        _check_cells(cells, number, may_be_header, span)
         if not first:
             width, first = len(cells), number
         elif len(cells) != width:
@@ -143,7 +144,7 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
     return numbers(words).reshape(-1, width).squeeze()
 
 
-def _check_cells(cells: list[str], number: int, is_first: bool, span: Span) -> None:
+def _check_cells(cells: list[str], number: int, may_be_header: bool, span: Span) -> None:
     """Refuse what is no number, in line `number`."""
     bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
     if bad is None:
@@ -155,5 +156,14 @@ def _check_cells(cells: list[str], number: int, is_first: bool, span: Span) -> N
         message, hint = "a number is missing", "between two commas there has to be a number"
     else:
         message = f"{short(bad)} is not a number"
-        hint = "if this line is a header, delete it" if is_first else None
+        hint = _cure(bad, may_be_header)
     raise GradcliError("value", f"line {number}: {message}", hint=hint, span=span)
+
+
+def _cure(cell: str, may_be_header: bool) -> str | None:
+    """What helps where a file has something else than a number."""
+    if cell[0] in "{[":
+        return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
+    if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):
+        return "numbers are apart by commas or blanks, not by semicolons"
+    return "if this line is a header, delete it" if may_be_header else None

@@ -63,20 +63,46 @@ def telling_sizes(
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The same problem at these shapes; labels are said again as often as it takes. Raises
-    GradcliError where it has no such sizes.
+    """The same problem at these shapes; labels are said again as often as it takes, and so are all
+    values where a mask needs them. Raises GradcliError where it has no such sizes.
     """
     labels = _labels(problem, shapes)
-    shapes = {name: shape for name, shape in shapes.items() if name not in labels}
-    return _posing(problem, shapes, labels).problem([x.name for x in problem.wrt])
+    try:
+        return _at_shapes(problem, shapes, labels)
+    except GradcliError as error:
+        values = _values(problem, shapes)
+        if error.code != "needs-value" or len(values) == len(labels):
+            raise
+        return _at_shapes(problem, shapes, values)
+
+
+def decided_by_values(problem: Problem) -> bool:
+    """Whether values of floats decide on its graph, as those of a mask in brackets do."""
+    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    try:
+        _at_shapes(problem, shapes, _labels(problem, shapes))
+    except GradcliError as error:
+        return error.code == "needs-value"
+    return False
+
+
+def _at_shapes(problem: Problem, shapes: dict[str, Shape], values: dict) -> Problem:
+    shapes = {name: shape for name, shape in shapes.items() if name not in values}
+    return _posing(problem, shapes, values).problem([x.name for x in problem.wrt])
 
 
 def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
     """The labels in these shapes, said again as often as it takes."""
+    values = _values(problem, shapes)
+    return {k: v for k, v in values.items() if problem.inputs[k].node.dtype != "float"}
+
+
+def _values(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
+    """All values in these shapes, said again as often as it takes."""
     return {
         i.name: np.resize(i.value, shapes.get(i.name, i.shape))
         for i in problem.inputs.values()
-        if i.node.dtype != "float"
+        if i.value is not None
     }
 
 

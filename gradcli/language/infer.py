@@ -3,20 +3,18 @@
 An unknown size is stood in for by a large prime of its own, and the program is built with it. Where
 two sizes must agree and do not, the operator says which two (shapes.Conflict), and the primes tell
 whose they are. So every operator takes part through the shape function that it has anyway. Ranks
-are tried in order of plausibility.
+are tried in order of plausibility (`ranks`).
 """
 
-import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice, permutations, product
 from typing import NamedTuple
 
 from ..errors import GradcliError
-from ..graphs import OPS
 from ..graphs.shapes import TELLING, Conflict, Shape, numel, text
-from ..operators import lookup
 from .program import Program
+from .ranks import ranks_to_try
 
 # Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
@@ -55,16 +53,18 @@ def infer(
     unknown: Sequence[str],
     trial: Trial,
     seed_rank: int | None,
+    fixed: Mapping[str, int],
     labels: Collection[str] = (),
 ) -> Inferred:
     """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
 
     `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
-    there is one. Raises the error of the most plausible attempt where none works.
+    there is one; the ranks of some may be `fixed`. Raises the error of the most plausible attempt
+    where none works.
     """
-    likely = dict.fromkeys(_operands_of_matmul(program), 2) | dict.fromkeys(labels, 1)
     first_error: GradcliError | None = None
-    plausible = list(islice(_ranks(unknown, likely, seed_rank), ATTEMPTS))
+    tried = ranks_to_try(program, unknown, seed_rank, fixed, labels)
+    plausible = list(islice(tried, ATTEMPTS))
     for numberings, ranks in product((_different, _equal), plausible):
         try:
             return _solve(dict(zip(unknown, ranks, strict=True)), known, trial, numberings)
@@ -119,53 +119,6 @@ def _generalised(
     shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
     trial(known | shapes)
     return shapes
-
-
-def _operands_of_matmul(program: Program) -> set[str]:
-    """The names that stand beside an @ or in a call of it, transposed or not."""
-    found = set()
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            for side in _factors(e):
-                while isinstance(side, ast.Attribute | ast.UnaryOp):
-                    side = side.value if isinstance(side, ast.Attribute) else side.operand
-                if isinstance(side, ast.Name):
-                    found.add(side.id)
-    return found
-
-
-def _factors(e: ast.AST) -> list[ast.expr]:
-    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-        return [e.left, e.right]
-    if isinstance(e, ast.Call):
-        name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-        if lookup(name) in (OPS["matmul"], OPS["mm"]):
-            return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
-    return []
-
-
-def _ranks(
-    unknown: Sequence[str], likely: dict[str, int], seed_rank: int | None
-) -> Iterator[tuple[int, ...]]:
-    """Numbers of dimensions to try: vectors, then the seed's, then one for all, then mixtures."""
-    order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
-    tried = set()
-    for rank in order:
-        ranks = tuple(likely.get(name, rank) for name in unknown)
-        if ranks not in tried:
-            tried.add(ranks)
-            yield ranks
-    choices = [
-        sorted(order, key=lambda r: r != likely[name]) if name in likely else order
-        for name in unknown[:6]
-    ]
-    for ranks in sorted(
-        product(*choices),
-        key=lambda ranks: sum(c.index(r) for c, r in zip(choices, ranks, strict=True)),
-    ):
-        if ranks not in tried:
-            yield ranks + (1,) * (len(unknown) - len(ranks))
 
 
 def _solve(
@@ -254,8 +207,8 @@ class _Sizes:
             return found is not None
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
-                times = left // p
-                if times and left % p == 0 and right % times == 0 and right // times != p:
+                times = left // p if left % p == 0 else 0
+                if times and right % times == 0 and right // times != p:
                     target = right // times
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or (self.products and p not in divided):

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import chain, count
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
@@ -27,7 +28,7 @@ NOT_FLOATING = "only Tensors of floating point and complex dtype can require gra
 
 class Input(NamedTuple):
     """A free name of the program. `assumed` are the axes whose size nothing fixes; `supposed` are
-    labels that nobody gave.
+    labels that nobody gave, `inferred` are shapes that nobody gave.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Input(NamedTuple):
     assumed: tuple[int, ...]
     was_integer: bool
     supposed: bool = False
+    inferred: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -134,11 +136,13 @@ def pose(
     assume: Assumed | None = None,
     out_shape: Shape | None = None,
     suppose: bool = False,
+    ranks: Mapping[str, int] | None = None,
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
-    `out_shape` is what the output's shape should be where inputs have none. Where nothing has a
-    value, labels are made up that fit, if `suppose`.
+    `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
+    how many dimensions some have. Where nothing has a value, labels are made up that fit, if
+    `suppose`.
     """
     shapes, limits = dict(shapes or {}), limits or Limits()
     program = read_program(expr, limits)
@@ -152,6 +156,7 @@ def pose(
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
+    posing.ranks = ranks or {}
     return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
 
 
@@ -188,6 +193,7 @@ class Posing:
         self.reader: Reader = reader
         self.limits: Limits = limits
         self.assume = assume
+        self.ranks: Mapping[str, int] = {}
         self.known: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
@@ -242,13 +248,14 @@ class Posing:
                 assumed.get(name, ()),
                 name in self.floats,
                 name in self.supposed,
+                name not in self.known,
             )
             for name in self.names
         }
         _check_output(out, self.program)
         chosen = _choose(wrt, inputs)
         seed = self._seed(out, nodes, scope)
-        out_name = self.program.statements[-1].names[-1]
+        out_name = self._out_name()
         names = {
             name: node
             for name, node in scope.items()
@@ -268,12 +275,22 @@ class Posing:
             computed=self._computed,
         )
 
+    def _out_name(self) -> str:
+        """What the last statement calls the output; `out`, out2, ... where that is an input."""
+        name = self.program.statements[-1].names[-1]
+        if name not in self.names:
+            return name
+        taken = {*self.names, *(n for s in self.program.statements for n in s.names)}
+        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
+
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
         unknown = [name for name in self.names if name not in self.known]
         if not unknown:
             return self.known, {}
         rank = None if self.out_shape is None else len(self.out_shape)
-        found = infer(self.program, self.known, unknown, self.trial, rank, self.supposed)
+        found = infer(
+            self.program, self.known, unknown, self.trial, rank, self.ranks, self.supposed
+        )
         return self.known | found.shapes, found.assumed
 
     def trial(self, shapes: dict[str, Shape]) -> Tried:

@@ -4,6 +4,7 @@ Knows where everything stands in the text, and nothing about what it means.
 """
 
 import ast
+import re
 import textwrap
 import unicodedata
 import warnings
@@ -14,6 +15,11 @@ from ..errors import GradcliError, Span
 from ..limits import Limits
 from .pasted import Asked, taken_apart
 from .refusals import ELSEWHERE, refusal
+
+# Brackets, and what may hold some that are none: texts and comments.
+BRACKETS_AND_TEXTS = re.compile(r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*""")
+PARSED = 200  # brackets within brackets that Python's parser takes
+PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
@@ -74,6 +80,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
             f"{_called(origin)} is empty",
             hint='an expression looks like this: "relu(x @ W + b).sum()"',
         )
+    _check_brackets(source, limits)
     body = _parse(text, source)
     if not body:
         raise GradcliError(
@@ -89,6 +96,24 @@ def _called(origin: str) -> str:
     if origin.startswith("--"):
         return f"the text after {origin}"
     return "the expression" if origin == "expression" else f"the value of {origin}"
+
+
+def _check_brackets(source: Source, limits: Limits) -> None:
+    """Refuse brackets within brackets that are too deep; the syntax tree knows only of some."""
+    text = source.text
+    if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
+        return
+    depth = deepest = place = 0
+    for found in BRACKETS_AND_TEXTS.finditer(text):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth > deepest:
+            deepest, place = depth, found.start()
+    span = Span(text, place, place + 1, source.origin)
+    try:
+        limits.check("nesting", deepest, _called(source.origin), span)
+    except GradcliError as error:
+        error.hint = error.hint if deepest <= PARSED else PARTS
+        raise
 
 
 def _parse(text: str, source: Source) -> list[ast.stmt]:
@@ -107,8 +132,9 @@ def _parse(text: str, source: Source) -> list[ast.stmt]:
 def _too_deep(source: Source) -> GradcliError:
     return GradcliError(
         "limit",
-        f"{_called(source.origin)} is too long, or nested too deeply, for one statement",
-        hint="give parts of it names: h = ...; out = ... h ...",
+        f"{_called(source.origin)} is too long, or nested too deeply, for one statement: Python's "
+        f"parser takes some 2,900 terms and {PARSED} brackets, and no --limit raises that",
+        hint=PARTS,
     )
 
 

@@ -2,11 +2,9 @@
 
 import json
 
-from ..explanation.analysis import Analysis
 from ..explanation.blocks import Line
-from ..explanation.claims.readings import with_vectors
 from ..explanation.data import Data
-from ..explanation.wording import role_of, shape_text
+from ..explanation.wording import role_of
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
@@ -30,25 +28,11 @@ def render_formulas(data: Data, format: str, environment: Environment) -> str:
     return in_ascii(text) if environment.ascii else text
 
 
-def assumption(a: Analysis) -> str | None:
-    """The shapes that were assumed, where one of the inputs may be meant for a vector, which has
-    another formula.
-    """
-    inputs = a.problem.inputs.values()
-    for reading in with_vectors(a.problem, most=1):
-        other = reading.problems[0].inputs
-        changed = [x.name for x in inputs if len(other[x.name].shape) != len(x.shape)]
-        if len(changed) == 1:
-            shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inputs if x.assumed)
-            return f"assumed: {shapes} (for a vector: -s {changed[0]}=3)"
-    return None
-
-
 def _lines(data: Data) -> list[Line]:
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
     found: list[Line] = []
     for x in a.problem.wrt:
         name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
-        absent = a.gradient(x) is None
+        absent = a.gradient(x) is None or w.gradient(x) is None
         found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found

@@ -26,7 +26,7 @@ def by_a_number(program: Program, trials: list[Trial], whole: bool) -> tuple[str
     exact = Fraction(ratios[0]).limit_denominator(LARGEST)
     near = abs(float(exact) - ratios[0]) <= SAME * abs(ratios[0])
     is_whole = 1 in (abs(exact.numerator), exact.denominator)
-    if not exact or not near or abs(exact.numerator) > LARGEST or is_whole != whole:
+    if exact in (0, 1) or not near or abs(exact.numerator) > LARGEST or is_whole != whole:
         return None
     return _without(program, exact), _too_large(exact)
 

@@ -16,9 +16,10 @@ from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
 from ..formulas import Trial as Elsewhere
-from ..formulas import elsewhere, fails
+from ..formulas import fails
 from ..wording import listed
 from . import edits, factors
+from .beyond import beyond
 from .points import Point, Points
 from .reading import ORIGIN, Claim, targets
 from .trials import Trial, close, holds, tried
@@ -45,11 +46,23 @@ class Search:
         self.w = points.tried[0].wording
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
+        self.others: list[Elsewhere] = []
+        self._holding: dict[str, Program | None] = {}
 
     def mend(self) -> Mend | None:
-        """The nearest right formula, as far as one was found."""
+        """The nearest right formula, as far as one was found: right at other sizes and ranks too,
+        where there is one.
+        """
         if self.grad is None:
             return None
+        for others in beyond(self.claim, self.problem):
+            self.others = others
+            found = self._nearest()
+            if found is not None:
+                return found
+        return None
+
+    def _nearest(self) -> Mend | None:
         ways = (
             self._likeliest,
             self._by_a_size,
@@ -70,25 +83,21 @@ class Search:
         return next((found for way in ways if (found := way()) is not None), None)
 
     def _verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points, and at other sizes where the claim has
-        sizes by name; None for other texts.
+        """The program of a text that is right at all points, and at the `others`; None for other
+        texts.
         """
+        if text not in self._holding:
+            self._holding[text] = self._at_all_points(text)
+        program = self._holding[text]
+        there = program and not any(fails(t, text, self.claim.name) for t in self.others)
+        return program if there else None
+
+    def _at_all_points(self, text: str) -> Program | None:
         try:
             program = read_program(text, self.problem.limits, ORIGIN)
         except GradcliError:
             return None
-        if not holds(program, self.claim.name, self.points.tried):
-            return None
-        named = ".shape" in self.claim.text or ".numel()" in self.claim.text
-        others = self._elsewhere if named else []
-        return None if any(fails(t, text, self.claim.name) for t in others) else program
-
-    @cached_property
-    def _elsewhere(self) -> list[Elsewhere]:
-        """Sizes beside that of the points, where these have one."""
-        if self.points.sizes_vary or self.claim.name not in self.problem.inputs:
-            return []
-        return [*elsewhere(self.problem, None)]
+        return program if holds(program, self.claim.name, self.points.tried) else None
 
     def _if_right(self, text: str, why: str) -> Mend | None:
         return Mend(text, why) if self._verified(text) else None
@@ -126,7 +135,7 @@ class Search:
         else:
             mentioned = f"{self._formula(self.grad)} {self.claim.text}"
             tried = (factors.by_a_size(program, trials, s, s in mentioned) for s in self._sizes())
-            found = next(filter(None, tried), None)
+            found = next((f for f in tried if f and self._verified(f[0])), None)
         if found is None:
             return None
         texts = [e.text for e in self._right_edits if e.rank < 6]
@@ -154,7 +163,7 @@ class Search:
         found = next(iter(self._right_edits), None)
         return found and Mend(found.text, found.why)
 
-    @cached_property
+    @property
     def _right_edits(self) -> list[edits.Edit]:
         """The changes that make the claim right, the likeliest first."""
         return [e for e, trial in self._tried_edits if trial.agrees and self._verified(e.text)]

@@ -4,9 +4,9 @@ They are drawn on both sides of 0, or where the output asks for others, such tha
 gradients are finite.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
@@ -14,10 +14,12 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
+from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..sections.notes import kinks
+from ..trial_values import Draw, combinations
 from ..wording import Wording
 from .reading import targets
 
@@ -26,8 +28,6 @@ POINTS = 5  # for the first sizes, where there are no others
 MORE = 8  # points, where all gradients are 0 at those before
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
-
-Draw = Callable[[Any, Shape], Any]
 
 
 class Point:
@@ -61,6 +61,15 @@ class Point:
     def wording(self) -> Wording:
         """How the nodes of the problem are written."""
         return Wording(Analysis(self.problem))
+
+    @cached_property
+    def picking(self) -> dict[Node, Any]:
+        """The arrays that say what a formula picks: those of the program where values decided on
+        its graph, otherwise those of this point.
+        """
+        here = {i.node: self(i.node) for i in self.problem.inputs.values()}
+        fixed = bool(self.problem.values) and decided_by_values(self.problem)
+        return here | self.problem.values if fixed else here
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
@@ -148,7 +157,8 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
     smooth = not kinks(Analysis(problem))
     kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
     free = [x for x in problem.inputs.values() if x.node not in kept]
-    for draws in islice(_combinations(len(free)), COMBINATIONS):
+    alike = ((draw,) * len(free) for draw in DRAWN)
+    for draws in islice(chain(alike, combinations(DRAWN, len(free))), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
             values[x.node] = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
@@ -157,15 +167,6 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
         if found is not None and found.finite(names):
             return found
     return _as_given(problem, names)
-
-
-def _combinations(count: int) -> Iterator[tuple[Draw, ...]]:
-    """A range for each input: the same for all, then few that differ from the first."""
-    yield from ((draw,) * count for draw in (*DRAWN, *DRAWN))
-    places = product(range(len(DRAWN)), repeat=min(count, 5))
-    ordered = sorted(places, key=lambda chosen: sum(k != 0 for k in chosen))
-    for chosen in ordered:
-        yield tuple(DRAWN[k] for k in chosen) + DRAWN[:1] * (count - len(chosen))
 
 
 def _kept(x: Input, problem: Problem, smooth: bool) -> bool:

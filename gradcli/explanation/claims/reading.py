@@ -168,8 +168,9 @@ def names_in(program: Program) -> set[str]:
     return {e.id for e in parts if isinstance(e, ast.Name)}
 
 
-def built(program: Program, problem: Problem) -> Node:
-    """The formula of a claim as graph, with the shapes of this problem.
+def built(program: Program, problem: Problem, values: dict[Node, Any] | None = None) -> Node:
+    """The formula of a claim as graph, with the shapes of this problem; what it picks is said by
+    these `values`, or by those of the problem.
 
     Raises GradcliError, with the place in the claim.
     """
@@ -178,7 +179,7 @@ def built(program: Program, problem: Problem) -> Node:
     builder = Builder(
         program,
         scope,
-        values=problem.values,
+        values=problem.values if values is None else values,
         limits=problem.limits,
         draws=Reader(problem.limits, 0, None),
     )

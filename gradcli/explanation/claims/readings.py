@@ -1,6 +1,6 @@
 """Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, count, islice
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem, pose
+from ...language.ranks import operands_of_matmul
 from ...lazy import np
 from ..wording import listed
 
@@ -18,16 +19,20 @@ DRAWS = 40  # of sizes, until the program works with them
 READINGS = 16  # choices of vectors
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
 ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
+RANKS = {1: ("a vector", "vectors"), 2: ("a matrix", "matrices")}  # by rank
 
 
 class Reading(NamedTuple):
     """Other shapes for a program: problems of several sizes, and what is said of them; whether
-    `vectors` stand where matrices were assumed.
+    `vectors` stand where matrices were assumed beside an @; whether inputs have `fewer` dimensions
+    elsewhere; which inputs.
     """
 
     problems: list[Problem]
     remark: str
-    vectors: bool
+    vectors: bool = False
+    fewer: bool = False
+    names: tuple[str, ...] = ()
 
 
 def resized(problem: Problem) -> list[Problem]:
@@ -78,8 +83,10 @@ def _shapes(problem: Problem, sizes: Mapping[int, int]) -> dict[str, Shape]:
     }
 
 
-def _posed(problem: Problem, shapes: Mapping[str, Shape]) -> Problem | None:
-    """The same request with these shapes; None where it does not work with them."""
+def _posed(
+    problem: Problem, shapes: Mapping[str, Shape], ranks: Mapping[str, int] | None = None
+) -> Problem | None:
+    """The same request with these shapes, or ranks; None where it does not work with them."""
     seed = problem.seed
     grad: Any = seed.text
     if grad is None and seed.value is not None and not seed.implicit:
@@ -92,6 +99,7 @@ def _posed(problem: Problem, shapes: Mapping[str, Shape]) -> Problem | None:
             grad=grad,
             wrt=[x.name for x in problem.wrt],
             limits=problem.limits,
+            ranks=ranks,
         )
     except GradcliError:
         return None
@@ -102,9 +110,38 @@ def _posed(problem: Problem, shapes: Mapping[str, Shape]) -> Problem | None:
 
 
 def readings(problem: Problem) -> Iterator[Reading]:
-    """Other shapes: vectors for matrices, and equal sizes for different ones, that nobody gave."""
+    """Other shapes: vectors for matrices, other ranks, and equal sizes for different ones, that
+    nobody gave.
+    """
     yield from with_vectors(problem)
+    yield from (r._replace(remark=f"with {r.remark}") for r in with_rank(problem, 1, 2))
+    yield from (r._replace(remark=f"with {r.remark}") for r in with_rank(problem, 2, 1))
     yield from _with_equal_sizes(problem)
+
+
+def with_rank(problem: Problem, have: int, wanted: int) -> Iterator[Reading]:
+    """The request with inputs of rank `wanted` in the place of those of rank `have` that nobody
+    gave a shape: all of them, or else one. The remark is `x a matrix`.
+
+    Nothing where a product of matrices tells the ranks.
+    """
+    if operands_of_matmul(problem.program):
+        return
+    free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
+    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
+    kept = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
+    for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
+        found = _posed(problem, fixed, kept | dict.fromkeys(names, wanted)) if names else None
+        if found is not None:
+            remark, fewer = of_rank(names, wanted), wanted < have
+            yield Reading([found, *resized(found)], remark, fewer=fewer, names=names)
+            return
+
+
+def of_rank(names: Sequence[str], rank: int) -> str:
+    """`x a matrix`, `x and y matrices`."""
+    one, several = RANKS[rank]
+    return f"{listed(names)} {one if len(names) == 1 else several}"
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
@@ -121,8 +158,7 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
             ]
             found = [p for p in tried if p is not None and p.out.shape == ()]
             if len(found) == len(tried):
-                kind = "a vector" if len(names) == 1 else "vectors"
-                yield Reading(found, f"with {listed(names)} {kind}", vectors=True)
+                yield Reading(found, f"with {of_rank(names, 1)}", vectors=True, names=names)
                 break
 
 
@@ -137,7 +173,7 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
         found = [p for p in tried if p is not None]
         if len(found) == len(tried):
             remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"
-            yield Reading(found, remark, vectors=False)
+            yield Reading(found, remark)
 
 
 def _dimension(problem: Problem, size: int) -> str:

@@ -79,7 +79,7 @@ def tried(program: Program, name: str, point: Point) -> Trial:
     right = point.right(name)
     node = None
     try:
-        node = built(program, point.problem)
+        node = built(program, point.problem, point.picking)
         value = np.asarray(point(node), float)
     except GradcliError as error:
         if error.code not in MISFITS:

@@ -16,7 +16,7 @@ from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
 from .reading import ORIGIN, Claim, Given, built, names_in, read_claims
-from .readings import readings, resized, shrunk
+from .readings import of_rank, readings, resized, shrunk, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
@@ -80,6 +80,11 @@ class Verdict:
         return self.shape != self.expected
 
     @property
+    def misfits_in_rank(self) -> bool:
+        """Whether it cannot be computed at the first sizes, or has more or fewer dimensions."""
+        return self.shape is None or len(self.shape) != len(self.expected)
+
+    @property
     def shape(self) -> Shape | None:
         """The shape that the formula has at the first sizes; None where it has none."""
         node = self.trials[0].node
@@ -125,25 +130,42 @@ class Verdict:
 def judge(given: Given, problem: Problem) -> list[Verdict]:
     """A verdict for every claim. Raises GradcliError for one that cannot be read.
 
-    Where claims do not fit the shapes that were assumed, others are tried: equal sizes, if all
-    claims are right for them, and vectors where a claim has no seed, as for a scalar.
+    Where claims do not fit the shapes that were assumed, others are tried: other ranks and equal
+    sizes, if all claims are right for them, and vectors where a claim has no seed, as for a scalar.
     """
     claims = read_claims(given, problem)
     found = _judged(claims, [problem, *resized(problem)])
-    if not any(v.misfits for v in found):
-        return found
     scalar = problem.seed.refused and not _seed_is_named(claims, problem)
+    if all(v.ok or not (v.misfits or scalar) for v in found):
+        return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):
         if reading.vectors and not scalar:
+            continue
+        if reading.fewer and not (scalar or any(v.misfits_in_rank for v in found)):
             continue
         try:
             other = _judged(claims, reading.problems, reading.remark)
         except GradcliError:  # nothing is finite for these shapes
             continue
         fit = reading.vectors and not any(v.misfits for v in other)
-        if fit or all(v.ok for v in other):
+        if (fit and any(v.misfits for v in found)) or all(v.ok for v in other):
             return other
     return found
+
+
+def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
+    """A verdict on vectors that are a guess, after a look at matrices: a wrong axis shows there."""
+    matrices = any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values())
+    for reading in with_rank(problem, 1, 2) if v.ok and not matrices else ():
+        try:
+            (other,) = _judged([v.claim], reading.problems, f"for {reading.remark}")
+        except GradcliError:  # nothing is finite for these shapes
+            continue
+        if not other.ok and not other.misfits_in_rank:
+            return other
+        if not other.ok:
+            v.remark = f"with {of_rank(reading.names, 1)}"
+    return v
 
 
 def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:

@@ -1,6 +1,7 @@
 """A torch.autograd.Function: forward, backward from the gradients' formulas, and gradcheck."""
 
 import re
+from functools import cached_property
 
 from ...graphs import Node
 from ...notation import tree
@@ -91,7 +92,12 @@ class _Function:
         return [*lines, _returned(results)]
 
     def _result(self, name: str) -> str:
-        return f"{self.plan.safe(name)}_grad"
+        return self._results[name]
+
+    @cached_property
+    def _results(self) -> dict[str, str]:
+        """What backward calls the gradients, by input: names that nothing else there has."""
+        return {i.name: self.names.free(f"{self.plan.safe(i.name)}_grad") for i in self.arguments}
 
     def _kept(self, backward: list[str], saved: Saved) -> tuple[list[str], list[str]]:
         """The names of what is saved, and of the inputs whose shape is; `backward` reads shapes

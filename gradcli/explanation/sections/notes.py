@@ -2,6 +2,7 @@
 not matter.
 """
 
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
@@ -17,6 +18,8 @@ from ..blocks import Note, Section, plain, words
 from ..formulas import MOST, computed
 from ..wording import Wording, listed
 from .seed import IMPLICIT
+
+BARE_SUM = re.compile(r"sum\s*\(")
 
 
 def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
@@ -39,7 +42,8 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_kinks(a, w),
         *_not_finite(a),
         *_undefined(a, w),
-        *sizes(w),
+        *formulas(w),
+        *_sums(a),
     ]
 
 
@@ -48,11 +52,15 @@ def as_data(found: Collection[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"code": code, "message": message} for code, message in found]
 
 
-def sizes(w: Wording) -> list[tuple[str, str]]:
-    """Formulas that do not hold for any sizes."""
-    inputs = w.problem.inputs
+def formulas(w: Wording) -> list[tuple[str, str]]:
+    """Formulas that are too long, or do not hold for any sizes."""
+    inputs, a = w.problem.inputs, w.analysis
+    long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
+    too_long = [
+        ("no-formula", f"the formula of {w.gradient_name(x)} is too long to be read.") for x in long
+    ]
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in inputs.values()])
-    return [
+    return too_long + [
         (
             "these-sizes",
             f"the formula of {w.gradient_name(inputs[name])} is right for {given}; at other sizes "
@@ -60,6 +68,28 @@ def sizes(w: Wording) -> list[tuple[str, str]]:
         )
         for name in w.only_here
     ]
+
+
+def _sums(a: Analysis) -> list[tuple[str, str]]:
+    """Calls of sum that mean something else to Python, where nothing is imported by that name."""
+    return [
+        (
+            "python-sum",
+            f"{node.span.text[node.span.start : node.span.end]} is PyTorch's, of all elements. "
+            "Python's own sum adds up along the first dimension, as .sum(0) does.",
+        )
+        for node in dict.fromkeys(walk([a.problem.out, *a.problem.names.values()]))
+        if node.op.name == "sum" and node.span is not None and _is_bare(node)
+    ]
+
+
+def _is_bare(node: Node) -> bool:
+    """Whether Python has a meaning of its own for a call of sum, and another one: `sum(x)` of a
+    matrix.
+    """
+    assert node.span is not None
+    text = node.span.text[node.span.start : node.span.end]
+    return bool(BARE_SUM.match(text)) and node.parents[0].ndim > 1 and node.shape == ()
 
 
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:

@@ -1,0 +1,98 @@
+"""Where a mended claim is to hold beside the points that the claim was tried at.
+
+At other sizes than those given, and for matrices where vectors were assumed.
+"""
+
+import ast
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
+
+from ...errors import GradcliError
+from ...language.problem import Problem
+from ..formulas import SMALL, Trial, general
+from .reading import Claim, built
+from .readings import with_rank
+
+
+def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
+    """Lists of trials, of which a mended formula is to pass one: the strictest first.
+
+    Where the claim has sizes as numbers, one dimension of such a size keeps it; what is right for
+    the sizes given alone is the last resort, if the claim has none by name.
+    """
+    if claim.name not in problem.inputs:
+        yield []
+        return
+    matrices, found = _matrices(claim, problem), []
+    for kept in _kept(claim, problem):
+        trial = _elsewhere(problem, kept)
+        if trial is not None:
+            found.append([trial, *matrices])
+    yield from found
+    if matrices and not found:
+        yield matrices
+    named = ".shape" in claim.text or ".numel()" in claim.text
+    if not named or not found:
+        yield []
+
+
+def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
+    """The request for matrices, where the claim can be meant for them."""
+    if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
+        return []
+    found = []
+    for reading in with_rank(problem, 1, 2):
+        other = reading.problems[0]
+        with suppress(GradcliError):
+            if built(claim.program, other).ndim == len(other.inputs[claim.name].shape):
+                found.append(Trial(other, {i.name: i.shape for i in other.inputs.values()}))
+    return found
+
+
+# ---- other sizes ---------------------------------------------------------------------------------
+
+
+def _sizes(problem: Problem) -> dict[int, int]:
+    """The sizes that have nothing to do with each other, as `general` calls them, with what they
+    are.
+    """
+    in_general = general(problem)
+    if in_general is None:
+        return {}
+    pairs = ((in_general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
+    return {t: n for there, here in pairs for t, n in zip(there, here, strict=True) if t != n}
+
+
+def _kept(claim: Claim, problem: Problem) -> Iterator[tuple[int, ...]]:
+    """Choices of sizes that stay: for each number in the claim one of those that it may stand
+    for.
+    """
+    numbers = {
+        e.value
+        for s in claim.program.statements
+        for e in ast.walk(s.value)
+        if isinstance(e, ast.Constant) and type(e.value) is int
+    }
+    sizes = _sizes(problem)
+    meant = [[t for t, n in sizes.items() if n == number] for number in sorted(numbers)]
+    yield ()
+    if any(meant):
+        yield from product(*filter(None, meant))
+
+
+def _elsewhere(problem: Problem, kept: tuple[int, ...]) -> Trial | None:
+    """The problem at other sizes but those `kept`; None where it has none."""
+    sizes, in_general = _sizes(problem), general(problem)
+    if in_general is None or len(kept) == len(sizes):
+        return None
+    room = iter(sorted(n for n in SMALL if n not in sizes.values()))
+    new = {t: sizes[t] if t in kept else next(room) for t in reversed(sizes)}
+    shapes = {
+        i.name: tuple(new.get(n, n) for n in i.shape)
+        for i in in_general.inputs.values()
+        if i.node.dtype == "float"
+    }
+    with suppress(GradcliError):
+        return Trial(problem, shapes)
+    return None

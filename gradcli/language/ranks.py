@@ -1,0 +1,155 @@
+"""Ranks of inputs whose shape nobody gave, in order of plausibility.
+
+A vector is the first guess. What stands beside an @ is a matrix, and so is what is reduced, summed
+up or sorted along a dimension that is named, or transposed: of a vector nobody says that. Where the
+program does not work with these, others are tried.
+"""
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+
+from ..graphs import OPS, Operator
+from ..operators import lookup
+from ..operators.families import Shorthand
+from .names import library_path
+from .program import Program
+
+TRANSPOSES = ("T", "mT", "H", "mH")
+MIXED = 6  # inputs that get ranks of their own; others are vectors
+
+
+def ranks_to_try(
+    program: Program,
+    unknown: Sequence[str],
+    seed_rank: int | None,
+    fixed: Mapping[str, int],
+    labels: Collection[str],
+) -> Iterator[tuple[int, ...]]:
+    """Numbers of dimensions: vectors, then the seed's, then one for all, then mixtures; those
+    `fixed` are what they are, and `labels` are vectors first.
+    """
+    matrices = operands_of_matmul(program) | along_dimensions(program)
+    likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1)
+    order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
+    tried = set()
+    for rank in order:
+        ranks = tuple(fixed.get(n, likely.get(n, rank)) for n in unknown)
+        if ranks not in tried:
+            tried.add(ranks)
+            yield ranks
+    choices = [_choices(name, order, likely, fixed) for name in unknown[:MIXED]]
+    rest = tuple(fixed.get(name, 1) for name in unknown[MIXED:])
+    for chosen in sorted(
+        product(*choices),
+        key=lambda ranks: sum(c.index(r) for c, r in zip(choices, ranks, strict=True)),
+    ):
+        if (*chosen, *rest) not in tried:
+            yield (*chosen, *rest)
+
+
+def _choices(
+    name: str, order: Sequence[int], likely: Mapping[str, int], fixed: Mapping[str, int]
+) -> list[int]:
+    if name in fixed:
+        return [fixed[name]]
+    return sorted(order, key=lambda rank: rank != likely[name]) if name in likely else list(order)
+
+
+# ---- beside an @ ---------------------------------------------------------------------------------
+
+
+def operands_of_matmul(program: Program) -> set[str]:
+    """The names that stand beside an @ or in a call of it, transposed or not."""
+    found = set()
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            for side in _factors(e):
+                while isinstance(side, ast.Attribute | ast.UnaryOp):
+                    side = side.value if isinstance(side, ast.Attribute) else side.operand
+                if isinstance(side, ast.Name):
+                    found.add(side.id)
+    return found
+
+
+def _factors(e: ast.AST) -> list[ast.expr]:
+    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        return [e.left, e.right]
+    if isinstance(e, ast.Call) and _called(e) in (OPS["matmul"], OPS["mm"]):
+        return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
+    return []
+
+
+# ---- along a dimension ---------------------------------------------------------------------------
+
+
+def along_dimensions(program: Program) -> set[str]:
+    """The names in what a call with a dimension works on, as x in `softmax(x / t, dim=-1)`, or in
+    what is transposed; as far as elementwise operations lead to them.
+    """
+    meanings = {name: s.value for s in program.statements for name in s.names}
+    found: set[str] = set()
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            operand = _with_dimensions(e)
+            if operand is not None:
+                found |= _of_its_shape(operand, meanings)
+    return found
+
+
+def _with_dimensions(e: ast.AST) -> ast.expr | None:
+    """What is transposed, or handed to a call along a dimension; None elsewhere."""
+    if isinstance(e, ast.Attribute):
+        return e.value if e.attr in TRANSPOSES else None
+    if not isinstance(e, ast.Call):
+        return None
+    op, args = _called(e), _arguments(e)
+    moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
+    if op is None or not args or moves:
+        return None
+    places = op.places if isinstance(op, Operator) else op.parameters
+    given = dict(zip(places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
+    chosen = (given.get(name) for name in ("dim", "axis"))
+    return args[0] if any(d is not None and _is_number(d) for d in chosen) else None
+
+
+def _called(e: ast.Call) -> Operator | Shorthand | None:
+    """The operator that a call names."""
+    path = library_path(e.func, (), called=True)
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    found = lookup(path or name)
+    return found if isinstance(found, Operator | Shorthand) else None
+
+
+def _arguments(e: ast.Call) -> list[ast.expr]:
+    """The arguments by place, of a method with what stands before the dot."""
+    is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
+    return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
+
+
+def _is_number(e: ast.expr) -> bool:
+    e = e.operand if isinstance(e, ast.UnaryOp) else e
+    return isinstance(e, ast.Constant) and type(e.value) is int
+
+
+def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[str]:
+    """The names that elementwise operations make an operand of; none where a product of matrices
+    is among what they work on, for that has its rank without them.
+    """
+    found: set[str] = set()
+    left = [operand]
+    while left:
+        e = left.pop()
+        if _factors(e):
+            return set()
+        if isinstance(e, ast.Name) and e.id not in found:
+            found.add(e.id)
+            left += [meanings[e.id]] if e.id in meanings else []
+        elif isinstance(e, ast.BinOp):
+            left += [e.left, e.right]
+        elif isinstance(e, ast.UnaryOp):
+            left.append(e.operand)
+        elif isinstance(e, ast.Call) and getattr(_called(e), "family", "") == "elementwise":
+            left += _arguments(e)
+    return found
