@@ -377,6 +377,13 @@ def test_choices_within_choices(text, given):
     ends("explain", text, "-s", given, "-f", "json")
 
 
+@pytest.mark.parametrize("text", ["x.amax()", "x.argmax() * x", "cummax(x, 0).values", "x.max()"])
+def test_extremes_of_many_elements(text):
+    for size in (40, 1900):
+        ends("explain", text, "-s", f"x={size}")
+        ends("explain", text, "-s", f"x={size}", "-f", "json")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -133,7 +133,7 @@ class Symbolic:
     def _apply(self, node: Node) -> Any:
         op, attrs = node.op, {name: _exact(value) for name, value in node.attrs.items()}
         if op.family == "elementwise" and op.symbolic:
-            return _each(op, [self._operand(node, k) for k in range(len(node.inputs))], node, attrs)
+            return self._each(node, attrs)
         operands = [self._operand(node, k) for k in range(len(node.inputs))]
         if op.symbolic is None:
             return _by_value(op, operands, node)
@@ -143,6 +143,21 @@ class Symbolic:
         over = axes(attrs.pop("dim"), x.ndim)
         attrs.pop("keepdim", None)
         return reduce_over(lambda *row: op.symbolic(sp, *row, **attrs), x, over).reshape(node.shape)
+
+    def _each(self, node: Node, attrs: dict) -> Any:
+        """An elementwise operator, with broadcasting."""
+        op, operands = node.op, [self._operand(node, k) for k in range(len(node.inputs))]
+        wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
+        out, room = np.empty(numel(node.shape), object), LARGEST
+        for k in range(len(out)):
+            elements = [None if o is None else o[k] for o in wide]
+            out[k] = op.symbolic(sp, *elements, **attrs)
+            if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
+                out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1): as NumPy has it
+            room -= self._length(out[k])
+            if room < 0:
+                raise self._too_long(f"the elements of {op.name}()")
+        return out.reshape(node.shape)
 
     def _operand(self, node: Node, slot: int) -> Any:
         """The elements of an input; plain numbers where they are known and pick elements."""
@@ -218,18 +233,6 @@ def _symbols(name: str, shape: Shape) -> Any:
         index = f"[{','.join(map(str, place))}]" if place else ""
         out[place] = sp.Symbol(name + index, real=True)
     return out
-
-
-def _each(op, operands: list, node: Node, attrs: dict) -> Any:
-    """An elementwise operator, with broadcasting."""
-    wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
-    out = np.empty(numel(node.shape), object)
-    for k in range(len(out)):
-        elements = [None if o is None else o[k] for o in wide]
-        out[k] = op.symbolic(sp, *elements, **attrs)
-        if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
-            out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1): as NumPy has it
-    return out.reshape(node.shape)
 
 
 def _numerically(op, elements: list, node: Node) -> Any:

@@ -19,7 +19,7 @@ class ReaderGone(Exception):
     """Nobody reads the output any more, as in `gradcli ... | head`."""
 
 
-class Closed(io.TextIOBase):
+class Closed(io.StringIO):
     """What a process was started without, as in `gradcli ... >&-`."""
 
     def write(self, text: str) -> int:

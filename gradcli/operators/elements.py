@@ -4,7 +4,7 @@ SymPy's own constructors try to decide or to sort what they are given, which tak
 element; these decide only what is plain to see. Here nan compares as it does in NumPy.
 """
 
-from itertools import combinations, islice
+from itertools import islice
 
 from ..errors import GradcliError
 from ..lazy import np
@@ -20,7 +20,15 @@ IMPLIED = {  # what holds where a relation does, and what does not
     "Ne": ((), ("Eq",)),
 }
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
-RANKED = 4  # elements whose order is written out
+COMPARED = 32  # elements among which the place of the extreme one is written out
+JOINED = 256  # parts of a condition
+
+
+def require_few(elements, most, what):
+    """Refuse to write out what is said of more than `most` elements."""
+    if len(elements) > most:
+        said = f"the {what} of {len(elements)} elements is too long to write out in symbols"
+        raise GradcliError("limit", said, hint="give the inputs values with --value")
 
 
 class Unwritten:
@@ -209,6 +217,7 @@ def _joined(sp, kind, neutral, deciding, conditions):
         return deciding
     if len(parts) < 2:
         return next(iter(parts), neutral)
+    require_few(parts, JOINED, "condition")
     return kind(*parts, evaluate=False)
 
 
@@ -244,6 +253,7 @@ def above_zero(sp, x, a, b):
 
 def place(sp, kind, *elements):
     """Where the first of the largest ("Max") or smallest ("Min") elements stands."""
+    require_few(elements, COMPARED, "place of the extreme")
     out = sp.Integer(len(elements) - 1)
     for k in reversed(range(len(elements) - 1)):
         relation = "Ge" if kind == "Max" else "Le"
@@ -325,45 +335,6 @@ def scattered(sp, by_number, v, index, shape, dim):
                 return v[where] if place == k else sp.S.Zero
 
             out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
-    return out
-
-
-# ---- order ---------------------------------------------------------------------------------------
-
-
-def ranks(sp, row, is_descending):
-    """The places of the elements in order."""
-    if len(row) > RANKED:
-        said = f"the order of {len(row)} elements is too long to write out in symbols"
-        raise GradcliError("limit", said, hint="give the inputs values with --value")
-
-    def before(i, j):
-        relation = ("G" if is_descending else "L") + ("e" if i < j else "t")
-        return compare(sp, relation, row[i], row[j])
-
-    def stands_at(rank, i):
-        others = [j for j in range(len(row)) if j != i]
-        return either(
-            sp,
-            *(
-                both(
-                    sp, *(before(j, i) if j in first else before(i, j) for j in others)
-                )
-                for first in combinations(others, rank)
-            ),
-        )  # fmt: skip
-
-    return [
-        _first_that_holds(sp, [stands_at(rank, i) for i in range(len(row))])
-        for rank in range(len(row))
-    ]
-
-
-def _first_that_holds(sp, conditions):
-    """The number of the condition that holds."""
-    out = sp.Integer(len(conditions) - 1)
-    for k in reversed(range(len(conditions) - 1)):
-        out = choice(sp, conditions[k], sp.Integer(k), out)
     return out
 
 

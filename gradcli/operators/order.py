@@ -8,9 +8,10 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..graphs.operator import REQUIRED
 from ..lazy import np
-from .elements import Unwritten, ranks
+from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand
 from .joining import cat
+from .ranks import ranks
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
 

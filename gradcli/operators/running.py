@@ -12,6 +12,8 @@ from .leaves import ones, zeros
 from .order import selected
 from .pointwise import exp, log
 
+FOLLOWED = 16  # elements whose running extreme is written out
+
 
 def part(x: Node, dim: int, start=None, end=None, step=None) -> Node:
     """x[start:end:step] along dim."""
@@ -157,6 +159,7 @@ def _running_extreme(name, extreme, relation):
         return np.maximum.accumulate(np.where(hit, np.arange(rows.shape[-1]), 0), axis=-1)
 
     def symbols(sp, row):
+        elements.require_few(row, FOLLOWED, f"running {extreme}")
         return [_latest(sp, row[: k + 1]) for k in range(len(row))]
 
     def _latest(sp, row):
