@@ -1,6 +1,7 @@
 """Is a claim right: at all points, and for every size?"""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,7 @@ from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
 from .reading import ORIGIN, Claim, Given, built, names_in, read_claims
-from .readings import of_rank, readings, resized, shrunk, with_rank
+from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
@@ -150,22 +151,34 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
         fit = reading.vectors and not any(v.misfits for v in other)
         if (fit and any(v.misfits for v in found)) or all(v.ok for v in other):
             return other
-    return found
+    return [_of_every_rank(v, problem) for v in found]
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
-    """A verdict on vectors that are a guess, after a look at matrices: a wrong axis shows there."""
+    """A verdict on vectors that are a guess, after a look at matrices: a wrong axis shows there; on
+    matrices that are one, after a look at vectors.
+    """
     matrices = any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values())
     for reading in with_rank(problem, 1, 2) if v.ok and not matrices else ():
         try:
-            (other,) = _judged([v.claim], reading.problems, f"for {reading.remark}")
+            (other,) = _judged([v.claim], reading.problems, _only_for_vectors(reading))
         except GradcliError:  # nothing is finite for these shapes
             continue
         if not other.ok and not other.misfits_in_rank:
             return other
         if not other.ok:
             v.remark = f"with {of_rank(reading.names, 1)}"
+    for reading in with_rank(problem, 2, 1) if not v.ok else ():
+        with suppress(GradcliError):
+            if _judged([v.claim], reading.problems)[0].ok:
+                v.remark = _only_for_vectors(reading)
     return v
+
+
+def _only_for_vectors(reading: Reading) -> str:
+    """`for x a matrix; right for a vector`: what is said of a claim that is wrong for matrices."""
+    several = len(reading.names) > 1
+    return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
 
 
 def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
