@@ -98,6 +98,15 @@ def test_programs_that_pytorch_runs(program):
         np.testing.assert_allclose(found[name]["value"], grad.numpy(), 1e-12)
 
 
+SESSION = """
+>>> x = torch.tensor([1., 2.], requires_grad=True)
+>>> y = (x *
+...      x).prod()
+>>> y
+tensor(4., grad_fn=<ProdBackward0>)
+>>> y.backward()
+>>> x.grad
+"""
 A = "x = torch.tensor([1., 2.], requires_grad=True); "
 
 
@@ -111,6 +120,7 @@ A = "x = torch.tensor([1., 2.], requires_grad=True); "
         (A + "(x * x).sum()", [2, 4]),
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
+        (SESSION, [8, 4]),
     ],
 )
 def test_what_a_program_asks_for(text, expected):

@@ -21,6 +21,17 @@ Segment = Callable[[ast.AST], str]
 Place = Callable[[ast.AST], Span]
 
 
+PROMPTS = (">>>", "...")
+
+
+def typed(text: str) -> str:
+    """What was typed, where a session of Python is pasted: the lines behind its prompts."""
+    lines = text.splitlines()
+    if not any(line.startswith(">>>") for line in lines):
+        return text
+    return "\n".join(line[3:].removeprefix(" ") for line in lines if line.startswith(PROMPTS))
+
+
 class Asked(NamedTuple):
     """What a program says of its own gradient: the values of inputs, the seed, the names to
     differentiate by; each as it is typed, and nothing where it does not say it.
@@ -46,7 +57,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
         output, seed, wrt = _parts(_asking(calls[0], last=True))
         body = _with_output(body[: body.index(calls[0])], output)
     marked = {name for name in map(_marked, body) if name}
-    body = [s for s in body if not _is_remark(s) and not _marked(s)] or body
+    body = [s for s in body if not _is_remark(s, s is body[-1]) and not _marked(s)] or body
     made, leaves = _inputs(body, marked)
     of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
     values = tuple((name, segment(value)) for name, value in made.items() if name not in of_seed)
@@ -182,9 +193,11 @@ def _marked(s: ast.stmt) -> str | None:
 # ---- what says nothing ---------------------------------------------------------------------------
 
 
-def _is_remark(s: ast.stmt) -> bool:
+def _is_remark(s: ast.stmt, last: bool) -> bool:
     if isinstance(s, ast.Import | ast.ImportFrom):
         return True
+    if isinstance(s, ast.Expr) and isinstance(s.value, ast.Name):  # what a session shows
+        return not last
     if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Call):
         return False
     function = s.value.func

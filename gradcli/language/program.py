@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
-from .pasted import Asked, taken_apart
+from .pasted import Asked, taken_apart, typed
 from .refusals import ELSEWHERE, refusal
 
 # Brackets, and what may hold some that are none: texts and comments.
@@ -71,7 +71,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
-    text = textwrap.dedent(text.expandtabs()).strip()
+    text = typed(textwrap.dedent(text.expandtabs()).strip())
     source = Source(text, origin)
     _check_characters(source)
     if not text:
@@ -158,7 +158,7 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
         sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0),
         len(source.text),
     )
-    reason = {"invalid syntax": "this is not an expression"}.get(error.msg, error.msg)
+    reason = REASONS.get(error.msg, error.msg)
     reason = reason.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     if "Exceeds the limit" in reason:
         reason = "this whole number has too many digits"
@@ -166,11 +166,19 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
         "syntax",
         reason,
         span=Span(source.text, start, start + 1, source.origin),
-        hint=_syntax_hint(source.text[start : start + 1]),
+        hint=_syntax_hint(error.msg, source.text[start : start + 1]),
     )
 
 
-def _syntax_hint(character: str) -> str | None:
+REASONS = {
+    "invalid syntax": "this is not an expression",
+    "invalid decimal literal": "a number ends here, and a letter follows",
+}
+
+
+def _syntax_hint(reason: str, character: str) -> str | None:
+    if reason == "invalid decimal literal":
+        return "a product is written with a sign: 2 * x"
     return {
         "": "the text ends too early: is a bracket or an operand missing?",
         "!": "the opposite of a mask is written ~mask",
