@@ -57,7 +57,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
         output, seed, wrt = _parts(_asking(calls[0], last=True))
         body = _with_output(body[: body.index(calls[0])], output)
     marked = {name for name in map(_marked, body) if name}
-    body = [s for s in body if not _is_remark(s, s is body[-1]) and not _marked(s)] or body
+    body = [s for s in body if not _is_remark(s, last=s is body[-1]) and not _marked(s)] or body
     made, leaves = _inputs(body, marked)
     of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
     values = tuple((name, segment(value)) for name, value in made.items() if name not in of_seed)
@@ -115,7 +115,7 @@ def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
     name = _name(output)
     if name is None:
         return [*body, ast.copy_location(ast.Expr(output), output)]
-    body = [s for s in body if not _is_remark(s)]
+    body = [s for s in body if not _is_remark(s, last=False)]
     if body and _target(body[-1]) == name:
         return body
     again = ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), output)], output)
