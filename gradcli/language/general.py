@@ -13,7 +13,7 @@ from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
 from .infer import Trial, Tried, in_general
-from .problem import Posing, Problem, different_sides
+from .problem import Input, Posing, Problem, different_sides
 from .values import Reader
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
@@ -70,7 +70,7 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     try:
         return _at_shapes(problem, shapes, labels)
     except GradcliError as error:
-        values = _values(problem, shapes)
+        values = _resized([*problem.inputs.values()], shapes)
         if error.code != "needs-value" or len(values) == len(labels):
             raise
         return _at_shapes(problem, shapes, values)
@@ -93,15 +93,14 @@ def _at_shapes(problem: Problem, shapes: dict[str, Shape], values: dict) -> Prob
 
 def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
     """The labels in these shapes, said again as often as it takes."""
-    values = _values(problem, shapes)
-    return {k: v for k, v in values.items() if problem.inputs[k].node.dtype != "float"}
+    return _resized([i for i in problem.inputs.values() if i.node.dtype != "float"], shapes)
 
 
-def _values(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
-    """All values in these shapes, said again as often as it takes."""
+def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any]:
+    """The values of inputs in these shapes, said again as often as it takes."""
     return {
         i.name: np.resize(i.value, shapes.get(i.name, i.shape))
-        for i in problem.inputs.values()
+        for i in inputs
         if i.value is not None
     }
 
