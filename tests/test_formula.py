@@ -308,7 +308,9 @@ RULE_CASES = {
     "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)"],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
-    "never_refused": ["refuse_where(x, x > 5, said='too large')", "2 * refuse_where(A, B > 5, said='')"],
+    "never_refused": [
+        "refuse_where(x, x > 5, said='large')", "2 * refuse_where(A, B > 5, said='')",
+    ],
     "never_odd": ["unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)"],
     "inverse_with_a_factor": ["inverse_turned(A + 3 * eye(3), s)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
