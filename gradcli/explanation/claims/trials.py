@@ -11,6 +11,7 @@ from .points import Point
 from .reading import built
 
 TOLERANCE = 1e-10  # relative to the largest element
+NOISE = 1e-15  # what rounding leaves of a gradient that is 0, of values of the order of 1
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
@@ -68,7 +69,7 @@ def _near(found: Any, right: Any) -> Any:
     with np.errstate(all="ignore"):
         sizes = np.abs(found), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
-        return np.abs(found - right) <= TOLERANCE * largest
+        return np.abs(found - right) <= max(TOLERANCE * largest, NOISE)
 
 
 def tried(program: Program, name: str, point: Point) -> Trial:
