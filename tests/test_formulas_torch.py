@@ -26,7 +26,6 @@ pytestmark = [
 ]
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "formulas.md"
-TOO_LONG = "(a formula too long to read)"
 
 
 def without_words():
@@ -68,7 +67,7 @@ def test_formulas_are_python(example):
         if a.gradient(x) is None:
             continue
         formula = Data(a).formula(x)
-        if formula == TOO_LONG:
+        if formula is None:
             assert example.op.name in WITHOUT_WORDS
         elif not any(f"{name}(" in formula for name in WITHOUT_WORDS):
             found = run_torch(formula.replace("; ", "\n"), tensors)
