@@ -1,7 +1,7 @@
 """The same program in PyTorch and in JAX, where they are installed: to compare answers with."""
 
 from collections.abc import Mapping
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
@@ -33,6 +33,8 @@ def version(framework: str) -> str:
     if framework not in TITLES:
         hint = did_you_mean(framework, TITLES) or f"there are {' and '.join(TITLES)}"
         raise GradcliError("option", f"there is no framework {framework} here", hint=hint)
+    from importlib import metadata
+
     try:
         return f"{TITLES[framework]} {metadata.version(framework).split('+')[0]}"
     except metadata.PackageNotFoundError:

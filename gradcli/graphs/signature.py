@@ -1,7 +1,6 @@
 """A text for what a node computes: the same in every process, whatever was asked before."""
 
 from collections.abc import MutableMapping
-from hashlib import blake2b
 from weakref import WeakKeyDictionary
 
 from .node import Node, walk
@@ -20,6 +19,8 @@ def signature(node: Node) -> str:
 
 
 def _digest(n: Node) -> str:
+    from hashlib import blake2b
+
     inputs = ["" if i is None else _known[i] for i in n.inputs]
     text = "\n".join((n.op.name, repr(n.attrs), *inputs))
     return blake2b(text.encode(), digest_size=LENGTH).hexdigest()
