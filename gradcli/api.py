@@ -28,9 +28,7 @@ def _in_keywords(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **named)
         except GradcliError as error:
-            error.message = ways.said(error.message, ways.PYTHON)
-            error.args = (error.message,)
-            error.hint = error.hint and ways.said(error.hint, ways.PYTHON)
+            ways.tell(error, ways.PYTHON)
             raise
 
     return told
@@ -377,7 +375,7 @@ def formula(
     analysis = _pose(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
     for _, message in formulas(data.w):
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)  # past _in_keywords
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)
 

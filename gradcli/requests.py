@@ -53,12 +53,10 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
-        told: dict[str, Any] = {
-            "code": error.code,
-            "message": ways.said(error.message, ways.JSON),
-        }
+        ways.tell(error, ways.JSON)
+        told: dict[str, Any] = {"code": error.code, "message": error.message}
         if error.hint:
-            told["hint"] = ways.said(error.hint, ways.JSON)
+            told["hint"] = error.hint
         if error.span is not None:
             told["span"] = [error.span.start, error.span.end]
         return {"id": identity, "ok": False, "error": told}

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from .errors import GradcliError
+
 OPTION = re.compile(r"(?<![\w-])(--?[a-z]+)\b(?: (\w+)=([^\s,;)]+))?")
 NAMES = {
     "--grad": "grad",
@@ -47,13 +49,23 @@ JSON = Way(
 PYTHON = Way("{}=", '{}={{"{}": {}}}', "({})", "({},)", set(NAMES.values()))
 
 
-def said(text: str, way: Way) -> str:
-    """A message about options in the words of `way`: `shapes={"x": (2, 3)}` for -s x=2x3."""
+def tell(error: GradcliError, way: Way) -> None:
+    """Say an error in the words of `way`, but for what stands in the text that it is about."""
+    typed = error.span.text if error.span else ""
+    error.message = said(error.message, way, typed)
+    error.args = (error.message,)
+    error.hint = error.hint and said(error.hint, way, typed)
+
+
+def said(text: str, way: Way, typed: str = "") -> str:
+    """A message about options in the words of `way`: `shapes={"x": (2, 3)}` for -s x=2x3. A value
+    ends at a comma or a space. What was `typed` is no option.
+    """
 
     def in_words(option: re.Match[str]) -> str:
         name, of, value = option.groups()
         known = NAMES.get(name)
-        if known not in way.known:
+        if known not in way.known or name in typed:
             return option[0]
         if of is None:
             return way.name.format(known)

@@ -121,6 +121,8 @@ A = "x = torch.tensor([1., 2.], requires_grad=True); "
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
+        (A + "w = torch.ones(2).requires_grad_(False); (w * x).sum().backward()", [1, 1]),
+        (A + "w = torch.ones(2); w.requires_grad = False; (w * x).sum().backward()", [1, 1]),
     ],
 )
 def test_what_a_program_asks_for(text, expected):

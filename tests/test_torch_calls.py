@@ -487,6 +487,8 @@ SEGMENTS = [
     "lengths=tensor([2, 0, 3]), initial=0.5",
     "lengths=tensor([5]), initial=-2, axis=0",
     "lengths=tensor([1, 1]), unsafe=True",
+    "offsets=tensor([1, 3])",
+    "offsets=tensor([1, 3, 5]), unsafe=True",
 ]
 ROWS_OF_SEGMENTS = [
     "lengths=tensor([[1, 3], [0, 4]]), axis=1",

@@ -56,7 +56,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     if calls:
         output, seed, wrt = _parts(_asking(calls[0], last=True))
         body = _with_output(body[: body.index(calls[0])], output)
-    marked = {name for name in map(_marked, body) if name}
+    marked = {name for name, yes in filter(None, map(_marked, body)) if yes}
     body = [s for s in body if not _is_remark(s, last=s is body[-1]) and not _marked(s)] or body
     made, leaves = _inputs(body, marked)
     of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
@@ -150,9 +150,12 @@ def _requires_gradient(value: ast.expr) -> bool:
     flags = [k.value for k in value.keywords if k.arg == "requires_grad"]
     inner = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
     if name in ("requires_grad_", "Parameter"):
-        return True
-    flagged = any(isinstance(f, ast.Constant) and f.value is True for f in flags)
-    return flagged or (not flags and any(map(_requires_gradient, inner)))
+        return all(map(_is_true, value.args)) if name == "requires_grad_" else True
+    return any(map(_is_true, flags)) or (not flags and any(map(_requires_gradient, inner)))
+
+
+def _is_true(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and e.value is True
 
 
 def _of_libraries(value: ast.expr) -> bool:
@@ -175,8 +178,8 @@ def _target(s: ast.stmt) -> str | None:
     return _name(s.targets[0]) if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
 
 
-def _marked(s: ast.stmt) -> str | None:
-    """`x` of `x.requires_grad_()` and `x.requires_grad = True`."""
+def _marked(s: ast.stmt) -> tuple[str, bool] | None:
+    """`x` and whether it is so, of `x.requires_grad_()` and `x.requires_grad = False`."""
     if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Attribute):
         on, name = s.targets[0], "requires_grad"
         said: list[ast.expr] = [s.value]
@@ -186,8 +189,8 @@ def _marked(s: ast.stmt) -> str | None:
         on, name, said = s.value.func, "requires_grad_", s.value.args
     else:
         return None
-    yes = all(isinstance(v, ast.Constant) and v.value is True for v in said)
-    return _name(on.value) if on.attr == name and yes else None
+    marked = _name(on.value) if on.attr == name else None
+    return None if marked is None else (marked, all(map(_is_true, said)))
 
 
 # ---- what says nothing ---------------------------------------------------------------------------

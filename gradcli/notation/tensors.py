@@ -30,7 +30,6 @@ from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
-Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
 
 
 class Tensors:

@@ -59,29 +59,32 @@ def segment_reduce(
     if indices is not None:
         raise GradcliError("unsupported", "PyTorch has segments by lengths or offsets only")
     require((lengths is None) != (offsets is None), "segment_reduce() takes lengths or offsets")
-    counts = _whole(lengths) if offsets is None else np.diff(_whole(offsets))
+    if offsets is None:
+        counts = _whole(lengths)
+        starts = np.cumsum(counts, axis=-1) - counts
+    else:
+        counts, starts = np.diff(_whole(offsets)), _whole(offsets)[..., :-1]
     before = shapes.axis(dim, x.ndim)
     message = "lengths have the sizes of data up to dim: a row for each of its rows"
     shapes.require_equal(counts.shape[:-1], x.shape[:before], message)
     require(np.all(counts >= 0), "a segment is 0 long or longer")
-    for total in () if unsafe else {*counts.sum(axis=-1).ravel().tolist()}:
+    for total in () if unsafe or lengths is None else {*counts.sum(axis=-1).ravel().tolist()}:
         message = f"segments are {total} long together, and their dimension {x.shape[before]}"
         shapes.require_equal((total,), (x.shape[before],), message)
-    return _segments(x, reduce, counts, initial)
+    return _segments(x, reduce, starts, counts, initial)
 
 
 def _whole(given):
     return np.asarray(given.value if isinstance(given, Array) else given, int)
 
 
-def _segments(x, reduce, counts, initial):
+def _segments(x, reduce, starts, counts, initial):
     if counts.ndim > 1:
-        rows = [_segments(x[k], reduce, row, initial) for k, row in enumerate(counts)]
-        return stack(rows, dim=0)
-    ends = np.cumsum(counts)
+        rows = zip(starts, counts, strict=True)
+        return stack([_segments(x[k], reduce, *row, initial) for k, row in enumerate(rows)], dim=0)
     parts = [
-        _reduced(x[int(end - n) : int(end)], reduce, initial)
-        for end, n in zip(ends, counts, strict=True)
+        _reduced(x[start : start + n], reduce, initial)
+        for start, n in zip(starts.tolist(), counts.tolist(), strict=True)
     ]
     return stack(parts, dim=0)
 

@@ -11,7 +11,7 @@ from .points import Point
 from .reading import built
 
 TOLERANCE = 1e-10  # relative to the largest element
-NOISE = 1e-15  # what rounding leaves of a gradient that is 0, of values of the order of 1
+NOISE = 1e-15  # what rounding leaves of a gradient that is said to be 0
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
@@ -69,7 +69,7 @@ def _near(found: Any, right: Any) -> Any:
     with np.errstate(all="ignore"):
         sizes = np.abs(found), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
-        return np.abs(found - right) <= max(TOLERANCE * largest, NOISE)
+        return np.abs(found - right) <= (TOLERANCE * largest if np.any(found) else NOISE)
 
 
 def tried(program: Program, name: str, point: Point) -> Trial:

@@ -123,8 +123,7 @@ def given_or_drawn(
     lines = []
     for i in inputs:
         draw = drawn(plan, i, choice)
-        own = [f"{plan.safe(i.name)} = {written(i)}"] if draw is None else random(i, draw)
-        lines += own
+        lines += [f"{plan.safe(i.name)} = {written(i)}"] if draw is None else random(i, draw)
     return lines
 
 
