@@ -252,6 +252,7 @@ def test_batch():
     assert (first["ok"], first["grad"]) == (True, {"x": 6})
     assert (second["ok"], second["error"]["code"]) == (False, "syntax")
     assert gradcli("batch", "-", stdin=json.dumps(lines[0])).status == 0
+    assert gradcli("batch", "-", "-o", "-", stdin=text).out == result.out
     assert gradcli("batch", "-", stdin="").status == 0
     refused("batch", "/nowhere/x.jsonl", code="file")
 

@@ -32,7 +32,7 @@ def _lines(source: Iterable[bytes | str]) -> Iterator[str]:
 
 def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limits: Limits) -> bool:
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
-    good = True
+    good, file = True, None if file == "-" else file
     with streams.writing(file), _target(file, streams) as target:
         for answer in batch(lines, limits):
             good = good and answer["ok"]

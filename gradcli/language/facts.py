@@ -21,19 +21,27 @@ def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    _check_alone("numel", args, named)
     return b.size(as_node(args[0]))
 
 
 def _dim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    _check_alone("dim", args, named)
     return as_node(args[0]).ndim
 
 
 def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    _check_alone("len", args, named)
     if isinstance(args[0], tuple | Outputs):
         return len(args[0])
     if not (isinstance(args[0], Node) and args[0].shape):
         raise GradcliError("arguments", f"{in_words(args[0])} has no length")
     return b.shape(args[0])[0]
+
+
+def _check_alone(name: str, args: list, named: dict) -> None:
+    if len(args) + len(named) != 1:
+        raise GradcliError("arguments", f"{name}() takes one tensor and nothing else")
 
 
 def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:

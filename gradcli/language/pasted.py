@@ -15,16 +15,14 @@ from ..errors import GradcliError, Span
 # What changes no number, on a line of its own.
 REMARKS = {"print", "zero_grad", "retain_grad", "set_printoptions"}
 LIBRARIES = {"torch", "nn", "F", "np", "numpy", "math", "autograd", "inf", "nan", "pi"}
+PROMPTS = (">>>", "...")
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 
 Segment = Callable[[ast.AST], str]
 Place = Callable[[ast.AST], Span]
 
 
-PROMPTS = (">>>", "...")
-
-
-def typed(text: str) -> str:
+def without_prompts(text: str) -> str:
     """What was typed, where a session of Python is pasted: the lines behind its prompts."""
     lines = text.splitlines()
     if not any(line.startswith(">>>") for line in lines):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
-from .pasted import Asked, taken_apart, typed
+from .pasted import Asked, taken_apart, without_prompts
 from .refusals import ELSEWHERE, refusal
 
 # Brackets, and what may hold some that are none: texts and comments.
@@ -71,7 +71,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
-    text = typed(textwrap.dedent(text.expandtabs()).strip())
+    text = without_prompts(textwrap.dedent(text.expandtabs()).strip())
     source = Source(text, origin)
     _check_characters(source)
     if not text:
