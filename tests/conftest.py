@@ -20,8 +20,7 @@ def pytest_addoption(parser):
 @pytest.fixture
 def double_precision():
     """PyTorch's own tensors are float64, as gradcli's are."""
-    import torch
-
+    torch = pytest.importorskip("torch")
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     yield

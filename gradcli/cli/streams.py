@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO
 
 from ..errors import GradcliError
@@ -146,9 +146,9 @@ class Streams:
             raise GradcliError("file", said) from None
 
     def silence(self) -> None:
-        """Whatever is still buffered must not complain at exit."""
+        """Whatever is still buffered for the output must not complain at exit."""
         if self.stdout is sys.stdout:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _lose(sys.stdout)
 
     def warn(self, text: str) -> None:
         """Lines to standard error."""
@@ -156,9 +156,17 @@ class Streams:
             from ..render.ascii import in_ascii
 
             text = in_ascii(text)
-        with suppress(OSError):  # nobody can be told
+        try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
+        except OSError:  # nobody can be told
+            if self.stderr is sys.stderr:
+                _lose(sys.stderr)
+
+
+def _lose(stream: IO[str]) -> None:
+    """Let what a stream of this process still holds go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class LazyInput:
