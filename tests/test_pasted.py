@@ -98,6 +98,7 @@ def test_programs_that_pytorch_runs(program):
         np.testing.assert_allclose(found[name]["value"], grad.numpy(), 1e-12)
 
 
+SQUARE = "y = (x * x).sum(); y.backward()"
 SESSION = """
 >>> x = torch.tensor([1., 2.], requires_grad=True)
 >>> y = (x *
@@ -121,6 +122,9 @@ A = "x = torch.tensor([1., 2.], requires_grad=True); "
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
+        (f"d = [1., 2.]; x = torch.tensor(d, requires_grad=True); {SQUARE}", [2, 4]),
+        (f"n = 2; x = torch.ones(n, 1, device=d, requires_grad=True); {SQUARE}", [[2], [2]]),
+        (f"x = torch.tensor([1, 2], dtype=float, requires_grad=True); {SQUARE}", [2, 4]),
         (A + "w = torch.ones(2).requires_grad_(False); (w * x).sum().backward()", [1, 1]),
         (A + "w = torch.ones(2); w.requires_grad = False; (w * x).sum().backward()", [1, 1]),
     ],

@@ -13,23 +13,13 @@ from .facts import FACTS
 from .makers import MAKERS
 from .names import library_path
 from .operands import MISUSES, in_words, is_number
+from .storage import STORAGE
 from .vocabulary import DTYPES, function
 
 if TYPE_CHECKING:
     from .build import Builder
 
 FUNCTIONS = MAKERS | FACTS
-# Arguments that say where and how a tensor is kept, not what it is.
-STORAGE = {
-    "requires_grad",
-    "device",
-    "generator",
-    "layout",
-    "pin_memory",
-    "memory_format",
-    "non_blocking",
-    "copy",
-}
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
     *("cpu", "cuda", "xpu", "pin_memory"),

@@ -7,14 +7,18 @@ what is printed say nothing of a gradient, nor does what follows on `backward()`
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
 from typing import NamedTuple
 
 from ..errors import GradcliError, Span
+from .storage import STORAGE
 
 # What changes no number, on a line of its own.
 REMARKS = {"print", "zero_grad", "retain_grad", "set_printoptions"}
 LIBRARIES = {"torch", "nn", "F", "np", "numpy", "math", "autograd", "inf", "nan", "pi"}
+KEPT = STORAGE | {"dtype"}
+NUMBERS = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context)
 PROMPTS = (">>>", "...")
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 
@@ -56,9 +60,14 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
         body = _with_output(body[: body.index(calls[0])], output)
     marked = {name for name, yes in filter(None, map(_marked, body)) if yes}
     body = [s for s in body if not _is_remark(s, last=s is body[-1]) and not _marked(s)] or body
-    made, leaves = _inputs(body, marked)
+    written_out = _written_out(body)
+    made, leaves = _inputs(body, marked, written_out)
     of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
-    values = tuple((name, segment(value)) for name, value in made.items() if name not in of_seed)
+    values = tuple(
+        (name, _text(value, written_out, segment))
+        for name, value in made.items()
+        if name not in of_seed
+    )
     inputs = dict(values)
     rest = [s for s in body if _target(s) not in inputs]
     if calls and not rest:
@@ -123,7 +132,9 @@ def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
 # ---- inputs and their values ---------------------------------------------------------------------
 
 
-def _inputs(body: list[ast.stmt], marked: set[str]) -> tuple[dict[str, ast.expr], tuple[str, ...]]:
+def _inputs(
+    body: list[ast.stmt], marked: set[str], written_out: Collection[str]
+) -> tuple[dict[str, ast.expr], tuple[str, ...]]:
     """What is a tensor of numbers and not computed from other names, where one of them requires a
     gradient; and the names of those that do.
     """
@@ -135,7 +146,7 @@ def _inputs(body: list[ast.stmt], marked: set[str]) -> tuple[dict[str, ast.expr]
         and (name := _target(s))
         and times[name] == 1
         and isinstance(s.value, ast.Call)
-        and _of_libraries(s.value)
+        and _of_libraries(s.value, written_out)
     }
     leaves = tuple(n for n, value in made.items() if n in marked or _requires_gradient(value))
     return (made, leaves) if leaves else ({}, ())
@@ -156,11 +167,40 @@ def _is_true(e: ast.expr) -> bool:
     return isinstance(e, ast.Constant) and e.value is True
 
 
-def _of_libraries(value: ast.expr) -> bool:
-    """Whether an expression names nothing but functions and constants of libraries."""
-    functions = {n.func for n in ast.walk(value) if isinstance(n, ast.Call)}
-    names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n not in functions]
-    return all(n.id in LIBRARIES for n in names)
+def _of_libraries(value: ast.expr, written_out: Collection[str]) -> bool:
+    """Whether an expression names nothing but functions and constants of libraries, numbers that
+    are `written_out` elsewhere, and where it is kept.
+    """
+    calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+    aside = [k.value for c in calls for k in c.keywords if k.arg in KEPT]
+    others = {*(c.func for c in calls), *(n for e in aside for n in ast.walk(e))}
+    names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n not in others}
+    return names <= LIBRARIES | {*written_out}
+
+
+def _written_out(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Numbers and lists of them by the only name that they are given."""
+    times = Counter(name for s in body for name in _bound(s))
+    return {
+        name: s.value
+        for s in body
+        if isinstance(s, ast.Assign)
+        and (name := _target(s))
+        and times[name] == 1
+        and all(isinstance(n, NUMBERS) for n in ast.walk(s.value))
+    }
+
+
+def _text(value: ast.expr, written_out: Mapping[str, ast.expr], segment: Segment) -> str:
+    """The text of a value, in which nothing has a name of the program."""
+    if not _names(value) & written_out.keys():
+        return segment(value)
+
+    class WrittenOut(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return written_out.get(node.id, node)
+
+    return ast.unparse(WrittenOut().visit(deepcopy(value)))
 
 
 def _names(e: ast.AST) -> set[str]:
