@@ -23,6 +23,7 @@ def _kept(sizes, atol, rtol, shape):
 
 
 def _inverted(values, kept):
+    kept = kept | np.isnan(values)
     return np.where(kept, 1 / np.where(kept, values, 1), 0)
 
 

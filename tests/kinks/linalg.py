@@ -120,6 +120,7 @@ DECOMPOSITIONS = [
     ("linalg.pinv(x, atol=2.5)", {"x": TALL}, None),
     ("linalg.pinv(x, hermitian=True)", {"x": POSITIVE}, None),
     ("pinverse(x)", {"x": SQUARE}, None),
+    ("linalg.pinv(x)", {"x": [[1.0, 2.0], [3.0, -INF], [1.0, 1.0]]}, None),
     ("linalg.lstsq(a, b).solution", {"a": TALL, "b": ROW}, [1.0, 2.0]),
     ("linalg.lstsq(a, b, driver='gels')[1]", {"a": TALL, "b": COLUMN}, [2.0]),
     ("linalg.lstsq(a, b)[0]", {"a": WIDE, "b": [[1.0], [2.0]]}, None),
