@@ -122,6 +122,7 @@ A = "x = torch.tensor([1., 2.], requires_grad=True); "
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
+        (A + "y = (x * x).sum(); g, = torch.autograd.grad(y, x); print(g)", [2, 4]),
         (f"d = [1., 2.]; x = torch.tensor(d, requires_grad=True); {SQUARE}", [2, 4]),
         (f"n = 2; x = torch.ones(n, 1, device=d, requires_grad=True); {SQUARE}", [[2], [2]]),
         (f"x = torch.tensor([1, 2], dtype=float, requires_grad=True); {SQUARE}", [2, 4]),

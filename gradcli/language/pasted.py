@@ -48,6 +48,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     """The statements that compute, and what the others ask; `segment` and `place` give the text of
     a piece of syntax and where it stands. Raises GradcliError for a second `backward()`.
     """
+    body = [s for s in body if not _is_remark(s, last=s is body[-1])] or body
     calls = [s for s in body if _asking(s, last=s is body[-1])]
     if len(calls) > 1:
         said = "backward() is called more than once, and gradients add up from call to call"
@@ -59,7 +60,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
         output, seed, wrt = _parts(_asking(calls[0], last=True))
         body = _with_output(body[: body.index(calls[0])], output)
     marked = {name for name, yes in filter(None, map(_marked, body)) if yes}
-    body = [s for s in body if not _is_remark(s, last=s is body[-1]) and not _marked(s)] or body
+    body = [s for s in body if not _marked(s)] or body
     written_out = _written_out(body)
     made, leaves = _inputs(body, marked, written_out)
     of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
@@ -122,7 +123,6 @@ def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
     name = _name(output)
     if name is None:
         return [*body, ast.copy_location(ast.Expr(output), output)]
-    body = [s for s in body if not _is_remark(s, last=False)]
     if body and _target(body[-1]) == name:
         return body
     again = ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), output)], output)
