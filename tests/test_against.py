@@ -1,11 +1,11 @@
 """`gradcli check --against`: PyTorch and JAX, asked the same."""
 
 import sys
+from importlib import metadata
 
 import pytest
 from console import gradcli
 
-import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.sections.checks import run_checks
 from gradcli.language.problem import pose
@@ -75,14 +75,14 @@ def test_unknown_and_missing_frameworks(monkeypatch):
     assert result.status == 2
     assert "did you mean torch?" in result.err
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setattr(frameworks.metadata, "version", _not_there)
+    monkeypatch.setattr(metadata, "version", _not_there)
     result = gradcli("check", "x * x", "--against", "torch")
     assert result.status == 2
     assert "PyTorch is not installed here" in result.err
 
 
 def _not_there(name):
-    raise frameworks.metadata.PackageNotFoundError(name)
+    raise metadata.PackageNotFoundError(name)
 
 
 ONE_TRIANGLE = [
