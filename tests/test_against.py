@@ -6,6 +6,7 @@ from importlib import metadata
 import pytest
 from console import gradcli
 
+import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.sections.checks import run_checks
 from gradcli.language.problem import pose
