@@ -240,11 +240,12 @@ class Posing:
                 check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
         nodes, out, scope = self._build(shapes)
+        values = self._values(nodes)
         inputs = {
             name: Input(
                 name,
                 nodes[name],
-                self._values(nodes).get(nodes[name]),
+                values.get(nodes[name]),
                 assumed.get(name, ()),
                 name in self.floats,
                 name in self.supposed,
