@@ -193,6 +193,11 @@ def named(case: Case) -> str:
     return f"{case.expr.split(';')[-1].strip()}: {case.claim}"
 
 
+def test_a_gradient_that_is_small_is_not_0():
+    v = verdict_of(Case("(6.626e-34 * f).sum()", "f = zeros_like(f)", ""))
+    assert not v.ok
+
+
 @pytest.mark.parametrize("case", RIGHT, ids=named)
 def test_right(case):
     v = verdict_of(case)

@@ -11,7 +11,7 @@ from .points import Point
 from .reading import built
 
 TOLERANCE = 1e-10  # relative to the largest element
-NOISE = 1e-15  # what rounding leaves of a gradient that is said to be 0
+NOISE = 1e-15  # what rounding leaves of a gradient that is 0
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
@@ -33,6 +33,11 @@ class Trial(NamedTuple):
     def agrees(self) -> bool:
         """Whether it has the gradient's shape and numbers."""
         return self.comparable and self.close()
+
+    @property
+    def may_be_rounding(self) -> bool:
+        """Whether it is 0, and the gradient so small that rounding may be all of it."""
+        return self.comparable and not np.any(self.value) and bool(np.all(abs(self.right) <= NOISE))
 
     @property
     def broadcasts(self) -> bool:
@@ -69,7 +74,7 @@ def _near(found: Any, right: Any) -> Any:
     with np.errstate(all="ignore"):
         sizes = np.abs(found), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
-        return np.abs(found - right) <= (TOLERANCE * largest if np.any(found) else NOISE)
+        return np.abs(found - right) <= TOLERANCE * largest
 
 
 def tried(program: Program, name: str, point: Point) -> Trial:

@@ -41,8 +41,11 @@ class Verdict:
 
     @cached_property
     def wrong(self) -> Trial | None:
-        """The first trial that disagrees."""
-        return next((t for t in self.trials if not t.agrees), None)
+        """The first trial that disagrees, not by rounding alone."""
+        return next((t for t in self.trials if not (t.agrees or self._only_rounded(t))), None)
+
+    def _only_rounded(self, t: Trial) -> bool:
+        return t.may_be_rounding and self._same(t.point, t.node)
 
     @cached_property
     def same(self) -> bool:
