@@ -1,16 +1,18 @@
 """Layers of neural networks."""
 
 from ..errors import GradcliError
+from ..graphs import shapes
 from ..lazy import np
 from .families import composite, operator, rows_apart, same_with_axis
 from .pointwise import F, exp
+from .sums import total
 
 
 def _softmax(x, *, dim):
     if not np.ndim(x):
         return np.exp(x - x)
     out = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
-    out /= np.sum(out, axis=dim, keepdims=True)
+    out /= total(out, shapes.axes(dim, out.ndim), keepdims=True)
     return out
 
 
@@ -34,7 +36,7 @@ def _log_softmax(x, *, dim):
     if not np.ndim(x):
         return x - x
     out = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
-    out -= np.log(np.sum(np.exp(out), axis=dim, keepdims=True))
+    out -= np.log(total(np.exp(out), shapes.axes(dim, out.ndim), keepdims=True))
     return out
 
 

@@ -8,6 +8,7 @@ from .families import composite, one_each, operator, reduced, reduction, shortha
 from .guards import unless
 from .leaves import eye, size
 from .pointwise import exp
+from .sums import total
 
 TIE = "ties share the gradient equally"
 
@@ -15,11 +16,11 @@ TIE = "ties share the gradient equally"
 def average(x, axis, keepdims):
     """Without NumPy's warning for a mean of nothing."""
     count = np.float64(shapes.numel([np.shape(x)[d] for d in axis]))
-    return np.sum(x, axis=axis, keepdims=keepdims) / count
+    return total(x, axis, keepdims) / count
 
 
 @reduction(
-    lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
+    total,
     symbolic=lambda sp, *xs: sp.Add(*xs),
     dtype="number",
     index="sum",

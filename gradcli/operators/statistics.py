@@ -13,6 +13,7 @@ from .leaves import size
 from .order import in_order
 from .pairs import lerp
 from .reductions import average
+from .sums import total
 
 
 def _squared_distance(x, axis):
@@ -25,7 +26,7 @@ def _squared_distance(x, axis):
 
 def _variance(x, axis, keepdims, *, correction):
     freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = np.sum(_squared_distance(x, axis), axis=axis, keepdims=keepdims)
+    spread = total(_squared_distance(x, axis), axis, keepdims)
     return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
 
 
