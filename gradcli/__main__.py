@@ -1,5 +1,15 @@
-"""`python -m gradcli`."""
+"""`gradcli` and `python -m gradcli`: a process that answers once."""
 
-from .cli.main import run
+from .collection import collect_seldom
 
-run()
+
+def main() -> None:
+    """Run the command line of this process, and end it."""
+    collect_seldom()
+    from .cli.main import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,7 @@ from ..lazy import np
 from ..limits import Limits
 from ..notation import tree
 from .derived import of_gradient
+from .random_numbers import Numbers
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
@@ -94,7 +95,7 @@ class Trial:
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
-        draw = np.random.default_rng(0)
+        draw = Numbers(0)
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
         if nudged:
             floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]

@@ -10,6 +10,7 @@ from ..graphs import Node
 from ..graphs.shapes import Shape
 from ..language.problem import Input, Problem
 from ..lazy import np
+from .random_numbers import Numbers
 
 Draw = Callable[[Any, Shape], Any]
 
@@ -71,5 +72,5 @@ def random_values(problem: Problem) -> dict[Node, Any]:
 
 
 def _drawn(free: Sequence[Input], draws: Sequence[Draw]) -> dict[Node, Any]:
-    rng = np.random.default_rng(1)
+    rng = Numbers(1)
     return {x.node: draw(rng, x.shape) for x, draw in zip(free, draws, strict=True)}

@@ -10,6 +10,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
+from ..random_numbers import Numbers
 from ..trial_values import random_values
 from ..wording import Wording
 from .jacobian import label
@@ -94,7 +95,7 @@ class Point:
         )
         evaluator = Evaluator(self.values, limits=p.limits)
         if p.seed.value is None:
-            self.seed = np.random.default_rng(2).uniform(0.5, 1.5, size=p.out.shape)
+            self.seed = Numbers(2).uniform(0.5, 1.5, size=p.out.shape)
         else:
             self.seed = evaluator(p.seed.value)[0].astype(float)
         self.remark = "at random values" if self.random else ""
@@ -256,7 +257,7 @@ def _slopes(
             if np.any(direction):
                 yield label(x.name, x.shape, k), *along(direction)
         return
-    rng = np.random.default_rng(3)
+    rng = Numbers(3)
     for k in range(DIRECTIONS):
         direction = within(rng.normal(size=value.shape) / np.sqrt(value.size))
         yield f"{x.name} along random direction {k + 1}", *along(direction)

@@ -10,6 +10,7 @@ from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
 from ..jvp import Jvp
+from ..random_numbers import Numbers
 from ..shortest_structure import structure_of
 from ..wording import listed, role_of, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
@@ -160,7 +161,7 @@ def _adjoint(j: Jvp) -> Check:
     if too_large(j.a):
         return Check(ADJOINT, None, None, "", TOO_LARGE)
     at = Point(j.a)
-    evaluator, draw = at.evaluator(j.p), np.random.default_rng(4)
+    evaluator, draw = at.evaluator(j.p), Numbers(4)
     for t in j.p.tangents:
         given = None if t.value is None else evaluator(t.value)[0]
         evaluator.values[t.node] = draw.normal(size=t.x.shape) if given is None else given

@@ -1,0 +1,29 @@
+"""Random numbers that are the same in every run.
+
+Answers that take a moment are tried out at random values; to import numpy.random takes longer.
+"""
+
+import math
+from random import Random
+from typing import Any
+
+from ..graphs.shapes import Shape, numel
+from ..lazy import np
+
+
+class Numbers:
+    """A stream of numbers; each call goes on where the last ended."""
+
+    def __init__(self, seed: int):
+        self._bits = Random(seed)
+
+    def uniform(self, low: float, high: float, size: Shape) -> Any:
+        """An array of this shape, evenly distributed between `low` and `high`."""
+        count = numel(size)
+        bits = np.frombuffer(self._bits.randbytes(8 * count), "<u8") >> 11
+        return low + (high - low) * (bits / 2**53).reshape(size)
+
+    def normal(self, size: Shape) -> Any:
+        """An array of this shape, of mean 0 and variance 1 (Box and Muller's method)."""
+        radius = np.sqrt(-2 * np.log1p(-self.uniform(0, 1, size)))
+        return radius * np.cos(2 * math.pi * self.uniform(0, 1, size))
