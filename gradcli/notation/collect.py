@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 from typing import Any, TypeGuard
 
+from ..lazy import np
 from . import places
 from .expressions import (
     MINUS,
@@ -37,6 +38,7 @@ from .expressions import (
 )  # fmt: skip
 from .places import Place
 
+LARGE = 1_000  # a number that is no longer seen to be what a function of others comes to
 MOST_TERMS = 64  # more than this are not multiplied out
 
 
@@ -98,12 +100,14 @@ class Simplifier:
         return base if is_condition(base) and exponent.value > 0 else Power(base, exponent)
 
     def function(self, e: Function) -> Expr:
-        """A function; one of nothing but numbers only where it is a condition."""
+        """A function; one of nothing but numbers only where it comes to a whole one."""
         if e.op.spelling == "{0} > {1}" and is_condition(e.args[0]) and e.args[1] == ZERO:
             return e.args[0]
-        if is_condition(e) and all(isinstance(a, Number) for a in e.args):
-            numbers = [a.value for a in e.args if isinstance(a, Number)]
-            return Number(int(bool(e.op.value(*numbers, **dict(e.attrs)))))
+        numbers = [np.float64(a.value) for a in e.args if isinstance(a, Number)]
+        if numbers and len(numbers) == len(e.args):
+            with np.errstate(all="ignore"):
+                value = float(e.op.value(*numbers, **dict(e.attrs)))
+            return Number(int(value)) if value.is_integer() and abs(value) < LARGE else e
         return e
 
     # ---- products --------------------------------------------------------------------------------

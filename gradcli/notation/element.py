@@ -40,6 +40,7 @@ from .written import Lettering, Writing, opposite
 Values = Callable[[Node], Any]
 MOST_TERMS = 8  # terms that are written; of more, the first three and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
+MOST_PARTS = 100  # of what is written where no number is known
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
 TRIED = 24  # elements that are looked at in search of a telling one
@@ -113,6 +114,12 @@ class Terms:
             return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
         return rebuilt(e, tuple(map(self.opened, parts(e)))) if parts(e) else e
 
+    def length(self, e: Expr) -> int:
+        """Of how many parts the expression is once its short sums are written out."""
+        if isinstance(e, Sum) and e.size <= MOST_TERMS:
+            return e.size * self.length(e.body)
+        return 1 + sum(map(self.length, parts(e)))
+
     def lettered(self, e: Expr) -> Expr:
         """The expression with letters that people use, for the sums that are left in it."""
         return Lettering({}, self.sizes)(e, self.reserved)
@@ -144,6 +151,8 @@ def written_out(
     write = Writing(names, "·")
     if not found:
         return Written(None, None, 0.0)
+    if total is None and sum(terms.length(f) for t in _shown(found) for f in t) > MOST_PARTS:
+        return Written(None, None, None)
     if total is None:
         total = _total(found, terms)
     few = len(found) <= MOST_SYMBOLS

@@ -78,6 +78,11 @@ class Lettering:
         return (rebuilt(e, tuple(made)) if made else e), used
 
 
+def _unrounded(value: float) -> float:
+    """0.9 for 0.8999999999999999, which 0.3 * 3 comes to."""
+    return value if isinstance(value, int) else float(f"{value:.15g}")
+
+
 class Writing:
     """Trees of expressions; a product is written with `times`, "·", "*" or a space."""
 
@@ -88,7 +93,7 @@ class Writing:
     def __call__(self, e: Expr) -> Tree:
         """The tree of an expression."""
         if isinstance(e, Number):
-            return tree.Number(e.value)
+            return tree.Number(_unrounded(e.value))
         if isinstance(e, Element):
             return self.element(e.node, [self.place(p) for p in e.places])
         if isinstance(e, Relation):

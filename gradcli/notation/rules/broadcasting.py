@@ -83,6 +83,8 @@ def sum_of_equals(node: Node) -> Node | None:
     x = node.parents[0]
     if x.op.name not in ("ones", "expand", "full") or x.ndim == 0:
         return None
+    if x.attrs.get("fill_value") is False:
+        return OPS["full"](size=node.shape, fill_value=0)
     inner = x.parents[0] if x.op.name == "expand" else as_node(x.attrs.get("fill_value", 1.0))
     lead = x.ndim - inner.ndim
     over = axes(node.attrs["dim"], x.ndim)

@@ -182,6 +182,9 @@ def compared_with_zero(node: Node) -> Node | None:
     name = node.op.name
     if a.op.name == b.op.name == "constant":
         return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
+    both = constant_value(a), constant_value(b)
+    if None not in both:
+        return OPS["full"](size=node.shape, fill_value=_holds(name, *both))
     if constant_value(a) is not None and constant_value(b) is None and a.op.name == "constant":
         return OPS[MIRRORED[name]](b, a)
     if constant_value(b) != 0:
