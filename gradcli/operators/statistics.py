@@ -206,18 +206,22 @@ def _quantile(ranks_of, **fields):
                 said = f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
                 raise GradcliError("arguments", said)
             _check(x, q, dim)
-            rows = x.reshape(shape=(-1,)) if dim is None or not x.ndim else x
+            rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
             place = 0 if dim is None else shapes.axis(dim, rows.ndim)
             order = (*(d for d in range(rows.ndim) if d != place), place)
-            rows = in_order(rows.permute(dims=order))
+            rows = in_order(_permuted(rows, order))
             found = _at_ranks(rows, ranks_of(rows, q), interpolation)
-            found = found.permute(dims=(found.ndim - 1, *range(found.ndim - 1)))
+            found = _permuted(found, (found.ndim - 1, *range(found.ndim - 1)))
             return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
 
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         return composite(**fields)(meaning)
 
     return declare
+
+
+def _permuted(x, order):
+    return x if order == tuple(range(x.ndim)) else x.permute(dims=order)
 
 
 def _check(x, q, dim):

@@ -182,12 +182,12 @@ def compared_with_zero(node: Node) -> Node | None:
     name = node.op.name
     if a.op.name == b.op.name == "constant":
         return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
-    both = constant_value(a), constant_value(b)
-    if None not in both:
-        return OPS["full"](size=node.shape, fill_value=_holds(name, *both))
-    if constant_value(a) is not None and constant_value(b) is None and a.op.name == "constant":
+    left, right = constant_value(a), constant_value(b)
+    if left is not None and right is not None:
+        return OPS["full"](size=node.shape, fill_value=_holds(name, left, right))
+    if left is not None and a.op.name == "constant":
         return OPS[MIRRORED[name]](b, a)
-    if constant_value(b) != 0:
+    if right != 0:
         return None
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)
@@ -195,7 +195,7 @@ def compared_with_zero(node: Node) -> Node | None:
     return new if new is not None and new.shape == node.shape else None
 
 
-def _holds(name: str, a: float, b: float) -> bool:
+def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:
     compare = {"gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}
     return compare[name]
 
