@@ -503,3 +503,21 @@ def test_a_formula_puts_back_what_any_index_picks(index):
     written = package.formula(f"x[{index}]", values={"x": x}, grad=g)
     found = package.explain(f"{written} + 0 * x", values={"x": x, "g": g}).output["value"]
     np.testing.assert_array_equal(found, expected.reshape(x.shape), err_msg=written)
+
+
+@pytest.mark.parametrize(
+    ("expr", "formula"),
+    [
+        ("x[x > 0]", "zeros_like(x).masked_scatter(x > 0, g)"),
+        ("sin(x[x > 0])", "zeros_like(x).masked_scatter(x > 0, g * cos(x[x > 0]))"),
+        ("x[x > 0].sum()", "(x > 0).double()"),
+        ("x[x[:, 0] > 0]", "zeros_like(x).masked_scatter((x[:, 0] > 0).unsqueeze(-1), g)"),
+    ],
+)
+def test_what_a_mask_picks_is_put_back_at_any_size(expr, formula):
+    assert package.formula(expr, values={"x": [[1.0, -2, 3], [0.5, 4, -3]]}) == formula
+
+
+def test_a_mask_in_index_notation():
+    j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
+    assert "Σ_j δ[i,nonzero(x > 0)[j,0]] y[j]" in str(j)

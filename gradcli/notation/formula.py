@@ -5,6 +5,7 @@ too. Knows how tensors are made, indexed and resized in PyTorch's spelling; all 
 written as the table says.
 """
 
+import ast
 from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
@@ -325,7 +326,23 @@ def constant(w: Writer, node: Node) -> Tree:
 
 @idiom
 def tensor(w: Writer, node: Node) -> Tree:
-    return Verbatim(str(node.attrs["data"]))
+    text = str(node.attrs["data"])
+    if text.startswith("["):
+        return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
+    return _as_it_was_given(text)
+
+
+COMPARING = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
+
+
+def _as_it_was_given(text: str) -> Tree:
+    """What a program says in brackets, in a tree that shows how loosely it holds together."""
+    e = ast.parse(text, mode="eval").body
+    if isinstance(e, ast.Compare) and type(e.ops[0]) in COMPARING and len(e.ops) == 1:
+        left, right = (Verbatim(ast.unparse(side)) for side in (e.left, e.comparators[0]))
+        return tree.Infix(COMPARING[type(e.ops[0])], left, right)
+    loose = isinstance(e, ast.Compare | ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp)
+    return tree.Bracketed(Verbatim(text)) if loose else Verbatim(text)
 
 
 @idiom

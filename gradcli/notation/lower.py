@@ -11,8 +11,8 @@
 Lowered expressions are exact: nothing is simplified here but places.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..graphs import OPS, Node, shapes
 from ..lazy import np
@@ -50,6 +50,15 @@ ARITHMETIC: dict[str, Callable[..., Expr]] = {
     "{0} ** {1}": Power,
     "-{0}": lambda a: Product((MINUS, a)),
 }
+
+
+class Listed(NamedTuple):
+    """Places in one dimension that an index lists: the rows of `node`, of which `column` is the
+    one that counts where it has several.
+    """
+
+    node: Node
+    column: tuple[int, ...]
 
 
 class Lowering(Meanings):
@@ -231,11 +240,12 @@ class Lowering(Meanings):
             place, size = next(targets)
             if isinstance(item, int):
                 factors.append(delta(place, item % size))
-            elif isinstance(item, Node):
+            elif isinstance(item, Listed):
                 if together is None:
-                    together = self._bound(sums, item.shape[0])
+                    together = self._bound(sums, item.node.shape[0])
                     source.append(together)
-                factors.append(delta(place, self.picked(item, (together,), size)))
+                picked = self.picked(item.node, (together, *item.column), size)
+                factors.append(delta(place, picked))
             else:
                 start, stop, step = item.indices(size)
                 count = len(range(start, stop, step))
@@ -275,37 +285,46 @@ class Lowering(Meanings):
             size = next(sizes)
             if isinstance(item, int):
                 out.append(item % size)
-            elif isinstance(item, Node):
+            elif isinstance(item, Listed):
                 together = next(given) if together is None else together
-                out.append(self.picked(item, (together,), size))
+                out.append(self.picked(item.node, (together, *item.column), size))
             else:
                 start, _, step = item.indices(size)
                 out.append(places.plus(start, next(given), step))
         return self(x, out)
 
     def _items(self, index: tuple, shape: Sequence[int]) -> list | None:
-        """One item for every dimension, lists of whole numbers as nodes; None where they are more
-        than lists.
+        """One item for every dimension, lists of places as `Listed`; None where arrays are in
+        another shape or apart.
         """
-        items: list = list(full_index(index, len(shape)))
-        sizes = iter(shape)
-        arrays = []
-        for place, item in enumerate(items):
-            size = 1 if item is None else next(sizes, 1)
+        sizes, found = iter(shape), []
+        for item in full_index(index, len(shape)):
             if isinstance(item, Array | tuple):
-                array = np.asarray(item.value if isinstance(item, Array) else item)
-                if array.ndim != 1 or array.dtype.kind not in "iu":
+                listed = self._listed(item, sizes)
+                if listed is None:
                     return None
-                text = item.text if isinstance(item, Array) else str(list(item))
-                arrays.append((place, array % size, text))
-        if arrays and (
-            arrays[-1][0] - arrays[0][0] != len(arrays) - 1
-            or len({a.size for _, a, _ in arrays}) > 1
-        ):
+                found += listed
+            else:
+                found.append(item)
+                if item is not None:
+                    next(sizes, 1)
+        where = [k for k, item in enumerate(found) if isinstance(item, Listed)]
+        counts = {found[k].node.shape[0] for k in where}
+        beside = where == list(range(min(where, default=0), max(where, default=-1) + 1))
+        return found if beside and len(counts) <= 1 else None
+
+    def _listed(self, item: Any, sizes: Iterator[int]) -> "list[Listed] | None":
+        """What an array of an index picks of each dimension that it takes."""
+        array = np.asarray(item.value if isinstance(item, Array) else item)
+        text = item.text if isinstance(item, Array) else str(list(item))
+        if array.dtype.kind == "b" and array.ndim:
+            for _ in range(array.ndim):
+                next(sizes)
+            places = self._list(np.argwhere(array), f"nonzero({text})")
+            return [Listed(places, (d,)) for d in range(array.ndim)]
+        if array.ndim != 1 or array.dtype.kind not in "iu":
             return None
-        for place, array, text in arrays:
-            items[place] = self._list(array, text)
-        return items
+        return [Listed(self._list(array % next(sizes), text), ())]
 
     def _list(self, array: Any, text: str) -> Node:
         """A list of whole numbers as a node, the same one for the same list."""

@@ -2,6 +2,7 @@
 
 from ..graphs import OPS, shapes
 from ..lazy import np
+from .arithmetic import where
 from .indexing import is_array
 from .leaves import Array, arange, numbers, ones, zeros
 
@@ -10,6 +11,9 @@ def put_into_zeros(v, shape, index, full, picked):
     """v in zeros of `shape` at an index, which is also given in `full`; `picked` is the shape of
     what the index picks.
     """
+    mask = _mask_alone(index)
+    if mask is not None:
+        return _where_it_holds(mask, v, shape, picked)
     v = _spread(v, picked)
     parts = _parts(full, shape)
     around = {d: _around(item) for d, item in parts if _around(item)}
@@ -23,6 +27,33 @@ def put_into_zeros(v, shape, index, full, picked):
         kept = [d for d in range(len(shape)) if d not in taken]
         v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in kept))
     return _written(v, shape, *written[0]) if written else v
+
+
+def _mask_alone(index):
+    """The mask that an index consists of."""
+    (item,) = index if len(index) == 1 else (None,)
+    return item if isinstance(item, Array) and item.dtype == "bool" else None
+
+
+def _where_it_holds(mask, v, shape, picked):
+    """The elements of v, in their order, in zeros of `shape` where a mask of rows holds."""
+    within = len(shape) - mask.value.ndim
+    if within:
+        rows = mask.value.reshape(mask.value.shape + (1,) * within)
+        text = f"tensor({mask})" if mask.text.startswith("[") else f"({mask})"
+        mask = Array(rows, text + ".unsqueeze(-1)" * within)
+    holds = OPS["tensor"](data=mask)
+    number = _number(v)
+    if number is not None:
+        return where(holds, number, 0.0).expand(shape=shape)
+    return OPS["masked_scatter"](zeros(size=shape), holds, _spread(v, picked))
+
+
+def _number(v):
+    """What every element of v is, where that is seen at once."""
+    if v.op is OPS["expand"]:
+        v = v.parents[0]
+    return v.attrs.get("value", v.attrs.get("fill_value", 1.0 if v.op is OPS["ones"] else None))
 
 
 def in_a_row(v, shape, pick, repeated=True):

@@ -108,7 +108,8 @@ def _picked(shape, index):
 
 
 def _hard(item) -> bool:
-    return item is None or (isinstance(item, Array) and item.value.ndim != 1) or _nested(item)
+    odd = isinstance(item, Array) and (item.value.ndim != 1 or item.dtype == "bool")
+    return item is None or odd or _nested(item)
 
 
 def _nested(item) -> bool:
