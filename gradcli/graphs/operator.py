@@ -80,6 +80,7 @@ class Operator:
     shape_only  whether its value depends on the shapes of its inputs and on no element
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
+    of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none
     method      whether a formula calls it as a method: x.sum(dim=1)
     aliases     its other names
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
@@ -133,6 +134,7 @@ class Operator:
     shape_only: bool = False
     index: Any = None
     spelling: Any = None
+    of_numbers: str | None = None
     method: bool = False
     torch: Any = "torch.{name}"
     aliases: Sequence[str] = ()

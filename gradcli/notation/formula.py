@@ -20,7 +20,6 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
-ROOTS = {"sqrt": 0.5, "rsqrt": -0.5}
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
@@ -69,19 +68,17 @@ class Writer:
         if node not in self.trees:
             if self._is_number(node):
                 self.numbers.add(node)
-            root = ROOTS.get(node.op.name) if node in self.numbers else None
-            self.trees[node] = self.written(node) if root is None else self._root(node, root)
+            special = node.op.of_numbers if node in self.numbers else None
+            self.trees[node] = self._spelled(node, special) if special else self.written(node)
 
     def _is_number(self, node: Node) -> bool:
         if node.op.name in ("constant", "size"):
             return True
         infix = node.op.spelling and node.op.family == "elementwise"
-        return bool(infix or node.op.name in ROOTS) and self.numbers.issuperset(node.parents)
+        return bool(infix or node.op.of_numbers) and self.numbers.issuperset(node.parents)
 
-    def _root(self, node: Node, power: float) -> Tree:
-        """The root of a Python number, of which PyTorch's functions take none."""
-        (x,) = node.parents
-        return tree.Infix("**", self.trees[x], Number(power))
+    def _spelled(self, node: Node, spelling: str) -> Tree:
+        return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""

@@ -50,7 +50,7 @@ def expm1(g, y, x):
     return g * (y + 1)
 
 
-@elementwise(domain=(0.2, 3.0))
+@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5")
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -63,6 +63,7 @@ def sqrt(g, y, x):
     domain=(0.2, 3.0),
     numpy="1 / np.sqrt({0})",
     jax="jax.lax.rsqrt",
+    of_numbers="{0} ** -0.5",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
