@@ -103,6 +103,7 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
@@ -149,6 +150,7 @@ class Operator:
     labels: Collection[str] = ()
     on_masks: Any = True
     numbers: bool = False
+    matrices: bool = False
     square: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
