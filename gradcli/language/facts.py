@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
+from .indices import item
 from .operands import in_words
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ Fact = Callable[["Builder", ast.Call, list, dict], Any]
 def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     shape = b.shape(as_node(args[0]))
     place = args[1] if len(args) > 1 else named.get("dim")
-    return shape if place is None else b.item(shape, place, e)  # type: ignore[arg-type]
+    return shape if place is None else item(b, shape, place, e)
 
 
 def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
