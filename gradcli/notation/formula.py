@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from ..graphs import Node, Operator
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..operators.indexing import is_array
 from . import tree

@@ -4,7 +4,7 @@ from math import isfinite
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from ..graphs.operator import check_in_place
+from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, where

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
-from ..graphs.operator import in_older_order
+from ..graphs.arguments import in_older_order
 from ..lazy import np
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)

@@ -6,7 +6,7 @@ no gradient, and the elements at these places. nan is larger than any number.
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand

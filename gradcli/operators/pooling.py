@@ -5,7 +5,7 @@ from itertools import product
 
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign

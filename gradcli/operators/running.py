@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import where

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes, walk
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import where
