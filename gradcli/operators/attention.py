@@ -5,7 +5,7 @@ import math
 from ..errors import GradcliError
 from ..graphs import Outputs, shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, operator, rows_apart, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros

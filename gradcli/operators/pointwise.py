@@ -4,7 +4,8 @@ import math
 
 from ..lazy import np
 from . import elements
-from .arithmetic import steps, where
+from .arithmetic import steps
+from .comparisons import where
 from .families import SAMPLES, composite, elementwise, one_of
 
 

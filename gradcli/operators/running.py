@@ -5,7 +5,7 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros

@@ -4,7 +4,8 @@ import math
 
 from ..lazy import np, scipy_special
 from . import elements
-from .arithmetic import abs, clamp, where
+from .arithmetic import abs
+from .comparisons import clamp, where
 from .families import composite, elementwise
 from .pointwise import erf, exp, log
 
