@@ -11,7 +11,7 @@ from itertools import product
 from ...errors import GradcliError
 from ...language.problem import Problem
 from ..formulas import SMALL, Trial, general
-from .reading import Claim, built
+from .given import Claim, built
 from .readings import with_rank
 
 

@@ -21,7 +21,7 @@ from ..analysis import Analysis
 from ..sections.notes import kinks
 from ..trial_values import Draw, combinations
 from ..wording import Wording
-from .reading import targets
+from .given import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others

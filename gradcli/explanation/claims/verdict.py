@@ -13,10 +13,10 @@ from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
 from ..wording import Wording
+from .given import ORIGIN, Claim, Given, built, names_in, read_claims
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .reading import ORIGIN, Claim, Given, built, names_in, read_claims
 from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart

@@ -11,7 +11,7 @@ from .formulas import Trial, fails
 from .wording import Wording, shape_text
 
 
-def assumption(w: Wording) -> str | None:
+def assumed_shapes(w: Wording) -> str | None:
     """`assumed: x 2×3 (for a vector: -s x=3)`: the shapes that were assumed, where a formula does
     not hold for another rank that an input may be meant with.
     """
