@@ -48,20 +48,6 @@ def selected(
         taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
         return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
 
-    def evaluate(x, *, dim, keepdim=True, **attrs):
-        if not np.ndim(x):
-            return np.zeros((), int)
-        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
-        return found if keepdim else np.squeeze(found, axis=dim)
-
-    def write(sp, x, *, dim, keepdim=True, **attrs):
-        if not x.ndim:
-            return np.zeros((), int)
-        found = np.apply_along_axis(
-            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
-        )
-        return found if keepdim else np.squeeze(found, axis=dim)
-
     for function, said in ((values, "values"), (indices, "indices")):
         function.__name__, function.__doc__ = f"{name}_{said}", f"The {said} of {name}()."
     common = {
@@ -69,8 +55,8 @@ def selected(
     }  # fmt: skip
     places = operator(
         shape=shape,
-        value=evaluate,
-        symbolic=write if symbols else Unwritten("which element is meant depends on the numbers"),
+        value=_found_along(numbers),
+        symbolic=_written_along(symbols),
         dtype="int",
         spelling=call + ".indices",
         numpy=numpy,
@@ -85,6 +71,32 @@ def selected(
         **common,
     )(values)
     return of_places, places
+
+
+def _found_along(numbers):
+    """The places that `numbers` finds along a dimension."""
+
+    def evaluate(x, *, dim, keepdim=True, **attrs):
+        if not np.ndim(x):
+            return np.zeros((), int)
+        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    return evaluate
+
+
+def _written_along(symbols):
+    """The places that `symbols` writes along a dimension, if anything does."""
+
+    def write(sp, x, *, dim, keepdim=True, **attrs):
+        if not x.ndim:
+            return np.zeros((), int)
+        found = np.apply_along_axis(
+            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
+        )
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    return write if symbols else Unwritten("which element is meant depends on the numbers")
 
 
 def kept(place, keepdim):
