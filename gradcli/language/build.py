@@ -60,7 +60,7 @@ class Builder:
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
     `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
-    where they meet a tensor, and elsewhere found in `computed`. `supposed` are inputs whose values
+    where they meet a tensor, and elsewhere found in `of_sizes`. `supposed` are inputs whose values
     are made up, and stay a name in all that is said.
     """
 
@@ -77,7 +77,7 @@ class Builder:
         supposed: Collection[Node] = (),
     ):
         self.supposed = supposed
-        self.sizes, self.computed = sizes, dict[float, Node]()
+        self.sizes, self.of_sizes = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
@@ -206,7 +206,7 @@ class Builder:
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
-        return self._computed(value, name, left, right)
+        return self._folded(value, name, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
@@ -238,15 +238,15 @@ class Builder:
             return value if name is None else self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{in_words(value)} has no opposite")
-        return self._computed(compute(value), name, value)
+        return self._folded(compute(value), name, value)
 
-    def _computed(self, value: Any, name: str | None, *operands: Any) -> Any:
+    def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
         """The number that the operator `name` makes of some, with its graph if one has its own."""
         known = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not known or not is_number(value) or isinstance(value, bool):
             return value
         value = _with_graph(value, OPS[name](*operands))
-        self.computed.setdefault(value, value.node)
+        self.of_sizes.setdefault(value, value.node)
         return value
 
     def shape(self, node: Node) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ class Built(NamedTuple):
     scope: dict[str, Any]
     indices: list[Node]
     outputs: list[Node]
-    computed: dict[float, Node]
+    of_sizes: dict[float, Node]
 
 
 def built(
@@ -46,7 +46,7 @@ def built(
             span=program.source.span(program.statements[-1].value),
             hint="choose one of its outputs: [0], or .values",
         )
-    return Built(out, builder.scope, builder.indices, builder.outputs, builder.computed)
+    return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
 
 
 @lru_cache(maxsize=16)

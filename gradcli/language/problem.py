@@ -80,7 +80,7 @@ class Problem(NamedTuple):
     as_written: bool = True  # not in terms of what operators are made of
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
-    computed: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
+    of_sizes: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
 
     @property
     def order(self) -> int:
@@ -271,7 +271,7 @@ class Posing:
             by,
             self.limits,
             constants,
-            computed=self._computed,
+            of_sizes=self._of_sizes,
         )
 
     def _out_name(self) -> str:
@@ -348,7 +348,7 @@ class Posing:
         found = built_without_values(*how) if limits is None else None
         if found is None:
             found = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
-        out, scope, self._indices, self._outputs, self._computed = found
+        out, scope, self._indices, self._outputs, self._of_sizes = found
         return nodes, out, scope
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:

@@ -132,7 +132,7 @@ def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):
     return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
 
 
-FLAT = "it is constant between its steps, and its gradient is 0"
+BETWEEN_STEPS = "it is constant between its steps, and its gradient is 0"
 
 sign = steps(
     "sign",
@@ -149,7 +149,7 @@ floor = steps(
     "The largest whole number not above x.",
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
 )
@@ -158,7 +158,7 @@ ceil = steps(
     "The smallest whole number not below x.",
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
 )
@@ -167,7 +167,7 @@ round = steps(
     "The nearest whole number, the even one of two.",
     lambda x: np.rint(x),
     elements.nearest,
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: (x - y).abs().eq(0.5),
     numpy="np.round",
 )

@@ -49,7 +49,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
     if problem is None:
         return None
     try:
-        return write(plan, AtSizes(problem, plan, problem.computed))
+        return write(plan, AtSizes(problem, plan, problem.of_sizes))
     except GradcliError:
         return None
 

@@ -4,7 +4,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.statements import Statements
-from ...notation.torch_code import array, held
+from ...notation.torch_code import array, fixed
 from ...notation.tree import Name
 from .arrays import helpers
 from .at_sizes import AtSizes
@@ -60,8 +60,8 @@ class _Torch:
         self.plan, self.sized, self.problem = plan, sized, plan.problem
         known = sized.all_names | named(sized.own)
         self.writers = [ProgramWriter(names, sized.telling) for names in (sized.names, known)]
-        held_back = held(self.problem.out)
-        self.tracked = [x for x in self.problem.wrt if x.node not in held_back]
+        without = fixed(self.problem.out)
+        self.tracked = [x for x in self.problem.wrt if x.node not in without]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
 
     def text(self) -> str:
