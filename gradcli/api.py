@@ -1,113 +1,24 @@
 """What `import gradcli` offers."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from . import ways
 from .errors import GradcliError
 from .explanation.analysis import Analysis
-from .language.assumptions import read_assumptions
-from .language.problem import pose
+from .keywords import (
+    Assumptions,
+    Shapes,
+    Values,
+    asked_in_keywords,
+    check_named,
+    in_keywords,
+    moving,
+    of_order,
+    posed,
+)
 from .lazy import np
 from .limits import Limits
-
-Shapes = Mapping[str, tuple[int, ...]]
-Values = Mapping[str, Any]
-P = ParamSpec("P")
-T = TypeVar("T")
-Assumptions = Mapping[str, str | Collection[str]] | str | None
-
-
-def _in_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, whose errors speak of keywords where those of the command speak of options."""
-
-    @wraps(function)
-    def told(*args: P.args, **named: P.kwargs) -> T:
-        try:
-            return function(*args, **named)
-        except GradcliError as error:
-            ways.tell(error, ways.PYTHON)
-            raise
-
-    return told
-
-
-def _pose(
-    expr: str,
-    shapes: Shapes | None,
-    values: Values | None,
-    grad: Any,
-    wrt: Collection[str] | str | None,
-    limits: Limits | None = None,
-    claims: Any = (),
-    assume: Assumptions = None,
-    suppose: bool = False,
-) -> Analysis:
-    asked = _asked(expr, shapes, values, wrt, assume)
-    return Analysis(pose(grad=grad, limits=limits, suppose=suppose, **asked), claims=claims)
-
-
-def _asked(
-    expr: str,
-    shapes: Shapes | None,
-    values: Values | None,
-    wrt: Collection[str] | str | None,
-    assume: Assumptions = None,
-) -> dict[str, Any]:
-    """What was asked, as `pose` takes it. Raises GradcliError for what is of another type."""
-    _check_named(expr, shapes, values)
-    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
-    known = None if assume is None else read_assumptions(assume)
-    return {"expr": expr, "shapes": shapes, "values": values, "wrt": names, "assume": known}
-
-
-def _check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
-    if not isinstance(expr, str):
-        raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
-    for what, given in (("shapes", shapes), ("values", values)):
-        if given is not None and not isinstance(given, Mapping):
-            said = f"{what} are a dict by name of the input, not {given!r}"
-            raise GradcliError("value" if what == "values" else "shape-option", said)
-    for name, shape in (shapes or {}).items():
-        if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
-            said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
-            raise GradcliError("shape-option", said)
-
-
-def _orders(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analysis]:
-    """The analysis itself; of order 2 and up, one for each input."""
-    if type(order) is not int or order < 1 or len(grads) >= order:
-        said = f"the order is a whole number from 1, above that of {len(grads)} further seeds"
-        raise GradcliError("option", said if grads else "the order is a whole number from 1")
-    if order == 1:
-        return [analysis]
-    from .explanation.derived import each_of_order
-    from .language.values import Reader
-
-    return each_of_order(analysis, order, grads, Reader(Limits(), 0, None))
-
-
-def _moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> Analysis:
-    """The analysis of a request whose inputs move along tangents."""
-    from .explanation.analysis import Unmoved
-    from .explanation.posing import pose_moving
-
-    if not isinstance(tangents, Mapping):
-        said = f"tangents are a dict by name of the input, not {tangents!r}"
-        raise GradcliError("value", said)
-    return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))
-
-
-def _alone(found: dict[str, Any]) -> Any:
-    """What there is for the only input; a dict by name where there are several."""
-    return found if len(found) > 1 else next(iter(found.values()))
-
-
-def _own(value: Any) -> Any:
-    """A copy of an array, for what is computed later not to change with the caller's."""
-    return np.array(value) if hasattr(value, "__array__") else value
 
 
 class Explanation:
@@ -122,7 +33,7 @@ class Explanation:
 
         self._analysis, self._data = analysis, Data(analysis)
 
-    @_in_keywords
+    @in_keywords
     def __getattr__(self, name: str) -> Any:
         from .explanation.data import KEYS
 
@@ -131,7 +42,7 @@ class Explanation:
         value = self.__dict__[name] = self._data(name)
         return value
 
-    @_in_keywords
+    @in_keywords
     def to(
         self,
         format: str = "plain",
@@ -160,7 +71,7 @@ class Explanation:
         return self.to("markdown")
 
 
-@_in_keywords
+@in_keywords
 def explain(
     expr: str,
     *,
@@ -181,8 +92,8 @@ def explain(
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    first = _pose(expr, shapes, values, _own(grad), wrt, assume=assume, suppose=order == 1)
-    analyses = _orders(first, order, grads)
+    first = posed(expr, shapes, values, _own(grad), wrt, assume=assume, suppose=order == 1)
+    analyses = of_order(first, order, grads)
     if len(analyses) > 1:
         names = [a.problem.wrt[0].name for a in analyses]
         said = f"order {order} is explained for one input at a time"
@@ -192,7 +103,12 @@ def explain(
     return explanation
 
 
-@_in_keywords
+def _own(value: Any) -> Any:
+    """A copy of an array, for what is computed later not to change with the caller's."""
+    return np.array(value) if hasattr(value, "__array__") else value
+
+
+@in_keywords
 def grad(
     expr: str,
     *,
@@ -211,7 +127,7 @@ def grad(
     Raises GradcliError.
     """
     found: dict[str, Any] = {}
-    for analysis in _orders(_pose(expr, shapes, values, grad, wrt), order, grads):
+    for analysis in of_order(posed(expr, shapes, values, grad, wrt), order, grads):
         analysis.require_numbers()
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
@@ -226,7 +142,12 @@ def _apart(found: Any, given: Iterable[Any]) -> Any:
     return found.copy() if shared else found
 
 
-@_in_keywords
+def _alone(found: dict[str, Any]) -> Any:
+    """What there is for the only input; a dict by name where there are several."""
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
+@in_keywords
 def jacobian(
     expr: str,
     *,
@@ -242,7 +163,7 @@ def jacobian(
     """
     from .explanation.data import Data
 
-    analysis = _pose(expr, shapes, values, None, wrt)
+    analysis = posed(expr, shapes, values, None, wrt)
     data, found = Data(analysis), {}
     for x in analysis.problem.wrt:
         entries = data.entries(x)
@@ -251,7 +172,7 @@ def jacobian(
     return _alone(found)
 
 
-@_in_keywords
+@in_keywords
 def hessian(
     expr: str,
     *,
@@ -270,8 +191,8 @@ def hessian(
     from .explanation.hessian import Hessian
     from .explanation.higher_data import hessian_arrays, product_arrays
 
-    asked = _asked(expr, shapes, values, wrt)
-    found = Hessian(_moving(asked, tangents or {}, scalar=True))
+    asked = asked_in_keywords(expr, shapes, values, wrt)
+    found = Hessian(moving(asked, tangents or {}, scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
     if len(arrays) > 1:
         return arrays
@@ -279,7 +200,7 @@ def hessian(
     return alone if tangents else next(iter(alone.values()))
 
 
-@_in_keywords
+@in_keywords
 def jvp(
     expr: str,
     *,
@@ -295,11 +216,11 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.jvp import Jvp
 
-    found = Jvp(_moving(_asked(expr, shapes, values, None), tangents))
+    found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
     return array_of(found.a, found.node, found.p.out.shape)
 
 
-@_in_keywords
+@in_keywords
 def check(
     expr: str,
     *,
@@ -318,7 +239,7 @@ def check(
     claims = () if claim is None else [claim] if isinstance(claim, str) else claim
     from .explanation.data import Data
 
-    data = Data(_pose(expr, shapes, values, _own(grad), wrt, claims=claims))
+    data = Data(posed(expr, shapes, values, _own(grad), wrt, claims=claims))
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
 
@@ -336,7 +257,7 @@ def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@_in_keywords
+@in_keywords
 def cost(
     expr: str,
     *,
@@ -349,10 +270,10 @@ def cost(
     """
     from .explanation.data import Data
 
-    return Data(_pose(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
+    return Data(posed(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
 
 
-@_in_keywords
+@in_keywords
 def formula(
     expr: str,
     *,
@@ -372,15 +293,15 @@ def formula(
     from .explanation.data import Data
     from .explanation.sections.notes import formulas
 
-    analysis = _pose(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
+    analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
     for _, message in formulas(data.w):
-        warnings.warn(message, stacklevel=3)  # past _in_keywords
+        warnings.warn(message, stacklevel=3)  # past in_keywords
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)
 
 
-@_in_keywords
+@in_keywords
 def code(
     expr: str,
     target: str = "torch",
@@ -397,10 +318,10 @@ def code(
     """
     from .explanation.programs import program
 
-    return program(_pose(expr, shapes, values, grad, wrt), target)
+    return program(posed(expr, shapes, values, grad, wrt), target)
 
 
-@_in_keywords
+@in_keywords
 def seed_for(
     expr: str,
     target: Values,
@@ -417,14 +338,14 @@ def seed_for(
     from .explanation.seed_for import SeedFor
     from .language.targets import pose_targets
 
-    _check_named(expr, shapes, values)
+    check_named(expr, shapes, values)
     if not isinstance(target, Mapping):
         said = f"target is a dict by name of the input, not {target!r}"
         raise GradcliError("value", said)
     return SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)).data()
 
 
-@_in_keywords
+@in_keywords
 def graph(
     expr: str,
     *,

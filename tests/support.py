@@ -16,7 +16,7 @@ from gradcli import operators
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas import computed
+from gradcli.explanation.formulas import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import Problem, pose
@@ -145,7 +145,7 @@ class Case:
         """The array of a text of the language, over the names of the problem."""
         arrays = {name.text: self.value(node) for node, name in self.names.items()}
         known = {name: np.asarray(v) for name, v in arrays.items() if v is not None}
-        return computed(text, known, self.p.limits)
+        return value_of(text, known, self.p.limits)
 
     @property
     def inputs(self):

@@ -21,10 +21,10 @@ EXAMPLES = examples()
 # Families whose elements are all short expressions of elements; operators of the others may stay
 # opaque, f(x)[i,j].
 FULLY = {
-    "activations", "arithmetic", "attention", "classification", "contractions", "convolution",
-    "diagonals", "embeddings", "floats", "gamma", "indexing", "joining", "leaves", "losses",
-    "matrix", "networks", "normalisation", "ordering", "padding", "pairs", "pointwise", "products",
-    "resampling", "rounding", "shaping", "special", "splitting", "windows",
+    "activations", "arithmetic", "attention", "classification", "comparisons", "contractions",
+    "convolution", "diagonals", "embeddings", "floats", "gamma", "indexing", "joining", "leaves",
+    "losses", "matrix", "networks", "normalisation", "ordering", "padding", "pairs", "pointwise",
+    "products", "resampling", "rounding", "shaping", "special", "splitting", "windows",
 }  # fmt: skip
 
 

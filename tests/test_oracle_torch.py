@@ -22,7 +22,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS
-from gradcli.graphs.operator import REQUIRED
+from gradcli.graphs.arguments import REQUIRED
 from gradcli.language.problem import pose
 from gradcli.operators import everything
 

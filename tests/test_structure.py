@@ -7,7 +7,7 @@ from support import Case, case, examples, one_hot_jacobian
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
-from gradcli.notation.patterns import MOVED, picture
+from gradcli.notation.patterns import SELECTIONS, picture
 from gradcli.notation.structure import Structure, jacobian_structure
 
 EXAMPLES = examples()
@@ -32,7 +32,8 @@ def test_structure_is_that_of_the_numbers(example):
             agrees(s.name, J)
             if s.formula is not None:
                 np.testing.assert_allclose(s.matrix(c.array, J.shape), J, rtol=1e-9, atol=1e-11)
-        if alone.nonzero is not None and checked.name not in MOVED:  # deltas are never contradicted
+        if alone.nonzero is not None and checked.name not in SELECTIONS:
+            # deltas are never contradicted
             assert checked == alone
         assert checked.name == alone.name or alone.name == "dense" or alone.nonzero is None
 

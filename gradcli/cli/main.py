@@ -161,7 +161,7 @@ def formula(streams: Streams, given: Given) -> None:
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
     not hold for any sizes, or is too long to be read.
     """
-    from ..explanation.assumption import assumption
+    from ..explanation.assumed_shapes import assumed_shapes
     from ..explanation.data import Data
     from ..explanation.sections.notes import formulas
     from ..render.formulas import render_formulas
@@ -172,7 +172,7 @@ def formula(streams: Streams, given: Given) -> None:
     streams.write(text + "\n", given.output)
     for _, remark in formulas(data.w):
         streams.warn(f"note: {remark}")
-    assumed = assumption(data.w)
+    assumed = assumed_shapes(data.w)
     if assumed is not None:
         streams.warn(assumed)
 
@@ -207,14 +207,14 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
-    from ..explanation.assumption import assumption
+    from ..explanation.assumed_shapes import assumed_shapes
     from ..explanation.sections.checks import run_checks
     from ..explanation.wording import Wording
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
     analysis = one_order(streams, given)
     emit(streams, analysis, given)
-    assumed = None if given.claim else assumption(Wording(analysis))
+    assumed = None if given.claim else assumed_shapes(Wording(analysis))
     if assumed is not None:
         streams.warn(assumed)
     outcomes = [*analysis.verdicts, *run_checks(analysis)]

@@ -28,6 +28,7 @@ SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 ORDER = (
     "arithmetic",
+    "comparisons",
     "pairs",
     "rounding",
     "floats",

@@ -56,7 +56,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     """The problem whose output is `grad`, the gradient of p by x; its seed, a symbol, is called
     `seed`.
     """
-    out = held(p, grad)
+    out = with_seed_given(p, grad)
     inputs = dict(p.inputs)
     if p.seed.value is None:
         inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)
@@ -75,7 +75,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     )
 
 
-def held(p: Problem, node: Node) -> Node:
+def with_seed_given(p: Problem, node: Node) -> Node:
     """A node of a gradient with what was given for the seed in its place; the 1 that PyTorch puts
     in where nothing was.
     """

@@ -137,10 +137,10 @@ class Trial:
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
-        return computed(formula, self.values, self.problem.limits)
+        return value_of(formula, self.values, self.problem.limits)
 
 
-def computed(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
+def value_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
     """The array of a name or a formula, of the arrays by name. Raises GradcliError."""
     if formula in values:
         return values[formula]

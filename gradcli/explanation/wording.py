@@ -59,7 +59,7 @@ class Wording:
 
     def __init__(self, analysis: Analysis, telling: bool = False):
         self.analysis, self.problem = analysis, analysis.problem
-        self.telling = self.problem.computed if telling else None
+        self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
 
     @cached_property

@@ -6,32 +6,15 @@ tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring
 operator's sentence.
 """
 
-import inspect
 from collections.abc import Collection, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError, Span
-from .node import OPS, Node, Ratio, Size, as_node, intern
+from .arguments import REQUIRED, bind, parameters_of
+from .node import OPS, Node, as_node, intern
 
-REQUIRED = inspect.Parameter.empty
 DTYPES = ("float", "int", "bool")
-IN_PLACE = "changes its input in place, and values never change here"
-
-# What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
-FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
-SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
-THIRD = ("src", "source", "value")
-NUMPY = {
-    "axis": "dim",
-    "axes": "dims",
-    "axis0": "dim0",
-    "axis1": "dim1",
-    "axis2": "dim2",
-    "keepdims": "keepdim",
-    "ddof": "correction",
-    "unbiased": "correction",
-}
 
 
 class Unlabelled(GradcliError):
@@ -80,6 +63,7 @@ class Operator:
     shape_only  whether its value depends on the shapes of its inputs and on no element
     index       its meaning in index notation (notation/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
+    of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none
     method      whether a formula calls it as a method: x.sum(dim=1)
     aliases     its other names
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
@@ -102,6 +86,7 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
@@ -133,6 +118,7 @@ class Operator:
     shape_only: bool = False
     index: Any = None
     spelling: Any = None
+    of_numbers: str | None = None
     method: bool = False
     torch: Any = "torch.{name}"
     aliases: Sequence[str] = ()
@@ -147,6 +133,7 @@ class Operator:
     labels: Collection[str] = ()
     on_masks: Any = True
     numbers: bool = False
+    matrices: bool = False
     square: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
@@ -173,7 +160,7 @@ class Operator:
         self.module = source.__module__.rsplit(".", 1)[-1]
         self.sentence = (source.__doc__ or "").strip()
         means = rule is None or source is expand
-        tensors, self.variadic, named = _parameters(expand if means else rule, 0 if means else 2)
+        tensors, self.variadic, named = parameters_of(expand if means else rule, 0 if means else 2)
         self.inputs = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
         if self.attributes is None:
@@ -191,113 +178,8 @@ class Operator:
         if plain and not named and None not in args:
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
             return intern(self, nodes, {}, span)
-        inputs, attrs = self.bind(args, named)
+        inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
-
-    def bind(
-        self, args: Sequence, named: dict[str, Any]
-    ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
-        """Arguments of a call, sorted into tensors and attributes."""
-        given = in_older_order(args, self.older, self.inputs) or self._place(args)
-        for key, value in named.items():
-            name = self._parameter(key)
-            if name in given:
-                raise GradcliError(
-                    "arguments", f"{self.name}() got two values for {name}", hint=self.usage()
-                )
-            given[name] = value
-        check_in_place(self.name, given.pop("inplace", False))
-        attrs = {
-            name: freeze(given.pop(name, default)) for name, default in self.attributes.items()
-        }
-        missing = [name for name, value in attrs.items() if value is REQUIRED]
-        missing += [i for i in self.inputs if i not in given and i not in self.optional]
-        if missing:
-            raise GradcliError(
-                "arguments", f"{self.name}() needs {' and '.join(missing)}", hint=self.usage()
-            )
-        for name, value in attrs.items():
-            if isinstance(value, Node) or (
-                isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
-            ):
-                raise GradcliError(
-                    "arguments",
-                    f"{name} of {self.name}() must be written as a number, not a tensor",
-                    hint=self.usage(),
-                )
-            if isinstance(self.attributes[name], bool) and not isinstance(value, bool):
-                raise GradcliError(
-                    "arguments", f"{name} of {self.name}() is True or False, not {value!r}"
-                )
-            left_out = value is None and self.attributes[name] is None
-            if name in self.whole and not (left_out or _are_whole(value)):
-                raise GradcliError(
-                    "arguments", f"{name} of {self.name}() takes whole numbers, not {value!r}"
-                )
-        tensors = self._tensors(given)
-        if self.settle:
-            others = given.keys() - {*self.inputs}
-            attrs = self.settle(**attrs, **{name: given[name] for name in others})
-        return tensors, attrs
-
-    def _place(self, args: Sequence) -> dict[str, Any]:
-        """Positional arguments, by the name of their parameter."""
-        given: dict[str, Any] = {}
-        for place, name in enumerate(self.places):
-            if (
-                name == self.collect
-                and len(args) > place
-                and not isinstance(args[place], tuple | list)
-            ):
-                given[name] = tuple(args[place:])
-                return given
-            if self.variadic and name == self.inputs[0] and len(args) > place:
-                rest = args[place:]
-                if isinstance(rest[0], tuple | list):
-                    given[name], args = tuple(rest[0]), [*args[:place], None, *rest[1:]]
-                    continue
-                given[name] = tuple(rest)
-                return given
-            if len(args) > place:
-                given[name] = args[place]
-        if len(args) > len(self.places):
-            raise GradcliError(
-                "arguments",
-                f"{self.name}() takes {len(self.places)} arguments at most, not {len(args)}",
-                hint=self.usage(),
-            )
-        return given
-
-    def _parameter(self, key: str) -> str:
-        name = NUMPY.get(key, key)
-        if name == "dim" and "dims" in self.attributes:
-            return "dims"
-        if name in self.attributes or name in self.inputs or name in self.places:
-            return name
-        for place, others in enumerate((FIRST, SECOND, THIRD)):
-            if name in others and len(self.inputs) > place:
-                return self.inputs[place]
-        raise GradcliError("arguments", f"{self.name}() has no argument {key}", hint=self.usage())
-
-    def _tensors(self, given: dict[str, Any]) -> tuple[Node | None, ...]:
-        if self.variadic:
-            return tuple(self._tensor(t, self.inputs[0]) for t in given[self.inputs[0]])
-        tensors = (given.get(name) for name in self.inputs)
-        return tuple(
-            None if t is None and name in self.optional else self._tensor(t, name)
-            for t, name in zip(tensors, self.inputs, strict=True)
-        )
-
-    def _tensor(self, value, name: str) -> Node:
-        if isinstance(value, Node | int | float):
-            return as_node(value)
-        several = isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
-        said = "a list of tensors" if several else repr(value)
-        raise GradcliError(
-            "arguments",
-            f"{name} of {self.name}() must be a tensor or a number, not {said}",
-            hint=f"stack([a, b], 0) joins them; {self.usage()}" if several else self.usage(),
-        )
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -365,55 +247,6 @@ class Operator:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def _parameters(function: Any, skip: int) -> tuple[dict, bool, dict]:
-    """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
-
-    Read off the code object, for `inspect.signature` would cost a tenth of the start-up.
-    """
-    code = function.__code__
-    positional = code.co_varnames[: code.co_argcount][skip:]
-    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    defaults = function.__defaults__ or ()
-    tensors = dict.fromkeys(positional, REQUIRED)
-    tensors.update(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-    variadic = bool(code.co_flags & inspect.CO_VARARGS)
-    if variadic:
-        tensors[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = REQUIRED
-    return tensors, variadic, {k: (function.__kwdefaults__ or {}).get(k, REQUIRED) for k in named}
-
-
-def in_older_order(
-    args: Sequence, orders: Sequence[str], tensors: Collection[str]
-) -> dict[str, Any]:
-    """Arguments by name, in the first of `orders` that has tensors where they have; or none."""
-    given = [isinstance(a, Node) for a in args]
-    for names in map(str.split, orders):
-        if given == [name in tensors for name in names]:
-            return dict(zip(names, args, strict=True))
-    return {}
-
-
-def _are_whole(value: object) -> bool:
-    """Whether it is a whole number, or several."""
-    if isinstance(value, tuple):
-        return all(map(_are_whole, value))
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def check_in_place(name: str, inplace: object) -> None:
-    """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
-    if inplace:
-        said = f"{name}(inplace=True) {IN_PLACE}"
-        raise GradcliError("unsupported", said, hint="leave inplace out")
-
-
-def freeze(value):
-    """Lists as tuples, so that attributes never change; numbers without where they come from."""
-    if isinstance(value, Size | Ratio):
-        return int(value) if isinstance(value, Size) else float(value)
-    return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
 
 
 def result_dtype(rule: str, dtypes: Sequence[str]) -> str:

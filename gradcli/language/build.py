@@ -11,15 +11,13 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, walk
-from ..graphs.operator import Unlabelled
+from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
-from ..lazy import np
 from ..limits import Limits
 from ..operators import lookup
-from ..operators.leaves import Array
 from .calls import applied, call
 from .foreign import foreign
+from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import MISUSES, check_masks, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
@@ -62,7 +60,7 @@ class Builder:
     `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
     `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
-    where they meet a tensor, and elsewhere found in `computed`. `supposed` are inputs whose values
+    where they meet a tensor, and elsewhere found in `of_sizes`. `supposed` are inputs whose values
     are made up, and stay a name in all that is said.
     """
 
@@ -79,7 +77,7 @@ class Builder:
         supposed: Collection[Node] = (),
     ):
         self.supposed = supposed
-        self.sizes, self.computed = sizes, dict[float, Node]()
+        self.sizes, self.of_sizes = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
@@ -208,7 +206,7 @@ class Builder:
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
-        return self._computed(value, name, left, right)
+        return self._folded(value, name, left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
@@ -240,15 +238,15 @@ class Builder:
             return value if name is None else self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{in_words(value)} has no opposite")
-        return self._computed(compute(value), name, value)
+        return self._folded(compute(value), name, value)
 
-    def _computed(self, value: Any, name: str | None, *operands: Any) -> Any:
+    def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
         """The number that the operator `name` makes of some, with its graph if one has its own."""
         known = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not known or not is_number(value) or isinstance(value, bool):
             return value
         value = _with_graph(value, OPS[name](*operands))
-        self.computed.setdefault(value, value.node)
+        self.of_sizes.setdefault(value, value.node)
         return value
 
     def shape(self, node: Node) -> tuple[int, ...]:
@@ -323,76 +321,7 @@ class Builder:
         return call(self, e)
 
     def _Subscript(self, e: ast.Subscript) -> Any:
-        base, index = self.visit(e.value), e.slice
-        if isinstance(base, tuple | Outputs):
-            return self.item(base, self.visit(index), e)
-        if not isinstance(base, Node):
-            raise GradcliError("index", f"{in_words(base)} cannot be indexed")
-        items = index.elts if isinstance(index, ast.Tuple) else [index]
-        return self.node(OPS["getitem"], (base,), e, index=tuple(map(self._index_item, items)))
-
-    def item(self, base: Any, place: Any, e: ast.Subscript) -> Any:
-        parts = base if isinstance(base, tuple) else base.nodes
-        if not isinstance(place, int | slice):
-            raise GradcliError(
-                "index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}"
-            )
-        try:
-            item = parts[place]
-        except IndexError:
-            raise GradcliError(
-                "index", f"there are only {len(parts)} values, numbered from 0"
-            ) from None
-        return (
-            item.at(self.source.span(e))
-            if isinstance(base, Outputs) and isinstance(item, Node)
-            else item
-        )
-
-    def _index_item(self, item: ast.expr) -> Any:
-        value = self.visit(item)
-        if isinstance(value, Node):
-            return self.index_array(value, item)
-        if isinstance(value, tuple):
-            array = np.asarray(value)
-            if array.dtype.kind not in "bi" and array.size:
-                raise GradcliError(
-                    "index",
-                    "a list index holds whole numbers or True and False",
-                    span=self.source.span(item),
-                )
-            return Array(array, self.source.segment(item)) if array.dtype.kind == "b" else value
-        if value is None or value is Ellipsis or isinstance(value, slice):
-            return value
-        return self.whole(value)
-
-    def known_array(self, node: Node, item: ast.expr) -> Any:
-        """As `index_array`, of a tensor whose numbers are written out in what is said."""
-        text = self.source.segment(item)
-        if node.dtype == "float":
-            raise self._undecided(text)
-        self.check_given(node, item)
-        return self.index_array(node, item)
-
-    def check_given(self, node: Node, item: ast.expr) -> None:
-        """Refuse a tensor that depends on numbers that are made up."""
-        if any(n in self.supposed for n in walk([node])):
-            raise self._undecided(self.source.segment(item))
-
-    def _undecided(self, text: str) -> GradcliError:
-        said = f"{text} decides on a shape, or on numbers that are written out"
-        return GradcliError("needs-value", said, hint="give it whole numbers with --value")
-
-    def index_array(self, node: Node, item: ast.expr) -> Any:
-        """A tensor used as an index: its numbers are needed now, for the result's shape."""
-        text = self.source.segment(item)
-        if node.dtype == "float":
-            said = f"{text} is used as an index, and what it picks depends on its numbers"
-            hint = "give it whole numbers or a mask with --value"
-            raise Unlabelled(said, node, "int", hint).at(self.source.span(item))
-        value = self.numbers(node, f"what {text} picks depends on its numbers")
-        self.indices += [node] * (node.dtype == "int")
-        return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)
+        return subscripted(self, e)
 
     def numbers(self, node: Node, why: str) -> Any:
         """The array of `node`, where all inputs that it depends on have values."""

@@ -10,6 +10,7 @@ from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
+from .indices import check_given, known_array
 from .makers import MAKERS
 from .names import library_path
 from .operands import MISUSES, in_words, is_number
@@ -134,10 +135,10 @@ def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand) -> Any
         return tuple(_numbers_in(b, v, part, called) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
-        b.check_given(value, e)
+        check_given(b, value, e)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
-    return b.known_array(value, e) if isinstance(value, Node) else value
+    return known_array(b, value, e) if isinstance(value, Node) else value
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:

@@ -49,16 +49,17 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     a piece of syntax and where it stands. Raises GradcliError for a second `backward()`.
     """
     body = [s for s in body if not _is_remark(s, last=s is body[-1])] or body
-    calls = [s for s in body if _asking(s, last=s is body[-1])]
+    calls = [(s, call) for s in body if (call := _asking(s, last=s is body[-1]))]
     if len(calls) > 1:
         said = "backward() is called more than once, and gradients add up from call to call"
         hint = "ask for one at a time; or for the gradient of a sum"
-        raise GradcliError("unsupported", said, hint=hint, span=place(calls[1]))
+        raise GradcliError("unsupported", said, hint=hint, span=place(calls[1][0]))
     seed: ast.expr | None = None
     wrt: tuple[str, ...] = ()
     if calls:
-        output, seed, wrt = _parts(_asking(calls[0], last=True))
-        body = _with_output(body[: body.index(calls[0])], output)
+        ((asking, call),) = calls
+        output, seed, wrt = _parts(call)
+        body = _with_output(body[: body.index(asking)], output)
     marked = {name for name, yes in filter(None, map(_marked, body)) if yes}
     body = [s for s in body if not _marked(s)] or body
     written_out = _written_out(body)
@@ -100,9 +101,8 @@ def _both(call: ast.Call) -> bool:
     return len(call.args) + len({k.arg for k in call.keywords} & {"outputs", "inputs"}) > 1
 
 
-def _parts(call: ast.Call | None) -> tuple[ast.expr, ast.expr | None, tuple[str, ...]]:
+def _parts(call: ast.Call) -> tuple[ast.expr, ast.expr | None, tuple[str, ...]]:
     """The output, the seed, and the names to differentiate by, of a call that asks."""
-    assert call is not None
     assert isinstance(call.func, ast.Attribute)
     args, named = list(call.args), {k.arg: k.value for k in call.keywords}
     output, wrt = call.func.value, named.get("inputs")

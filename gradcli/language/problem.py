@@ -1,29 +1,27 @@
 """A request, understood: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from itertools import chain, count
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from ..collection import uncollected
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, as_node, walk
+from ..graphs import OPS, Node, walk
 from ..graphs.operator import Unlabelled
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from .assumptions import Assumed, check_shape, check_value
-from .build import Builder
+from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
 from .infer import Tried, infer
+from .labels import made_up, picking, to_suppose
 from .names import free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
-
-MOST_LABELS = 10_000
-NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
+from .wrt import check_output, chosen
 
 
 class Input(NamedTuple):
@@ -82,7 +80,7 @@ class Problem(NamedTuple):
     as_written: bool = True  # not in terms of what operators are made of
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
-    computed: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
+    of_sizes: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
 
     @property
     def order(self) -> int:
@@ -222,10 +220,10 @@ class Posing:
             try:
                 found = self.problem(wrt)
             except Unlabelled as error:
-                free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
-                if len(free) != 1 or free[0] in (*self.supposed, *(wrt or ())):
+                name = to_suppose(error, (*self.supposed, *(wrt or ())))
+                if name is None:
                     raise
-                first, self.supposed[free[0]] = first or error, error.kind
+                first, self.supposed[name] = first or error, error.kind
                 continue
             if first and any(found.inputs[name].shape == () for name in self.supposed):
                 raise first  # one number is written out where it is an index
@@ -253,8 +251,8 @@ class Posing:
             )
             for name in self.names
         }
-        _check_output(out, self.program)
-        chosen = _choose(wrt, inputs)
+        check_output(out, self.program)
+        by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
         out_name = self._out_name()
         names = {
@@ -270,10 +268,10 @@ class Posing:
             out_name,
             names,
             seed,
-            chosen,
+            by,
             self.limits,
             constants,
-            computed=self._computed,
+            of_sizes=self._of_sizes,
         )
 
     def _out_name(self) -> str:
@@ -311,16 +309,16 @@ class Posing:
         if whole:
             nodes, out, scope = self._build(shapes)
             named = (n for n in scope.values() if isinstance(n, Node))
-            picking = _picking([out, *named, *self._outputs], self._indices, out)
-            self.floats = {name for name in whole if nodes[name] not in picking}
+            kept = picking([out, *named, *self._outputs], self._indices, out)
+            self.floats = {name for name in whole if nodes[name] not in kept}
 
     def _value(self, name: str) -> Any:
         array = self.arrays.get(name)
         return array.astype(np.float64) if name in self.floats else array
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
-        """The arrays that there are; labels that are made up are 0 and 1 in turn."""
-        made = {nodes[name]: _labels_for(nodes[name]) for name in self.supposed}
+        """The arrays that there are, labels that are made up among them."""
+        made = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
         return made | {nodes[name]: self._value(name) for name in self.arrays}
 
     def _dtype(self, name: str) -> str:
@@ -347,10 +345,10 @@ class Posing:
         }
         seed, limit = self.reader.random_seed, limits or self.limits
         how = self.program, tuple(nodes.values()), limit, seed, self.sizes
-        built = _built_without_values(*how) if limits is None else None
-        if built is None:
-            built = _built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
-        out, scope, self._indices, self._outputs, self._computed = built
+        found = built_without_values(*how) if limits is None else None
+        if found is None:
+            found = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
+        out, scope, self._indices, self._outputs, self._of_sizes = found
         return nodes, out, scope
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
@@ -371,124 +369,12 @@ class Posing:
         return Seed(node, value, self.seed.text)
 
 
-def _labels_for(node: Node) -> Any:
-    if node.numel > MOST_LABELS:  # of sizes that only stand in for others
-        return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
-    numbers = np.arange(node.numel).reshape(node.shape) % 2
-    return numbers == 0 if node.dtype == "bool" else numbers
-
-
 def _shape_of(given: Given) -> Shape | None:
     """The shape of an array; None for an expression."""
     return None if given.array is None else given.array.shape
-
-
-class Built(NamedTuple):
-    """What the statements of a program come to, and what its Builder noticed."""
-
-    out: Node
-    scope: dict[str, Any]
-    indices: list[Node]
-    outputs: list[Node]
-    computed: dict[float, Node]
-
-
-def _built(
-    program: Program,
-    inputs: tuple[Node, ...],
-    limits: Limits,
-    random_seed: int,
-    sizes: bool,
-    values: dict[Node, Any],
-    supposed: Collection[Node] = (),
-) -> Built:
-    """The graph of a program; random numbers begin anew, so that it is the same each time."""
-    nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
-    builder = Builder(
-        program, nodes, values=values, limits=limits, draws=draws, sizes=sizes, supposed=supposed
-    )
-    out = builder.run()
-    if isinstance(out, int | float):
-        out = as_node(out)
-    if not isinstance(out, Node):
-        raise GradcliError(
-            "arguments",
-            "the last statement must be one tensor",
-            span=program.source.span(program.statements[-1].value),
-            hint="choose one of its outputs: [0], or .values",
-        )
-    return Built(out, builder.scope, builder.indices, builder.outputs, builder.computed)
-
-
-@lru_cache(maxsize=16)
-def _built_without_values(
-    program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
-) -> Built | None:
-    """The graph of a program, remembered for other values; None where values decide on it."""
-    try:
-        return _built(program, inputs, limits, random_seed, sizes, {})
-    except GradcliError:
-        return None
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of matrices that are square as a rule, where they are not."""
     shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
-
-
-def _picking(roots: list[Node], indices: list[Node], out: Node) -> set[Node]:
-    """The nodes that hold whole numbers, for they lead to `indices`, or to the index, the labels or
-    the mask of an operation.
-
-    Where floats may stand, as in argsort, a node is none of them that is also a value in `out`.
-    """
-    met = walk(roots, lambda n: (*n.inputs, n.expansion))
-    labels = [*indices, *(i for node in met for i in _labels(node))]
-    valued = walk([out], lambda n: [i for i in n.inputs if i not in _labels(n)])
-    direct = walk(labels, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
-    return set(direct) | (set(walk(labels)) - set(valued))
-
-
-def _labels(node: Node) -> list[Node]:
-    """The inputs of an operation that are indices, labels or masks."""
-    named = zip(node.op.inputs, node.inputs, strict=False)
-    return [i for name, i in named if name in node.op.labels and i is not None]
-
-
-def _check_output(out: Node, program: Program) -> None:
-    if out.dtype != "float":
-        kind = {"int": "whole numbers", "bool": "True and False"}[out.dtype]
-        raise GradcliError(
-            "not-differentiable",
-            f"the output holds {kind}, which have no gradient",
-            span=program.source.span(program.statements[-1].value),
-            hint="PyTorch: element 0 of tensors does not require grad and does not have a grad_fn",
-        )
-
-
-def _choose(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:
-    """The inputs to differentiate by."""
-    for name in wrt or ():
-        if name not in inputs:
-            near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
-            raise GradcliError(
-                "unused-option", f"there is no input {name} to differentiate by", hint=near
-            )
-        if inputs[name].node.dtype != "float":
-            raise GradcliError(
-                "not-differentiable",
-                f"{name} picks elements or holds True and False: it has no gradient",
-                hint=f"PyTorch: {NOT_FLOATING}",
-            )
-    chosen = (
-        [inputs[name] for name in dict.fromkeys(wrt)]
-        if wrt
-        else [i for i in inputs.values() if i.node.dtype == "float"]
-    )
-    if not chosen:
-        raise GradcliError(
-            "not-differentiable",
-            "there is nothing to differentiate by: the expression has no floating-point input",
-        )
-    return chosen

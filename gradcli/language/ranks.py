@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
-from ..graphs import OPS, Operator
+from ..graphs import Operator
 from ..operators import lookup
 from ..operators.families import Shorthand
 from .names import library_path
@@ -76,9 +76,12 @@ def _factors(e: ast.AST) -> list[ast.expr]:
     """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
         return [e.left, e.right]
-    if isinstance(e, ast.Call) and _called(e) in (OPS["matmul"], OPS["mm"]):
-        return [*e.args, *([e.func.value] if isinstance(e.func, ast.Attribute) else [])]
-    return []
+    if not isinstance(e, ast.Call):
+        return []
+    op = _called(e)
+    of_matrices = isinstance(op, Operator) and op.matrices
+    before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
+    return [*e.args, *before] if of_matrices else []
 
 
 # ---- along a dimension ---------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..graphs.operator import IN_PLACE
+from ..graphs.arguments import IN_PLACE
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"

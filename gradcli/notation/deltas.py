@@ -3,6 +3,7 @@ matrix formula.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, TypeGuard
 
@@ -29,7 +30,7 @@ from .expressions import (
     substituted,
 )
 from .matrices import Matrices
-from .patterns import MOVED, by_pattern
+from .patterns import SELECTIONS, by_pattern
 from .placed import is_identity, picks
 from .places import Place
 from .tensors import is_count, negated
@@ -148,30 +149,26 @@ class Reading:
         """The name of a matrix of ones and zeros; None where it has none of its own."""
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return "identity"
-        named = pattern is not None and not self._data()
+        named = pattern is not None and not self.picking
         name = by_pattern(pattern, True) if named else "dense"
-        if name in MOVED or (not self.blocks() and name != "dense"):
+        if name in SELECTIONS or (not self.blocks() and name != "dense"):
             return name
         if not self._picks(self.columns, self.rows):
             return None
-        back = not self._data() and self._picks(self.rows, self.columns)
+        back = not self.picking and self._picks(self.rows, self.columns)
         return "permutation" if back else "selection"
 
     def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
         return picks(self.factors, of, by, self.sizes)
 
     def _by_place(self, pattern: Any) -> str:
-        return "dense" if pattern is None or self._data() else by_pattern(pattern, False)
+        return "dense" if pattern is None or self.picking else by_pattern(pattern, False)
 
-    def _data(self) -> bool:
-        """Whether a place is held by a tensor."""
-        return bool(self.held)
-
-    @property
-    def held(self) -> list[Node]:
+    @cached_property
+    def picking(self) -> list[Node]:
         """The tensors that hold places."""
         relations = [e for e in inner(self.e) if isinstance(e, Relation)]
-        values = [v for e in relations for p in places_of(e) for v in places.held(p)]
+        values = [v for e in relations for p in places_of(e) for v in places.picked(p)]
         return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
 
     def _diagonal(self) -> bool:

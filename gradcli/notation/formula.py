@@ -1,27 +1,25 @@
 """A graph as a matrix formula: a tree whose text is valid input to gradcli.
 
 Sizes are written through names wherever a name has them, so that a formula holds for other sizes
-too. Knows how tensors are made, indexed and resized in PyTorch's spelling; all other operators are
-written as the table says.
+too. Operators are written as their records say, or as `idioms` does.
 """
 
-import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
 from ..graphs import Node, Operator
-from ..graphs.operator import REQUIRED
-from ..graphs.shapes import Shape, axis, numel
-from ..operators.indexing import index_text, is_array
+from ..graphs.arguments import REQUIRED
+from ..graphs.shapes import Shape, numel
+from ..operators.indexing import is_array
 from . import tree
+from .idioms import IDIOMS
 from .sizes import dimension, told, told_root
 from .spelling import spelled
-from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
+from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
-ROOTS = {"sqrt": 0.5, "rsqrt": -0.5}
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
@@ -39,15 +37,6 @@ def formula(node: Node, names: Mapping[Node, Name], telling: Telling | None = No
 def too_long(written: Tree) -> bool:
     """Whether a formula is too long to be read."""
     return tree.size(written) > TOO_LONG
-
-
-IDIOMS: dict[str, Callable[["Writer", Node], Tree]] = {}
-
-
-def idiom(function: Callable[["Writer", Node], Tree]) -> Callable[["Writer", Node], Tree]:
-    """How the operator of this function's name is written, where its record cannot say it."""
-    IDIOMS[function.__name__.strip("_")] = function
-    return function
 
 
 class Writer:
@@ -79,19 +68,17 @@ class Writer:
         if node not in self.trees:
             if self._is_number(node):
                 self.numbers.add(node)
-            root = ROOTS.get(node.op.name) if node in self.numbers else None
-            self.trees[node] = self.written(node) if root is None else self._root(node, root)
+            special = node.op.of_numbers if node in self.numbers else None
+            self.trees[node] = self._spelled(node, special) if special else self.written(node)
 
     def _is_number(self, node: Node) -> bool:
         if node.op.name in ("constant", "size"):
             return True
         infix = node.op.spelling and node.op.family == "elementwise"
-        return bool(infix or node.op.name in ROOTS) and self.numbers.issuperset(node.parents)
+        return bool(infix or node.op.of_numbers) and self.numbers.issuperset(node.parents)
 
-    def _root(self, node: Node, power: float) -> Tree:
-        """The root of a Python number, of which PyTorch's functions take none."""
-        (x,) = node.parents
-        return tree.Infix("**", self.trees[x], Number(power))
+    def _spelled(self, node: Node, spelling: str) -> Tree:
+        return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""
@@ -309,172 +296,6 @@ def _all_given(node: Node, name: str) -> bool:
         if not given:
             return False
     return True
-
-
-# ---- leaves --------------------------------------------------------------------------------------
-
-
-@idiom
-def input_(w: Writer, node: Node) -> Tree:
-    return Name(node.attrs["name"])
-
-
-@idiom
-def constant(w: Writer, node: Node) -> Tree:
-    return w.number(node.attrs["value"])
-
-
-@idiom
-def tensor(w: Writer, node: Node) -> Tree:
-    text = str(node.attrs["data"])
-    if text.startswith("["):
-        return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
-    return _as_it_was_given(text)
-
-
-COMPARING = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
-
-
-def _as_it_was_given(text: str) -> Tree:
-    """What a program says in brackets, in a tree that shows how loosely it holds together."""
-    e = ast.parse(text, mode="eval").body
-    if isinstance(e, ast.Compare) and type(e.ops[0]) in COMPARING and len(e.ops) == 1:
-        left, right = (Verbatim(ast.unparse(side)) for side in (e.left, e.comparators[0]))
-        return tree.Infix(COMPARING[type(e.ops[0])], left, right)
-    loose = isinstance(e, ast.Compare | ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp)
-    return tree.Bracketed(Verbatim(text)) if loose else Verbatim(text)
-
-
-@idiom
-def zeros(w: Writer, node: Node) -> Tree:
-    return _filled(w, node, "zeros")
-
-
-@idiom
-def ones(w: Writer, node: Node) -> Tree:
-    return _filled(w, node, "ones")
-
-
-def _filled(w: Writer, node: Node, name: str) -> Tree:
-    like = w.like(node)
-    if like is not None:
-        return Call(w.library(f"{name}_like"), (like,))
-    sizes = w.attribute(node, "size")
-    return Call(
-        w.library(name), sizes.items if isinstance(sizes, Listing) and sizes.items else (sizes,)
-    )
-
-
-@idiom
-def full(w: Writer, node: Node) -> Tree:
-    like, value = w.like(node), w.plain(node.attrs["fill_value"])
-    if like is not None:
-        return Call(w.library("full_like"), (like, value))
-    return Call(w.library("full"), (w.attribute(node, "size"), value))
-
-
-@idiom
-def eye(w: Writer, node: Node) -> Tree:
-    n, m = node.shape
-    own = node.span is not None and w.telling is None
-    sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
-    return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
-
-
-@idiom
-def arange(w: Writer, node: Node) -> Tree:
-    start, end, step = node.attrs.values()
-    given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
-    if (node.span is None or w.telling is not None) and given == [end]:
-        return Call(w.library("arange"), (w.count(end),))
-    return Call(w.library("arange"), tuple(map(w.plain, given)))
-
-
-@idiom
-def size(w: Writer, node: Node) -> Tree:
-    """The number of elements, of x or of a name in its shape; or a product of sizes."""
-    (x,) = node.parents
-    dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
-    whole = w.shapes.get(x.shape)
-    if len(dims) == x.ndim and whole is not None:
-        return Method(whole, "numel")
-    sizes = [
-        Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
-    ]
-    product: Tree = sizes[0] if sizes else Number(1)
-    for other in sizes[1:]:
-        product = tree.Infix("*", product, other)
-    counted = Method(w.trees[x], "numel")
-    longer = len(dims) == x.ndim > 1 and tree.size(product) > tree.size(counted)
-    return counted if longer else product
-
-
-def _size_of(w: Writer, x: Node, d: int) -> Tree:
-    """The size of a dimension: by place, else by the one name that has it, else as a number."""
-    found = w.size(x.shape[d], d - x.ndim)
-    if not isinstance(found, Number) or found.value == 1:
-        return found
-    own = [
-        Subscript(Attribute(name, "shape"), str(axis))
-        for shape, name in w.shapes.items()
-        for axis, n in enumerate(shape)
-        if n == x.shape[d]
-    ]
-    return own[0] if len(own) == 1 else found
-
-
-@idiom
-def matmul(w: Writer, node: Node) -> Tree:
-    """(a * b) @ c, though it would mean the same without brackets."""
-    left, right = w.operand(node, 0), w.operand(node, 1)
-    x, written_out = node.parents[0], isinstance(left, tree.Infix)
-    if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
-        left = tree.Bracketed(left)
-    return tree.Infix("@", left, right)
-
-
-# ---- shapes and places ---------------------------------------------------------------------------
-
-
-@idiom
-def transpose(w: Writer, node: Node) -> Tree:
-    (x,) = node.parents
-    given = tuple(node.attrs.values())
-    base = w.operand(node, 0)
-    if sorted(axis(d, x.ndim) for d in given) == [x.ndim - 2, x.ndim - 1]:
-        plain = x.ndim == 2 and (node.span is None or given == (0, 1))
-        return Attribute(base, "T" if plain else "mT")
-    return Method(base, "transpose", tuple(map(w.plain, node.attrs.values())))
-
-
-@idiom
-def reshape(w: Writer, node: Node) -> Tree:
-    sizes = w.attribute(node, "shape")
-    if node.span is None and not isinstance(sizes, Attribute):
-        shape, place = node.parents[0].shape, node.ndim - 1
-        if node.shape == (*shape[:place], numel(shape[place:])) and len(shape) > 1:
-            return Method(w.operand(node, 0), "flatten", (Number(place),) if place else ())
-    spread = isinstance(sizes, Listing) and sizes.items
-    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
-
-
-@idiom
-def expand(w: Writer, node: Node) -> Tree:
-    like, (x,) = w.like(node), node.parents
-    if x in w.numbers:
-        name = w.library("full_like" if like else "full")
-        return Call(name, (like or w.shape(node.shape), w.trees[x]))
-    if like is not None:
-        return Method(w.operand(node, 0), "expand_as", (like,))
-    sizes = w.attribute(node, "shape")
-    spread = isinstance(sizes, Listing) and sizes.items
-    return Method(w.operand(node, 0), "expand", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
-
-
-@idiom
-def getitem(w: Writer, node: Node) -> Tree:
-    index = w.trimmed(node.attrs["index"], node.parents[0].shape)
-    return Subscript(w.operand(node, 0), index_text(index, w.place))
 
 
 def _without_ends(item: Any, size: int) -> Any:

@@ -11,7 +11,7 @@ from ..lazy import np
 from . import tree
 from .tree import Call, Infix, Method, Prefix, Subscript, Tree
 
-FLAT: Mapping[str, Callable[..., Any]] = {
+FLATTENING: Mapping[str, Callable[..., Any]] = {
     "diag": lambda a: np.diag(np.ravel(a)),
     "outer": lambda a, b: np.outer(a, b),
 }
@@ -33,8 +33,8 @@ def numbers(
         return -numbers(formula.operand, arrays, letters)
     if isinstance(formula, Call) and not formula.named:
         args = [numbers(a, arrays, letters) for a in formula.args]
-        if formula.function in FLAT:
-            return FLAT[formula.function](*args)
+        if formula.function in FLATTENING:
+            return FLATTENING[formula.function](*args)
         if formula.function in ("kron", "tril", "triu"):
             return getattr(np, formula.function)(*args)
     raise LookupError(tree.text(formula))
@@ -49,7 +49,7 @@ def _with(text: str, letters: Mapping[str, int]) -> str:
 
 def _flattens(formula: Tree) -> bool:
     """Whether there is a diag or an outer in it."""
-    if isinstance(formula, Call) and formula.function in FLAT:
+    if isinstance(formula, Call) and formula.function in FLATTENING:
         return True
     return any(map(_flattens, _parts(formula)))
 

@@ -5,8 +5,8 @@ from typing import Any
 from ..lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
-PLACED = "transposed selection"  # a one in each column, no more than one in a row
-MOVED = ("identity", "permutation", "selection", PLACED)
+TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
+SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
 LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
 
 
@@ -24,7 +24,7 @@ def by_pattern(pattern: Any, units: bool) -> str:
     if units and once:
         return "permutation" if square and (pattern.sum(0) == 1).all() else "selection"
     if units and (pattern.sum(0) == 1).all() and (pattern.sum(1) <= 1).all():
-        return PLACED
+        return TRANSPOSED
     if is_banded(pattern):
         return "banded"
     if square and not np.triu(pattern, 1).any():
@@ -61,7 +61,7 @@ def confirmed(name: str, matrix: Any) -> bool:
     if name in ("permutation", "selection"):
         ones = bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
         return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
-    if name == PLACED:
+    if name == TRANSPOSED:
         return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
     if name == "banded":
         return not matrix.any() or is_banded(matrix != 0)

@@ -33,7 +33,7 @@ def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Lett
     relations = [f for f in factors if isinstance(f, Relation)]
     rest = [f for f in factors if not isinstance(f, Relation)]
     if len(relations) == 1 and relations[0].symbol == "==":
-        return _moved(write, relations[0], rest, row, column)
+        return _with_delta(write, relations[0], rest, row, column)
     if row is None or column is None or any(f.symbol == "==" for f in relations):
         return None
     if len(relations) == 1:
@@ -44,31 +44,28 @@ def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Lett
 # ---- one delta: rows or columns of an identity ---------------------------------------------------
 
 
-def _moved(
+def _with_delta(
     write: "Matrices", delta: Relation, rest: Sequence[Expr], row: Letter, column: Letter
 ) -> Tree | None:
-    ones = _rows(write, delta, row, column) or _columns(write, delta, row, column)
+    sides = write, delta, row, column
+    ones = _of_identity(*sides, dim=0) or _of_identity(*sides, dim=1)
     if ones is None or not rest:
         return ones
     return _weighted(write, ones, delta, rest, row, column)
 
 
-def _rows(write: "Matrices", delta: Relation, row: Letter, column: Letter) -> Tree | None:
-    """eye(n)[1:]: the row of an identity that a row's letter picks."""
-    if column is None:
+def _of_identity(
+    write: "Matrices", delta: Relation, row: Letter, column: Letter, dim: int
+) -> Tree | None:
+    """eye(n)[1:], eye(m)[:, 1:]: the row of an identity that a row's letter picks, or along `dim` 1
+    the column that a column's letter does.
+    """
+    letter, of = (row, column) if dim == 0 else (column, row)
+    if of is None:
         return None
-    place = solve(delta.left, delta.right, column)
-    eye = _identity(write, column, column)
-    return None if place is None else _picked(write, eye, place, row, column, 0)
-
-
-def _columns(write: "Matrices", delta: Relation, row: Letter, column: Letter) -> Tree | None:
-    """eye(m)[:, 1:]: the column of an identity that a column's letter picks."""
-    if row is None:
-        return None
-    place = solve(delta.left, delta.right, row)
-    eye = _identity(write, row, column)
-    return None if place is None else _picked(write, eye, place, column, row, 1)
+    place = solve(delta.left, delta.right, of)
+    eye = _identity(write, of, column)
+    return None if place is None else _picked(write, eye, place, letter, of, dim)
 
 
 def _identity(write: "Matrices", letter: str, column: Letter) -> Tree:

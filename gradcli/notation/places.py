@@ -143,14 +143,14 @@ def letters(place, inside: Callable) -> set[str]:
     return found
 
 
-def held(place) -> list[Any]:
+def picked(place) -> list[Any]:
     """The expressions whose whole numbers a place depends on."""
     found: list[Any] = []
     for atom, _ in linear(place).terms:
         if isinstance(atom, Picked):
             found.append(atom.value)
         elif isinstance(atom, Part):
-            found += held(atom.place)
+            found += picked(atom.place)
     return found
 
 

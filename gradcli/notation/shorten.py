@@ -11,7 +11,8 @@ from typing import Any
 
 from ..graphs import Node, intern, walk
 from . import tree
-from .formula import IDIOMS, TOO_LONG, Telling, Writer
+from .formula import TOO_LONG, Telling, Writer
+from .idioms import IDIOMS
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
 from .simplify import LARGE, Rewriter, merged, stripped

@@ -18,8 +18,8 @@ from .formula import Telling
 from .index import Indices
 from .matrices import Matrices
 from .matrix_numbers import numbers
-from .moved import moved
-from .patterns import MOVED, PLACED, by_pattern, confirmed
+from .patterns import SELECTIONS, TRANSPOSED, by_pattern, confirmed
+from .selections import selection
 from .tree import Name, Tree
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
@@ -99,20 +99,20 @@ def jacobian_structure(
     pattern = reading.pattern(MOST_ENTRIES)
     name, formula = reading.named(pattern, out.numel)
     blocks = reading.blocks() if name == "block-diagonal" else ()
-    if formula is None and name in MOVED:
+    if formula is None and name in SELECTIONS:
         formula, blocks = reading.block(), reading.blocks()
-        if formula is None and x not in walk(reading.held):
-            transposed, blocks = name == PLACED, ()
-            formula = moved(out, x, grad, seed_node, names, transposed, telling)
+        if formula is None and x not in walk(reading.picking):
+            transposed, blocks = name == TRANSPOSED, ()
+            formula = selection(out, x, grad, seed_node, names, transposed, telling)
     nonzero = reading.count() if pattern is None else int(pattern.sum())
-    if pattern is None and name in MOVED:
-        nonzero = x.numel if name == PLACED else out.numel
+    if pattern is None and name in SELECTIONS:
+        nonzero = x.numel if name == TRANSPOSED else out.numel
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:
         return found
-    if name == "dense" and reading.held:  # where its entries are is in numbers
+    if name == "dense" and reading.picking:  # where its entries are is in numbers
         seen = _of_matrix(matrix, total)
-        if seen.name in MOVED:
+        if seen.name in SELECTIONS:
             return seen._replace(formula=formula)
     if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
         return _of_matrix(matrix, total)

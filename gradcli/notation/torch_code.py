@@ -257,7 +257,7 @@ class _Program:
     def statements(self) -> list[str]:
         """Lines that make the inputs and the output."""
         p = self.problem
-        differentiated = {i.node for i in p.wrt} - held(p.out)
+        differentiated = {i.node for i in p.wrt} - fixed(p.out)
         inputs = [self._input(i, i.node in differentiated) for i in p.inputs.values()]
         return [*inputs, *self._statements()]
 
@@ -332,13 +332,13 @@ class _Program:
         return tree.text(written)
 
 
-def held(out: Node) -> set[Node]:
+def fixed(out: Node) -> set[Node]:
     """The nodes by which PyTorch refuses to differentiate."""
-    held: list[Node | None] = []
+    found: list[Node | None] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
         pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.fixed else ()
-        held += [i for name, i in pairs if name in node.op.fixed]
-    return set(walk(i for i in held if i is not None))
+        found += [i for name, i in pairs if name in node.op.fixed]
+    return set(walk(i for i in found if i is not None))
 
 
 def _times(shape: Shape) -> str:

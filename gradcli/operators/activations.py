@@ -4,10 +4,11 @@ from math import isfinite
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from ..graphs.operator import check_in_place
+from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, where
+from .arithmetic import abs
+from .comparisons import where
 from .families import composite, elementwise, require, shorthand
 from .pointwise import F, bent, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk

@@ -1,9 +1,9 @@
-"""Arithmetic, comparisons and choices, element by element."""
+"""Arithmetic, element by element."""
 
-from ..errors import GradcliError
 from ..graphs import Node, NoRule
 from ..lazy import np
 from . import elements
+from .comparisons import where
 from .families import elementwise, shorthand
 from .leaves import zeros
 
@@ -109,125 +109,6 @@ def remainder(g, y, a, b):
     return g, -g * floor_divide(a.detach(), b.detach())
 
 
-def _comparison(name, symbol, ufunc, words):
-    def rule(g, y, a, b):
-        return None, None
-
-    rule.__name__, rule.__doc__ = name, f"Whether a is {words} b; no gradient."
-    return elementwise(
-        lambda a, b: getattr(np, ufunc)(a, b),
-        symbolic=lambda sp, a, b: elements.compare(sp, name.capitalize(), a, b),
-        dtype="bool",
-        spelling=f"{{0}} {symbol} {{1}}",
-        aliases=(ufunc,),
-        examples=((f"where(a {symbol} b, a, b)", "a=2x3,b=3"),),
-    )(rule)
-
-
-eq = _comparison("eq", "==", "equal", "equal to")
-ne = _comparison("ne", "!=", "not_equal", "different from")
-gt = _comparison("gt", ">", "greater", "greater than")
-ge = _comparison("ge", ">=", "greater_equal", "at least")
-lt = _comparison("lt", "<", "less", "less than")
-le = _comparison("le", "<=", "less_equal", "at most")
-
-
-@elementwise(
-    lambda a, b: np.equal(a, b) | (np.isnan(a) & np.isnan(b)),
-    symbolic=lambda sp, a, b: elements.compare(sp, "Eq", a, b),
-    dtype="bool",
-    spelling="{0} == {1}",
-    torch=None,
-    examples=(("where(same(a, b), a, b)", "a=2x3,b=3"),),
-)
-def same(g, y, a, b):
-    """Whether a is equal to b or both are nan; no gradient."""
-    return None, None
-
-
-@elementwise(
-    lambda a, b: np.logical_and(a, b),
-    symbolic=elements.both,
-    dtype="bool",
-    spelling="{0} & {1}",
-    examples=(("where((x > 0) & (x < 1), x, 0)", "x=2x3"),),
-)
-def logical_and(g, y, a, b):
-    """Whether both hold; no gradient."""
-    return None, None
-
-
-@elementwise(
-    lambda a, b: np.logical_or(a, b),
-    symbolic=elements.either,
-    dtype="bool",
-    spelling="{0} | {1}",
-    examples=(("where((x < 0) | (x > 1), x, 0)", "x=2x3"),),
-)
-def logical_or(g, y, a, b):
-    """Whether one of them holds; no gradient."""
-    return None, None
-
-
-@elementwise(
-    lambda x: np.logical_not(x),
-    symbolic=elements.negated,
-    dtype="bool",
-    spelling="~{0}",
-    examples=(("where(~(x > 0), x, 0)", "x=2x3"),),
-)
-def logical_not(g, y, x):
-    """Whether it does not hold; no gradient."""
-    return None
-
-
-@elementwise(
-    lambda condition, a, b: np.where(condition, a, b),
-    symbolic=elements.choice,
-    labels=("condition",),
-    masks=("condition",),
-    numbers=True,
-    examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
-    index=lambda lower, i, condition, a, b: lower.choice(
-        lower.of(condition, i), lower.of(a, i), lower.of(b, i)
-    ),
-    numpy="np.where",
-)
-def where(g, y, condition, a, b):
-    """a where the condition holds, otherwise b."""
-    return None, where(condition, g, 0), where(condition, 0, g)
-
-
-@shorthand("Tensor.where", alone=True)
-def where_method(self, condition, y):
-    """self where the condition holds, otherwise y."""
-    return where(condition, self, y)
-
-
-def _tie(y, a, b):
-    return a.eq(b)
-
-
-def _extremum(name, symbol, sentence):
-    def rule(g, y, a, b):
-        half = where(a.eq(b), g / 2, g)
-        below, above = (a < b, b < a) if name == "maximum" else (b < a, a < b)
-        return where(below, 0, half), where(above, 0, half)
-
-    rule.__name__, rule.__doc__ = name, sentence
-    return elementwise(
-        lambda a, b: getattr(np, name)(a, b),
-        symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
-        kink=_tie,
-        caveat="at a tie PyTorch gives each side half of the gradient",
-        numpy=f"np.{name}",
-    )(rule)
-
-
-maximum = _extremum("maximum", "Max", "The larger of two.")
-minimum = _extremum("minimum", "Min", "The smaller of two.")
-
-
 @elementwise(
     lambda x: np.abs(x),
     symbolic=lambda sp, x: sp.Abs(x),
@@ -251,7 +132,7 @@ def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):
     return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
 
 
-FLAT = "it is constant between its steps, and its gradient is 0"
+BETWEEN_STEPS = "it is constant between its steps, and its gradient is 0"
 
 sign = steps(
     "sign",
@@ -268,7 +149,7 @@ floor = steps(
     "The largest whole number not above x.",
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
 )
@@ -277,7 +158,7 @@ ceil = steps(
     "The smallest whole number not below x.",
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
 )
@@ -286,7 +167,7 @@ round = steps(
     "The nearest whole number, the even one of two.",
     lambda x: np.rint(x),
     elements.nearest,
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: (x - y).abs().eq(0.5),
     numpy="np.round",
 )
@@ -313,55 +194,6 @@ def square(g, y, x):
 def reciprocal(g, y, x):
     """1 / x."""
     return -g * (y * y)
-
-
-def _clip(x, low, high):
-    _bounded(low, high)
-    x = x if low is None else np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
-
-
-def _bound_hit(y, x, low, high):
-    hits = [x.eq(bound) for bound in (low, high) if bound is not None]
-    return hits[0] if len(hits) == 1 else hits[0] | hits[1]
-
-
-@elementwise(
-    _clip,
-    symbolic=elements.clipped,
-    aliases=("clip",),
-    method=True,
-    numbers=True,
-    kink=_bound_hit,
-    caveat="at a bound PyTorch lets the gradient through, as inside",
-    index=lambda lower, i, x, min, max: lower.clamped(i, x, min, max),
-    examples=(
-        ("clamp(x, -1, 1)", "x=2x3"),
-        ("x.clamp(min=0)", "x=2x3"),
-        ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
-    ),
-)
-def clamp(g, y, x, min=None, max=None):
-    """x, moved to the nearest bound where it lies outside."""
-    _bounded(min, max)
-    inside, below, above = _sides(x, min, max)
-    to_min = None if min is None else where(below, g, 0)
-    to_max = None if max is None else where(above, g, 0)
-    return where(inside, g, 0), to_min, to_max
-
-
-def _bounded(*bounds):
-    if all(bound is None for bound in bounds):
-        raise GradcliError("arguments", "clamp() needs min or max, or both")
-
-
-def _sides(x, low, high):
-    """Masks: between the bounds; moved up to the lower one; moved down to the upper one."""
-    if high is None:
-        return x >= low, x < low, None
-    if low is None:
-        return x <= high, None, x > high
-    return (x >= low) & (x <= high), (x < low) & (low < high), (x > high) | (high < low)
 
 
 @elementwise(

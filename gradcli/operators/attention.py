@@ -5,7 +5,7 @@ import math
 from ..errors import GradcliError
 from ..graphs import Outputs, shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, operator, rows_apart, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
@@ -144,6 +144,19 @@ def _hidden(mask):
     return where(mask, INFINITE, 0.0)
 
 
+def _extended(k, v, masks, more, *, dim):
+    """Keys and values with one more of each, which no mask hides."""
+    k, v = (cat([x, another], dim=dim) for x, another in zip((k, v), more))
+    return k, v, [m and pad(m, pad=(0, 1)) for m in masks]
+
+
+def _weights(q, k, mask, *, shown):
+    """The weight of each value for each query; as PyTorch has them where they are `shown`."""
+    scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
+    scores = scores if mask is None else scores + mask
+    return scores.softmax(dim=-1) if shown else masked_softmax(scores, dim=-1)
+
+
 @shorthand()
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -175,19 +188,15 @@ def multi_head_attention_forward(
     masks = [attn_mask, key_padding_mask]
     if bias_k is not None and bias_v is not None:
         more = (bias.repeat(repeats=(1, batch, 1)) for bias in (bias_k, bias_v))
-        k, v = (cat([x, bias], dim=0) for x, bias in zip((k, v), more))
-        masks = [m and pad(m, pad=(0, 1)) for m in masks]
+        k, v, masks = _extended(k, v, masks, more, dim=0)
     q = _heads(q, num_heads)
     k = _heads(k, num_heads) if static_k is None else static_k
     v = _heads(v, num_heads) if static_v is None else static_v
     if add_zero_attn:
         nothing = zeros(size=(k.shape[0], 1, k.shape[2]))
-        k, v = (cat([x, nothing], dim=1) for x in (k, v))
-        masks = [m and pad(m, pad=(0, 1)) for m in masks]
-    scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
+        k, v, masks = _extended(k, v, masks, (nothing, nothing), dim=1)
     mask = _merged_mask(masks[0], masks[1], num_heads)
-    scores = scores if mask is None else scores + mask
-    attention = scores.softmax(dim=-1) if need_weights else masked_softmax(scores, dim=-1)
+    attention = _weights(q, k, mask, shown=need_weights)
     together = (attention @ v).transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
     out = linear(together, out_proj_weight, out_proj_bias)
     of_heads = attention.reshape(shape=(batch, num_heads, *attention.shape[1:]))

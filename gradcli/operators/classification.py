@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, require, shorthand
 from .leaves import arange
 from .losses import logsigmoid, loss, reduced

@@ -7,8 +7,8 @@ from typing import Any
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .arithmetic import logical_or
 from .blas import contracted, path
+from .comparisons import logical_or
 from .families import composite, operator, shorthand
 from .guards import unless
 from .leaves import eye, ones

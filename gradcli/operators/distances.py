@@ -6,7 +6,8 @@ from math import inf, nan
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .arithmetic import abs, minimum, sign, where
+from .arithmetic import abs, sign
+from .comparisons import minimum, where
 from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
 from .leaves import Array

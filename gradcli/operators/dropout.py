@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node
-from ..graphs.operator import check_in_place
+from ..graphs.arguments import check_in_place
 from .families import shorthand
 
 

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import none_at_all, operator, shorthand
 from .leaves import Array, numbers, zeros
 from .pointwise import F

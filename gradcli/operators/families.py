@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
-from ..graphs.operator import in_older_order
+from ..graphs.arguments import in_older_order, parameters_of
 from ..lazy import np
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
@@ -117,9 +117,7 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
         numeric = value or (
             lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
         )
-        code = rule.__code__
-        own = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-        extra = {k: (rule.__kwdefaults__ or {})[k] for k in own}
+        _, _, own = parameters_of(rule, 0)
 
         def evaluate(x, *, dim, keepdim, **attrs):
             return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
@@ -132,14 +130,7 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
                 g, y = aligned(g, over), aligned(y, over)
             return rule(g, y, x, over, **attrs)
 
-        fields.setdefault(
-            "examples",
-            (
-                (f"x.{name}()", "x=2x3"),
-                (f"x.{name}(dim=1)", "x=2x3"),
-                (f"{name}(x, 0, keepdim=True)", "x=3x2"),
-            ),
-        )
+        fields.setdefault("examples", _reduced_examples(name))
         fields.setdefault("method", True)
         if "expand" not in fields:
             fields.setdefault("flops", one_each)
@@ -152,11 +143,19 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
             rows=rows_apart,
             value=evaluate,
             defined_by=rule,
-            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | extra),
+            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | own),
             **fields,
         )
 
     return declare
+
+
+def _reduced_examples(name: str):
+    return (
+        (f"x.{name}()", "x=2x3"),
+        (f"x.{name}(dim=1)", "x=2x3"),
+        (f"{name}(x, 0, keepdim=True)", "x=3x2"),
+    )
 
 
 def reduced(s, *, dim, keepdim, **attrs):

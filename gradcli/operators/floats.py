@@ -3,7 +3,8 @@
 from ..graphs import Outputs, as_node
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, floor, where
+from .arithmetic import abs, floor
+from .comparisons import where
 from .families import composite, elementwise, shorthand
 from .leaves import zeros
 

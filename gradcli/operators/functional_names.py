@@ -1,6 +1,6 @@
-"""Functions of `F` that take other arguments than those of the same name in `torch`.
+"""Functions of `F` whose `dim` may be left out, unlike that of those in `torch`.
 
-Their `dim` may be left out, which PyTorch warns of; `_stacklevel` says where that warning points.
+PyTorch warns of it; `_stacklevel` says where that warning points.
 """
 
 from ..graphs import as_node

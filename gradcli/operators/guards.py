@@ -5,7 +5,7 @@ from math import nan
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import elementwise, operator
 
 

@@ -8,7 +8,7 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
-from .arithmetic import where
+from .comparisons import where
 from .elements import Unwritten
 from .families import composite, operator, shorthand
 from .lapack import (

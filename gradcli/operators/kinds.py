@@ -3,7 +3,8 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .arithmetic import double, logical_and, logical_or, long, ne
+from .arithmetic import double, long
+from .comparisons import logical_and, logical_or, ne
 from .families import is_whole, require, shorthand
 from .leaves import Array, numbers
 

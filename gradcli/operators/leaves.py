@@ -1,7 +1,7 @@
 """What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
 
 from ..graphs import OPS, Node, as_node
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from .families import none_at_all, operator, shorthand

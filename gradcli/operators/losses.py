@@ -5,7 +5,8 @@ import math
 from ..errors import GradcliError
 from ..graphs import Node, shapes
 from ..lazy import np
-from .arithmetic import abs, sign, where
+from .arithmetic import abs, sign
+from .comparisons import where
 from .families import composite, elementwise
 from .pointwise import F, exp, log1p
 from .special import xlogy

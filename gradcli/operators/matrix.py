@@ -50,6 +50,7 @@ def _batch_rows(a, b):
     rows=_batch_rows,
     spelling="{0} @ {1}",
     on_masks="alone",
+    matrices=True,
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),
@@ -90,7 +91,10 @@ def _product(name, ranks, sentence, examples):
 
     meaning.__name__, meaning.__doc__ = name, sentence
     return composite(
-        shape=_product_shape(name, *ranks), value=lambda a, b: np.matmul(a, b), examples=examples
+        shape=_product_shape(name, *ranks),
+        value=lambda a, b: np.matmul(a, b),
+        matrices=ranks == (2, 2),
+        examples=examples,
     )(meaning)
 
 

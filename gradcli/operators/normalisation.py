@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, operator, require, shorthand
 from .leaves import zeros
 from .norms import vector_norm

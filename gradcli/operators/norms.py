@@ -6,7 +6,8 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, same, sign, where
+from .arithmetic import abs, sign
+from .comparisons import same, where
 from .families import composite, reduction, shorthand
 from .singular import svdvals
 

@@ -6,14 +6,14 @@ no gradient, and the elements at these places. nan is larger than any number.
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand
 from .joining import cat
-from .ranks import ranks
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
+from .sorted_elements import places_in_order
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
 
@@ -48,20 +48,6 @@ def selected(
         taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
         return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
 
-    def evaluate(x, *, dim, keepdim=True, **attrs):
-        if not np.ndim(x):
-            return np.zeros((), int)
-        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
-        return found if keepdim else np.squeeze(found, axis=dim)
-
-    def write(sp, x, *, dim, keepdim=True, **attrs):
-        if not x.ndim:
-            return np.zeros((), int)
-        found = np.apply_along_axis(
-            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
-        )
-        return found if keepdim else np.squeeze(found, axis=dim)
-
     for function, said in ((values, "values"), (indices, "indices")):
         function.__name__, function.__doc__ = f"{name}_{said}", f"The {said} of {name}()."
     common = {
@@ -69,8 +55,8 @@ def selected(
     }  # fmt: skip
     places = operator(
         shape=shape,
-        value=evaluate,
-        symbolic=write if symbols else Unwritten("which element is meant depends on the numbers"),
+        value=_found_along(numbers),
+        symbolic=_written_along(symbols),
         dtype="int",
         spelling=call + ".indices",
         numpy=numpy,
@@ -85,6 +71,32 @@ def selected(
         **common,
     )(values)
     return of_places, places
+
+
+def _found_along(numbers):
+    """The places that `numbers` finds along a dimension."""
+
+    def evaluate(x, *, dim, keepdim=True, **attrs):
+        if not np.ndim(x):
+            return np.zeros((), int)
+        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    return evaluate
+
+
+def _written_along(symbols):
+    """The places that `symbols` writes along a dimension, if anything does."""
+
+    def write(sp, x, *, dim, keepdim=True, **attrs):
+        if not x.ndim:
+            return np.zeros((), int)
+        found = np.apply_along_axis(
+            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
+        )
+        return found if keepdim else np.squeeze(found, axis=dim)
+
+    return write if symbols else Unwritten("which element is meant depends on the numbers")
 
 
 def kept(place, keepdim):
@@ -141,7 +153,7 @@ sort_values, sort_indices = selected(
     "sort",
     lambda s, *, dim, descending: same_with_axis(s, dim=dim),
     lambda rows, *, descending: _order(rows, descending),
-    lambda sp, row, *, descending: ranks(sp, row, descending),
+    lambda sp, row, *, descending: places_in_order(sp, row, descending),
     call="sort({0}, dim={dim}, descending={descending})",
     numpy=lambda *, dim, descending: (
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
@@ -200,7 +212,7 @@ topk_values, topk_indices = selected(
     "topk",
     _top_shape,
     _top,
-    lambda sp, row, *, k, largest, sorted: ranks(sp, row, largest)[:k],
+    lambda sp, row, *, k, largest, sorted: places_in_order(sp, row, largest)[:k],
     call="topk({0}, {k}, dim={dim}, largest={largest}, sorted={sorted})",
     numpy=lambda *, largest, **_: (
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
@@ -239,7 +251,7 @@ kthvalue_values, kthvalue_indices = selected(
     "kthvalue",
     _kth_shape,
     _kth,
-    lambda sp, row, *, k: ranks(sp, row, False)[k - 1 : k],
+    lambda sp, row, *, k: places_in_order(sp, row, False)[k - 1 : k],
     call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
     numpy=lambda *, keepdim, **_: kept(
         "np.take(np.argsort({0}, axis={dim}), {k} - 1, axis={dim})", keepdim
@@ -277,7 +289,7 @@ def _middle(name, numbers, in_numpy=None):
         name,
         _of_some,
         numbers,
-        lambda sp, row: [ranks(sp, row, False)[(len(row) - 1) // 2]],
+        lambda sp, row: [places_in_order(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
         numpy=in_numpy,
         examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),

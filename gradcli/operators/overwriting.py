@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, none_at_all, operator, overwriting, shorthand
 from .leaves import zeros
 from .selecting import check_view, owns_memory, select

@@ -4,7 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import OPS
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, shorthand
 from .joining import cat
 from .leaves import ones

@@ -5,7 +5,8 @@ import math
 from ..graphs import as_node
 from ..lazy import np
 from . import elements
-from .arithmetic import add, clamp, double, mul, sub, where
+from .arithmetic import add, double, mul, sub
+from .comparisons import clamp, where
 from .families import elementwise, shorthand
 from .floats import isnan
 

@@ -4,7 +4,8 @@ import math
 
 from ..lazy import np
 from . import elements
-from .arithmetic import steps, where
+from .arithmetic import steps
+from .comparisons import where
 from .families import SAMPLES, composite, elementwise, one_of
 
 
@@ -50,7 +51,7 @@ def expm1(g, y, x):
     return g * (y + 1)
 
 
-@elementwise(domain=(0.2, 3.0))
+@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5")
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -63,6 +64,7 @@ def sqrt(g, y, x):
     domain=(0.2, 3.0),
     numpy="1 / np.sqrt({0})",
     jax="jax.lax.rsqrt",
+    of_numbers="{0} ** -0.5",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""

@@ -5,7 +5,7 @@ from itertools import product
 
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
@@ -209,25 +209,25 @@ def _with_indices(name, input, return_indices, **how):
     return Outputs((values, OPS[f"{name}_indices"](input, **how))) if return_indices else values
 
 
+def _tied(y, input, slides):
+    """Whether more than one element of a window is its largest."""
+    edges = tuple(m for s in reversed(slides) for m in (s.padding, max(s.padding, s.overhang)))
+    around = OPS["pad"](input, pad=edges, value=-math.inf)
+    parts = around.windows(
+        kernel=tuple(s.kernel for s in slides),
+        stride=tuple(s.stride for s in slides),
+        dilation=tuple(s.dilation for s in slides),
+    )
+    whole = y.reshape(shape=(*y.shape, *(1,) * len(slides)))
+    return parts.eq(whole).sum(dim=tuple(range(-len(slides), 0))) > 1
+
+
 def _sliding(n):
     name = f"max_pool{n}d"
     short, edge = f"({'1, ' * (n - 1)}2,)", f"({'0, ' * (n - 1)}1,)"
 
     def slides(s, kernel_size, stride, padding, dilation, ceil_mode):
         return _slides(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
-
-    def tied(y, input, **how):
-        """Whether more than one element of a window is its largest."""
-        over = slides(input.shape, **how)
-        edges = tuple(m for s in reversed(over) for m in (s.padding, max(s.padding, s.overhang)))
-        around = OPS["pad"](input, pad=edges, value=-math.inf)
-        parts = around.windows(
-            kernel=tuple(s.kernel for s in over),
-            stride=tuple(s.stride for s in over),
-            dilation=tuple(s.dilation for s in over),
-        )
-        whole = y.reshape(shape=(*y.shape, *(1,) * n))
-        return parts.eq(whole).sum(dim=tuple(range(-n, 0))) > 1
 
     _maximum(
         name,
@@ -241,7 +241,7 @@ def _sliding(n):
             (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
         ),
         flat=True,
-        kink=tied,
+        kink=lambda y, input, **how: _tied(y, input, slides(input.shape, **how)),
         caveat=FIRST,
     )
 

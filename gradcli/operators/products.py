@@ -4,7 +4,7 @@ from functools import reduce
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
-from .arithmetic import where
+from .comparisons import where
 from .contractions import einsum
 from .families import composite, is_whole, require, shorthand
 from .inverses import inv

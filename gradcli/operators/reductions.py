@@ -3,7 +3,7 @@
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import maximum, minimum, same, where
+from .comparisons import maximum, minimum, same, where
 from .families import composite, one_each, operator, reduced, reduction, shorthand
 from .guards import unless
 from .leaves import eye, size

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..lazy import np
-from .arithmetic import FLAT, div, floor, round, steps
+from .arithmetic import BETWEEN_STEPS, div, floor, round, steps
 from .families import composite, elementwise, is_whole, require, shorthand
 from .leaves import zeros
 
@@ -16,7 +16,7 @@ trunc = steps(
     "x without what stands after the point.",
     lambda x: np.trunc(x),
     _truncated,
-    FLAT,
+    BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
@@ -62,7 +62,7 @@ def _quotient(mode, numeric, whole, sentence):
         torch="torch.div",
         spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
         kink=lambda y, a, b: y.eq(a / b),
-        caveat=FLAT,
+        caveat=BETWEEN_STEPS,
         examples=((f"a * div(a, b, rounding_mode='{mode}')", "a=2x3,b=2x3"),),
     )(meaning)
 

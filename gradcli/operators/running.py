@@ -2,10 +2,10 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros

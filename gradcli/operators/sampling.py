@@ -12,7 +12,8 @@ from types import SimpleNamespace
 from ..errors import GradcliError
 from ..graphs import OPS, as_node, shapes
 from ..lazy import np
-from .arithmetic import abs, floor, remainder, round, where
+from .arithmetic import abs, floor, remainder, round
+from .comparisons import where
 from .contractions import einsum
 from .elements import Unwritten
 from .families import composite, shorthand

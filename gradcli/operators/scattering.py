@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
 from .leaves import arange, full, zeros
 from .reductions import TIE

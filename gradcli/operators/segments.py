@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .arithmetic import where
+from .comparisons import where
 from .families import one_of, reduction, require, shorthand
 from .floats import isnan
 from .joining import stack

@@ -2,10 +2,10 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes, walk
-from ..graphs.operator import REQUIRED
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
-from .arithmetic import where
+from .comparisons import where
 from .families import composite, movement, none_at_all, operator, shorthand
 from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim

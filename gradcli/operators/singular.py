@@ -5,7 +5,8 @@ import math
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
-from .arithmetic import abs, where
+from .arithmetic import abs
+from .comparisons import where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .inverses import inv

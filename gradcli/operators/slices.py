@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
-from .arithmetic import where
+from .comparisons import where
 from .families import composite
 from .leaves import zeros
 from .reductions import TIE

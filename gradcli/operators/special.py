@@ -4,7 +4,8 @@ import math
 
 from ..lazy import np, scipy_special
 from . import elements
-from .arithmetic import abs, clamp, where
+from .arithmetic import abs
+from .comparisons import clamp, where
 from .families import composite, elementwise
 from .pointwise import erf, exp, log
 
@@ -157,10 +158,10 @@ def _slope_of_logit(g, y, x, *, eps):
 )
 def logit(x, *, eps=None):
     """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""
-    z = x if eps is None else _held(x, eps, 1 - eps)
+    z = x if eps is None else _within(x, eps, 1 - eps)
     return log(z / (1 - z))
 
 
-def _held(x, low, high):
+def _within(x, low, high):
     """x between two bounds; where they have changed places, below the first it is the first."""
     return clamp(x, low, high) if low <= high else where(x < low, low, clamp(x, max=high))

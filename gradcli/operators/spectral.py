@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np, scipy_linalg
-from .arithmetic import where
+from .comparisons import where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .joining import cat

@@ -6,7 +6,8 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import ceil, floor, round, where
+from .arithmetic import ceil, floor, round
+from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .guards import refuse_where, unless
 from .leaves import size

@@ -11,7 +11,7 @@ from itertools import product
 from ...errors import GradcliError
 from ...language.problem import Problem
 from ..formulas import SMALL, Trial, general
-from .reading import Claim, built
+from .given import Claim, built
 from .readings import with_rank
 
 
@@ -24,9 +24,9 @@ def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     if claim.name not in problem.inputs:
         yield []
         return
-    matrices, found = _matrices(claim, problem), []
-    for kept in _kept(claim, problem):
-        trial = _elsewhere(problem, kept)
+    matrices, sizes, found = _matrices(claim, problem), _sizes(problem), []
+    for kept in _kept(claim, sizes):
+        trial = _elsewhere(problem, sizes, kept)
         if trial is not None:
             found.append([trial, *matrices])
     yield from found
@@ -41,13 +41,12 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
     """The request for matrices, where the claim can be meant for them."""
     if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
         return []
-    found = []
-    for reading in with_rank(problem, 1, 2):
-        other = reading.problems[0]
-        with suppress(GradcliError):
-            if built(claim.program, other).ndim == len(other.inputs[claim.name].shape):
-                found.append(Trial(other, {i.name: i.shape for i in other.inputs.values()}))
-    return found
+    reading = with_rank(problem, 1, 2)
+    with suppress(GradcliError):
+        other = None if reading is None else reading.problems[0]
+        if other and built(claim.program, other).ndim == len(other.inputs[claim.name].shape):
+            return [Trial(other, {i.name: i.shape for i in other.inputs.values()})]
+    return []
 
 
 # ---- other sizes ---------------------------------------------------------------------------------
@@ -64,7 +63,7 @@ def _sizes(problem: Problem) -> dict[int, int]:
     return {t: n for there, here in pairs for t, n in zip(there, here, strict=True) if t != n}
 
 
-def _kept(claim: Claim, problem: Problem) -> Iterator[tuple[int, ...]]:
+def _kept(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
     """Choices of sizes that stay: for each number in the claim one of those that it may stand
     for.
     """
@@ -74,16 +73,15 @@ def _kept(claim: Claim, problem: Problem) -> Iterator[tuple[int, ...]]:
         for e in ast.walk(s.value)
         if isinstance(e, ast.Constant) and type(e.value) is int
     }
-    sizes = _sizes(problem)
     meant = [[t for t, n in sizes.items() if n == number] for number in sorted(numbers)]
     yield ()
     if any(meant):
         yield from product(*filter(None, meant))
 
 
-def _elsewhere(problem: Problem, kept: tuple[int, ...]) -> Trial | None:
+def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -> Trial | None:
     """The problem at other sizes but those `kept`; None where it has none."""
-    sizes, in_general = _sizes(problem), general(problem)
+    in_general = general(problem)
     if in_general is None or len(kept) == len(sizes):
         return None
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))

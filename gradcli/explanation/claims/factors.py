@@ -7,7 +7,7 @@ from ...language.program import Program, read_program
 from ...lazy import np
 from ...limits import Limits
 from .edits import negated, numbers, renumbered, scaled
-from .reading import built
+from .given import built
 from .trials import Trial, close
 
 LARGEST = 12  # number above or below the line in a factor that is told

@@ -20,8 +20,8 @@ from ..formulas import fails
 from ..wording import listed
 from . import edits, factors
 from .beyond import beyond
+from .given import ORIGIN, Claim, targets
 from .points import Point, Points
-from .reading import ORIGIN, Claim, targets
 from .trials import Trial, close, holds, tried
 
 PAIRS = 800  # pairs of changes that are tried

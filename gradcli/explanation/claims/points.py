@@ -6,7 +6,7 @@ gradients are finite.
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
@@ -21,7 +21,7 @@ from ..analysis import Analysis
 from ..sections.notes import kinks
 from ..trial_values import Draw, combinations
 from ..wording import Wording
-from .reading import targets
+from .given import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others
@@ -157,8 +157,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
     smooth = not kinks(Analysis(problem))
     kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
     free = [x for x in problem.inputs.values() if x.node not in kept]
-    alike = ((draw,) * len(free) for draw in DRAWN)
-    for draws in islice(chain(alike, combinations(DRAWN, len(free))), COMBINATIONS):
+    for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
             values[x.node] = _short(rng, draw, x.shape) if short else draw(rng, x.shape)

@@ -114,19 +114,20 @@ def readings(problem: Problem) -> Iterator[Reading]:
     nobody gave.
     """
     yield from with_vectors(problem)
-    yield from (r._replace(remark=f"with {r.remark}") for r in with_rank(problem, 1, 2))
-    yield from (r._replace(remark=f"with {r.remark}") for r in with_rank(problem, 2, 1))
+    for other in (with_rank(problem, 1, 2), with_rank(problem, 2, 1)):
+        if other is not None:
+            yield other._replace(remark=f"with {other.remark}")
     yield from _with_equal_sizes(problem)
 
 
-def with_rank(problem: Problem, have: int, wanted: int) -> Iterator[Reading]:
+def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
     """The request with inputs of rank `wanted` in the place of those of rank `have` that nobody
     gave a shape: all of them, or else one. The remark is `x a matrix`.
 
-    Nothing where a product of matrices tells the ranks.
+    None where a product of matrices tells the ranks, or the program does not work with others.
     """
     if operands_of_matmul(problem.program):
-        return
+        return None
     free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
     kept = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
@@ -134,8 +135,8 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Iterator[Reading]:
         found = _posed(problem, fixed, kept | dict.fromkeys(names, wanted)) if names else None
         if found is not None:
             remark, fewer = of_rank(names, wanted), wanted < have
-            yield Reading([found, *resized(found)], remark, fewer=fewer, names=names)
-            return
+            return Reading([found, *resized(found)], remark, fewer=fewer, names=names)
+    return None
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:

@@ -7,8 +7,8 @@ from ...graphs import Node
 from ...graphs.shapes import Shape, fits
 from ...language.program import Program
 from ...lazy import np
+from .given import built
 from .points import Point
-from .reading import built
 
 TOLERANCE = 1e-10  # relative to the largest element
 NOISE = 1e-15  # what rounding leaves of a gradient that is 0

@@ -1,7 +1,7 @@
 """Is a claim right: at all points, and for every size?"""
 
 from collections.abc import Callable
-from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,10 @@ from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
 from ..wording import Wording
+from .given import ORIGIN, Claim, Given, built, names_in, read_claims
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .reading import ORIGIN, Claim, Given, built, names_in, read_claims
 from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
@@ -33,6 +33,12 @@ class Verdict:
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
         self.claim, self.points, self.remark = claim, points, remark
         self.trials = [tried(claim.program, claim.name, point) for point in points.tried]
+
+    def remarked(self, remark: str) -> "Verdict":
+        """The same verdict with another remark."""
+        other = copy(self)
+        other.remark = remark
+        return other
 
     @property
     def ok(self) -> bool:
@@ -158,24 +164,31 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
-    """A verdict on vectors that are a guess, after a look at matrices: a wrong axis shows there; on
-    matrices that are one, after a look at vectors.
-    """
-    matrices = any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values())
-    for reading in with_rank(problem, 1, 2) if v.ok and not matrices else ():
-        try:
-            (other,) = _judged([v.claim], reading.problems, _only_for_vectors(reading))
-        except GradcliError:  # nothing is finite for these shapes
-            continue
-        if not other.ok and not other.misfits_in_rank:
-            return other
-        if not other.ok:
-            v.remark = f"with {of_rank(reading.names, 1)}"
-    for reading in with_rank(problem, 2, 1) if not v.ok else ():
-        with suppress(GradcliError):
-            if _judged([v.claim], reading.problems)[0].ok:
-                v.remark = _only_for_vectors(reading)
-    return v
+    """A verdict on ranks that are a guess, after a look at the other."""
+    try:
+        return _with_matrices(v, problem) if v.ok else _with_vectors(v, problem)
+    except GradcliError:  # nothing is finite for these shapes
+        return v
+
+
+def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
+    """What is right for vectors, after a look at matrices: a wrong axis shows there."""
+    guessed = all(len(i.shape) < 2 for i in problem.inputs.values() if i.inferred)
+    reading = with_rank(problem, 1, 2) if guessed else None
+    if reading is None:
+        return v
+    (other,) = _judged([v.claim], reading.problems, _only_for_vectors(reading))
+    if other.ok:
+        return v
+    return v.remarked(f"with {of_rank(reading.names, 1)}") if other.misfits_in_rank else other
+
+
+def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
+    """What is wrong for matrices, after a look at vectors."""
+    reading = with_rank(problem, 2, 1)
+    if reading is None or not _judged([v.claim], reading.problems)[0].ok:
+        return v
+    return v.remarked(_only_for_vectors(reading))
 
 
 def _only_for_vectors(reading: Reading) -> str:

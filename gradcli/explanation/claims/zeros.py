@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ...graphs import Node
 from ...lazy import np
+from .given import Claim
 from .points import Point, at_values
-from .reading import Claim
 from .trials import Trial, tried
 
 

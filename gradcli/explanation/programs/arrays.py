@@ -9,8 +9,8 @@ from ...notation import tree
 from ...notation.array_code import ArrayWriter, array_text
 from ...notation.statements import Names, Statement, Statements
 from ...notation.tree import Name
+from .at_sizes import AtSizes
 from .draws import Choice, Draw, given_or_drawn
-from .graphs import Graphs
 from .plan import LARGE, Plan, indented
 
 WIDE = 88
@@ -36,9 +36,9 @@ def returned(formulas: Sequence[tree.Tree]) -> list[str]:
     return ["return (", *(f"    {text}," for text in texts), ")"]
 
 
-def forward(graphs: Graphs, writer: ArrayWriter, names: Names) -> list[str]:
+def forward(sized: AtSizes, writer: ArrayWriter, names: Names) -> list[str]:
     """The body of a function that computes the output."""
-    made = Statements(writer, [graphs.out], graphs.intermediates, names)
+    made = Statements(writer, [sized.out], sized.intermediates, names)
     return [*assigned(made.lines), *returned(made.formulas)]
 
 

@@ -5,22 +5,22 @@ from ...notation.array_code import JaxWriter
 from ...notation.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, function, helpers, modules, values
+from .at_sizes import AtSizes
 from .draws import suitable
-from .graphs import Graphs
 from .in_jax import DOUBLE
 from .plan import Plan, named, unpacked
 from .saved import Saved, free_names
 
 
-def program(plan: Plan, graphs: Graphs) -> str:
+def program(plan: Plan, sized: AtSizes) -> str:
     """The function with its forward and backward, and their test."""
     plan.refuse_barriers("custom-vjp")
-    return _CustomVjp(plan, graphs).text()
+    return _CustomVjp(plan, sized).text()
 
 
 class _CustomVjp:
-    def __init__(self, plan: Plan, graphs: Graphs):
-        self.plan, self.graphs = plan, graphs
+    def __init__(self, plan: Plan, sized: AtSizes):
+        self.plan, self.sized = plan, sized
         self.names = plan.fresh()
         own = plan.problem.out_name
         self.f = self.names.free("f" if own == "out" else f"{own}_function")
@@ -31,8 +31,8 @@ class _CustomVjp:
         plan = self.plan
         names = [plan.safe(i.name) for i in self.arguments]
         choice = suitable(plan)
-        grads = self.graphs.gradients(seeded=True)
-        saved = Saved(self.graphs, grads, self.names)
+        grads = self.sized.gradients(seeded=True)
+        saved = Saved(self.sized, grads, self.names)
         backward, writers = self._backward(grads, saved)
         kept = self._kept(backward, saved, names)
         forward = self._forward(saved, kept, writers)
@@ -53,9 +53,9 @@ class _CustomVjp:
         return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
 
     def _backward(self, grads, saved: Saved) -> tuple[list[str], list[JaxWriter]]:
-        plan, graphs = self.plan, self.graphs
-        known = {graphs.seed: Name(plan.problem.seed.name)} | named(saved.names)
-        writer = JaxWriter(known | graphs.names, graphs.telling)
+        plan, sized = self.plan, self.sized
+        known = {sized.seed: Name(plan.problem.seed.name)} | named(saved.names)
+        writer = JaxWriter(known | sized.names, sized.telling)
         made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         found = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         texts = [found.get(i.name, "None") for i in self.arguments]
@@ -70,12 +70,12 @@ class _CustomVjp:
         return [name for name in dict.fromkeys(order) if name in used]
 
     def _forward(self, saved: Saved, kept: list[str], writers: list[JaxWriter]) -> list[str]:
-        graphs = self.graphs
+        sized = self.sized
         inner = {n: name for n, name in saved.inner.items() if name in kept}
-        wanted = graphs.intermediates | inner
-        writer = JaxWriter(graphs.names, graphs.telling)
+        wanted = sized.intermediates | inner
+        writer = JaxWriter(sized.names, sized.telling)
         writers.append(writer)
-        made = Statements(writer, [graphs.out], wanted, self.plan.fresh(*wanted.values()))
+        made = Statements(writer, [sized.out], wanted, self.plan.fresh(*wanted.values()))
         (out,) = map(tree.text, made.formulas)
         residuals = f"({unpacked(kept)})" if len(kept) > 1 else unpacked(kept) if kept else "()"
         return [*assigned(made.lines), f"return {out}, {residuals}"]

@@ -13,12 +13,12 @@ from ...graphs.shapes import text
 from ...language.general import FACTORS, at_shapes, multiples, telling_sizes
 from ...language.problem import Problem
 from ..formulas import other_shapes
-from .graphs import Graphs
+from .at_sizes import AtSizes
 from .plan import Plan
 
 ALONE = "for these sizes alone"
 ORDERED = "for sizes in the order of these"
-Write = Callable[[Plan, Graphs], str]
+Write = Callable[[Plan, AtSizes], str]
 
 
 def written(plan: Plan, write: Write) -> str:
@@ -49,7 +49,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
     if problem is None:
         return None
     try:
-        return write(plan, Graphs(problem, plan, problem.computed))
+        return write(plan, AtSizes(problem, plan, problem.of_sizes))
     except GradcliError:
         return None
 
@@ -57,7 +57,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
     for problem in _posed(plan.problem):
         with suppress(GradcliError):
-            yield write(plan, Graphs(problem, plan))
+            yield write(plan, AtSizes(problem, plan))
 
 
 def _posed(problem: Problem) -> Iterator[Problem]:

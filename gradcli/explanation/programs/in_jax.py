@@ -15,30 +15,30 @@ from .arrays import (
     seed_text,
     values,
 )
+from .at_sizes import AtSizes
 from .draws import Choice, finite
-from .graphs import Graphs
 from .plan import Plan, unpacked
 
 DOUBLE = 'jax.config.update("jax_enable_x64", True)'
 
 
-def program(plan: Plan, graphs: Graphs) -> str:
+def program(plan: Plan, sized: AtSizes) -> str:
     """Values, function, jax.vjp, and an assertion for each gradient."""
-    return _Jax(plan, graphs).text()
+    return _Jax(plan, sized).text()
 
 
 class _Jax:
-    def __init__(self, plan: Plan, graphs: Graphs):
-        self.plan, self.graphs = plan, graphs
+    def __init__(self, plan: Plan, sized: AtSizes):
+        self.plan, self.sized = plan, sized
         names = plan.fresh()
         self.f, self.vjp = names.free("f"), names.free("vjp")
         self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
 
     def text(self) -> str:
-        plan, writer = self.plan, JaxWriter(self.graphs.names, self.graphs.telling)
+        plan, writer = self.plan, JaxWriter(self.sized.names, self.sized.telling)
         choice = Choice(None) if plan.given else finite(plan)
         asked = [plan.safe(x.name) for x in plan.problem.wrt]
-        f = function(self.f, asked, forward(self.graphs, writer, plan.fresh()))
+        f = function(self.f, asked, forward(self.sized, writer, plan.fresh()))
         given = values(plan, choice, plan.inputs, "jnp")
         out = plan.safe(plan.problem.out_name)
         test = [
@@ -76,12 +76,12 @@ class _Jax:
 
     def _by_formula(self) -> list[str]:
         """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
-        plan, graphs = self.plan, self.graphs
-        out = {graphs.out: Name(plan.safe(plan.problem.out_name))}
-        writer = JaxWriter(graphs.all_names | out, graphs.telling)
+        plan, sized = self.plan, self.sized
+        out = {sized.out: Name(plan.safe(plan.problem.out_name))}
+        writer = JaxWriter(sized.all_names | out, sized.telling)
         try:
             made = Statements(
-                writer, graphs.gradients(seeded=False), graphs.intermediates, plan.fresh()
+                writer, sized.gradients(seeded=False), sized.intermediates, plan.fresh()
             )
         except GradcliError:
             asked = [plan.safe(x.name) for x in plan.wrt]

@@ -15,8 +15,8 @@ from .arrays import (
     seed_text,
     values,
 )
+from .at_sizes import AtSizes
 from .draws import Choice, suitable
-from .graphs import Graphs
 from .plan import Plan
 
 MANY = 200  # elements of an input that are no longer moved one by one
@@ -38,15 +38,15 @@ def {name}(f, x, direction, g, h=1e-6):
 '''
 
 
-def program(plan: Plan, graphs: Graphs) -> str:
+def program(plan: Plan, sized: AtSizes) -> str:
     """Forward, gradient, and a test by differences, at the values given or at random ones."""
     plan.refuse_barriers("numpy")
-    return _NumPy(plan, graphs).text()
+    return _NumPy(plan, sized).text()
 
 
 class _NumPy:
-    def __init__(self, plan: Plan, graphs: Graphs):
-        self.plan, self.graphs, self.choice = plan, graphs, suitable(plan)
+    def __init__(self, plan: Plan, sized: AtSizes):
+        self.plan, self.sized, self.choice = plan, sized, suitable(plan)
         names = plan.fresh()
         self.f, self.f_grad = names.free("f"), names.free("f_grad")
         self.elements, self.slope = names.free("differences"), names.free("slope")
@@ -55,9 +55,9 @@ class _NumPy:
         self.seed = "" if plan.problem.seed.implicit else plan.problem.seed.name
 
     def text(self) -> str:
-        plan, graphs = self.plan, self.graphs
-        writers = [ArrayWriter(n, graphs.telling) for n in (graphs.names, graphs.all_names)]
-        f = function(self.f, self.arguments, forward(graphs, writers[0], plan.fresh()))
+        plan, sized = self.plan, self.sized
+        writers = [ArrayWriter(n, sized.telling) for n in (sized.names, sized.all_names)]
+        f = function(self.f, self.arguments, forward(sized, writers[0], plan.fresh()))
         parts = [f, self._gradient(writers[1]), *self._differences(), self._test()]
         whole = helpers(*writers)
         for part in parts:
@@ -66,8 +66,8 @@ class _NumPy:
 
     def _gradient(self, writer: ArrayWriter) -> list[str]:
         plan, call = self.plan, f"{self.f}({', '.join(self.arguments)})"
-        grads = self.graphs.gradients(seeded=bool(self.seed))
-        made = Statements(writer, grads, self.graphs.own, plan.fresh())
+        grads = self.sized.gradients(seeded=bool(self.seed))
+        made = Statements(writer, grads, self.sized.own, plan.fresh())
         what = f"({self.seed} * {call}).sum()" if self.seed else call
         by = " and ".join(", ".join(plan.safe(x.name) for x in plan.wrt).rsplit(", ", 1))
         body = [*assigned(made.lines), *returned(made.formulas)]

@@ -12,7 +12,7 @@ from ...lazy import np
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
-from .graphs import Graphs
+from .at_sizes import AtSizes
 
 # Names that programs need for themselves: an input that is called so gets a _ after its name.
 RESERVED = (
@@ -57,9 +57,9 @@ class Plan:
         return [x for x in self.problem.wrt if x not in self.wrt]
 
     @cached_property
-    def here(self) -> Graphs:
+    def here(self) -> AtSizes:
         """The graphs at the sizes given."""
-        return Graphs(self.problem, self)
+        return AtSizes(self.problem, self)
 
     # ---- names -----------------------------------------------------------------------------------
 

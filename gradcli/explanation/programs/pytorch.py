@@ -4,20 +4,20 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.statements import Statements
-from ...notation.torch_code import array, held
+from ...notation.torch_code import array, fixed
 from ...notation.tree import Name
 from .arrays import helpers
+from .at_sizes import AtSizes
 from .draws import Choice, Draw, finite, given_or_drawn
-from .graphs import Graphs
 from .plan import Plan, named
 from .torch_writer import ProgramWriter
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
 
 
-def program(plan: Plan, graphs: Graphs) -> str:
+def program(plan: Plan, sized: AtSizes) -> str:
     """Inputs, forward, backward, and an assertion for each gradient."""
-    return _Torch(plan, graphs).text()
+    return _Torch(plan, sized).text()
 
 
 def values(plan: Plan, choice: Choice, inputs: list[Input], tracked: set[str]) -> list[str]:
@@ -56,20 +56,20 @@ def header(body: list[str], *modules: str) -> list[str]:
 
 
 class _Torch:
-    def __init__(self, plan: Plan, graphs: Graphs):
-        self.plan, self.graphs, self.problem = plan, graphs, plan.problem
-        known = graphs.all_names | named(graphs.own)
-        self.writers = [ProgramWriter(names, graphs.telling) for names in (graphs.names, known)]
-        held_back = held(self.problem.out)
-        self.tracked = [x for x in self.problem.wrt if x.node not in held_back]
+    def __init__(self, plan: Plan, sized: AtSizes):
+        self.plan, self.sized, self.problem = plan, sized, plan.problem
+        known = sized.all_names | named(sized.own)
+        self.writers = [ProgramWriter(names, sized.telling) for names in (sized.names, known)]
+        without = fixed(self.problem.out)
+        self.tracked = [x for x in self.problem.wrt if x.node not in without]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
 
     def text(self) -> str:
-        plan, graphs = self.plan, self.graphs
+        plan, sized = self.plan, self.sized
         choice = Choice(None) if plan.given else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
-        forward = Statements(self.writers[0], [graphs.out], graphs.own, plan.fresh())
+        forward = Statements(self.writers[0], [sized.out], sized.own, plan.fresh())
         lines = [f"{s.name} = {s.text}" for s in forward.lines]
         seed, back = self._seed()
         body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
@@ -126,7 +126,7 @@ class _Torch:
         plan = self.plan
         pairs = [
             (x, grad)
-            for x, grad in zip(plan.wrt, self.graphs.gradients(seeded=False))
+            for x, grad in zip(plan.wrt, self.sized.gradients(seeded=False))
             if x in self.tracked
         ]
         names = plan.fresh()

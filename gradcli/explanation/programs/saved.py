@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...graphs import Node, walk
 from ...notation.statements import Names
-from .graphs import Graphs
+from .at_sizes import AtSizes
 
 VIEWS = ("movement", "leaf")  # made again from what they view
 
@@ -13,12 +13,12 @@ VIEWS = ("movement", "leaf")  # made again from what they view
 class Saved:
     """Names for the nodes of the forward that gradients start from."""
 
-    def __init__(self, graphs: Graphs, grads: Sequence[Node], names: Names):
-        self.own, inputs = graphs.own, graphs.inputs
-        forward = set(walk([graphs.out]))
+    def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
+        self.own, inputs = sized.own, sized.inputs
+        forward = set(walk([sized.out]))
         found = _frontier(grads, forward, inputs)
         self.names = {
-            node: graphs.names[node].text if node in inputs else self._name(node, names)
+            node: sized.names[node].text if node in inputs else self._name(node, names)
             for node in found
         }
         self.inner = {n: name for n, name in self.names.items() if n not in inputs}

@@ -8,8 +8,8 @@ from ...notation import tree
 from ...notation.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, helpers
+from .at_sizes import AtSizes
 from .draws import suitable
-from .graphs import Graphs
 from .plan import Plan, indented, named, unpacked
 from .pytorch import DOUBLE, header, values
 from .saved import Saved, free_names
@@ -19,31 +19,31 @@ MANY = 500  # elements of which gradcheck no longer moves each by itself
 ONCE = "from torch.autograd.function import once_differentiable"
 
 
-def program(plan: Plan, graphs: Graphs) -> str:
+def program(plan: Plan, sized: AtSizes) -> str:
     """The function as a class, and its test."""
     plan.refuse_barriers("torch-function")
-    return _Function(plan, graphs).text()
+    return _Function(plan, sized).text()
 
 
 class _Function:
-    def __init__(self, plan: Plan, graphs: Graphs):
-        self.plan, self.graphs = plan, graphs
+    def __init__(self, plan: Plan, sized: AtSizes):
+        self.plan, self.sized = plan, sized
         self.names = plan.fresh()
-        self.class_name = self.names.free(_class_name(graphs))
+        self.class_name = self.names.free(_class_name(sized))
         self.arguments = plan.arguments
         self.seed = plan.problem.seed.name
         self.writers: list[ProgramWriter] = []
 
     def text(self) -> str:
-        plan, graphs = self.plan, self.graphs
+        plan, sized = self.plan, self.sized
         choice = suitable(plan)
-        grads = graphs.gradients(seeded=True)
-        saved = Saved(graphs, grads, self.names)
+        grads = sized.gradients(seeded=True)
+        saved = Saved(sized, grads, self.names)
         backward = self._backward(grads, saved)
         kept, shapes = self._kept(backward, saved)
         forward = self._forward(saved, kept, shapes)
         opened = [f"{unpacked(kept)} = ctx.saved_tensors"] if kept else []
-        inner = set(saved.inner.values()) - {graphs.own.get(graphs.out)}
+        inner = set(saved.inner.values()) - {sized.own.get(sized.out)}
         once = bool(inner & set(kept))
         body = [
             f"class {self.class_name}(torch.autograd.Function):",
@@ -69,13 +69,13 @@ class _Function:
         return [f"def {name}({', '.join(['ctx', *arguments])}):"]
 
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
-        plan, graphs = self.plan, self.graphs
-        known = {graphs.seed: Name(self.seed)} | named(saved.names)
-        writer = ProgramWriter(known, graphs.telling, like=self.seed)
+        plan, sized = self.plan, self.sized
+        known = {sized.seed: Name(self.seed)} | named(saved.names)
+        writer = ProgramWriter(known, sized.telling, like=self.seed)
         self.writers.append(writer)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
-            node = graphs.problem.inputs[i.name].node
-            writer.shapes.setdefault(node.shape, graphs.names[node])
+            node = sized.problem.inputs[i.name].node
+            writer.shapes.setdefault(node.shape, sized.names[node])
         made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
         results = [self._result(i.name) if i.name in formulas else "None" for i in self.arguments]
@@ -125,12 +125,12 @@ class _Function:
         return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
 
     def _forward(self, saved: Saved, kept: list[str], shapes: list[str]) -> list[str]:
-        graphs = self.graphs
+        sized = self.sized
         inner = {n: name for n, name in saved.inner.items() if name in kept}
-        wanted = graphs.intermediates | inner
-        writer = ProgramWriter(graphs.names, graphs.telling)
+        wanted = sized.intermediates | inner
+        writer = ProgramWriter(sized.names, sized.telling)
         self.writers.append(writer)
-        made = Statements(writer, [graphs.out], wanted, self.plan.fresh(*wanted.values()))
+        made = Statements(writer, [sized.out], wanted, self.plan.fresh(*wanted.values()))
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]
@@ -140,8 +140,8 @@ def _returned(results: list[str]) -> str:
     return f"return {', '.join(results)}"
 
 
-def _class_name(graphs: Graphs) -> str:
+def _class_name(sized: AtSizes) -> str:
     """The name of the output in capitals, else that of the last operation."""
-    name = graphs.problem.out_name
-    words = (graphs.out.op.name if name == "out" else name).split("_")
+    name = sized.problem.out_name
+    words = (sized.out.op.name if name == "out" else name).split("_")
     return "".join(word[:1].upper() + word[1:] for word in words) or "Function"

@@ -15,7 +15,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
-from ..formulas import MOST, computed
+from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 from .seed import IMPLICIT
 
@@ -261,7 +261,7 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     nodes |= {p.out_name: p.out, p.seed.name: p.seed.node}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(GradcliError), np.errstate(all="ignore"):
-        return np.isfinite(grad) & ~np.isfinite(computed(tree.text(formula), values, p.limits))
+        return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p.limits))
     return False
 
 

@@ -4,12 +4,12 @@ from itertools import combinations
 
 from .elements import both, choice, compare, either, require_few
 
-RANKED = 4  # elements whose order is written out
+SORTED = 4  # elements whose order is written out
 
 
-def ranks(sp, row, is_descending):
+def places_in_order(sp, row, is_descending):
     """The places of the elements in order."""
-    require_few(row, RANKED, "order")
+    require_few(row, SORTED, "order")
 
     def before(i, j):
         relation = ("G" if is_descending else "L") + ("e" if i < j else "t")

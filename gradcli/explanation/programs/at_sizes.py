@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-class Graphs:
+class AtSizes:
     """The graphs of a problem that poses the same as that of `plan`, at its sizes or at others;
     where they are `telling`, as in `formula`.
     """

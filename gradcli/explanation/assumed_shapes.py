@@ -11,7 +11,7 @@ from .formulas import Trial, fails
 from .wording import Wording, shape_text
 
 
-def assumption(w: Wording) -> str | None:
+def assumed_shapes(w: Wording) -> str | None:
     """`assumed: x 2×3 (for a vector: -s x=3)`: the shapes that were assumed, where a formula does
     not hold for another rank that an input may be meant with.
     """
@@ -35,9 +35,10 @@ def assumption(w: Wording) -> str | None:
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
     """Vectors for matrices, and matrices for vectors where all are vectors."""
     yield from with_vectors(problem, most=1)
-    yield from with_rank(problem, 2, 1)
-    if all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred):
-        yield from with_rank(problem, 1, 2)
+    all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
+    found = with_rank(problem, 1, 2) if all_vectors else with_rank(problem, 2, 1)
+    if found is not None:
+        yield found
 
 
 def _holds(w: Wording, other: Problem) -> bool:

@@ -10,7 +10,7 @@ from .formula import Telling, formula
 from .tree import Attribute, Call, Method, Name, Subscript, Tree
 
 
-def moved(
+def selection(
     out: Node,
     x: Node,
     grad: Node,

@@ -1,0 +1,60 @@
+"""What the statements of a program come to: built once, and remembered for other values."""
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..errors import GradcliError
+from ..graphs import Node, as_node
+from ..limits import Limits
+from .build import Builder
+from .program import Program
+from .values import Reader
+
+
+class Built(NamedTuple):
+    """What the statements of a program come to, and what its Builder noticed."""
+
+    out: Node
+    scope: dict[str, Any]
+    indices: list[Node]
+    outputs: list[Node]
+    of_sizes: dict[float, Node]
+
+
+def built(
+    program: Program,
+    inputs: tuple[Node, ...],
+    limits: Limits,
+    random_seed: int,
+    sizes: bool,
+    values: dict[Node, Any],
+    supposed: Collection[Node] = (),
+) -> Built:
+    """The graph of a program; random numbers begin anew, so that it is the same each time."""
+    nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
+    builder = Builder(
+        program, nodes, values=values, limits=limits, draws=draws, sizes=sizes, supposed=supposed
+    )
+    out = builder.run()
+    if isinstance(out, int | float):
+        out = as_node(out)
+    if not isinstance(out, Node):
+        raise GradcliError(
+            "arguments",
+            "the last statement must be one tensor",
+            span=program.source.span(program.statements[-1].value),
+            hint="choose one of its outputs: [0], or .values",
+        )
+    return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
+
+
+@lru_cache(maxsize=16)
+def built_without_values(
+    program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
+) -> Built | None:
+    """The graph of a program, remembered for other values; None where values decide on it."""
+    try:
+        return built(program, inputs, limits, random_seed, sizes, {})
+    except GradcliError:
+        return None

@@ -1,0 +1,52 @@
+"""What is differentiated, and by which inputs."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ..errors import GradcliError, did_you_mean
+from ..graphs import Node
+from .program import Program
+
+if TYPE_CHECKING:
+    from .problem import Input
+
+NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
+
+
+def check_output(out: Node, program: Program) -> None:
+    """Refuse an output that has no gradient."""
+    if out.dtype != "float":
+        kind = {"int": "whole numbers", "bool": "True and False"}[out.dtype]
+        raise GradcliError(
+            "not-differentiable",
+            f"the output holds {kind}, which have no gradient",
+            span=program.source.span(program.statements[-1].value),
+            hint="PyTorch: element 0 of tensors does not require grad and does not have a grad_fn",
+        )
+
+
+def chosen(wrt: Collection[str] | None, inputs: "dict[str, Input]") -> "list[Input]":
+    """The inputs of these names, or all that can be differentiated by. Raises GradcliError."""
+    for name in wrt or ():
+        if name not in inputs:
+            near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            raise GradcliError(
+                "unused-option", f"there is no input {name} to differentiate by", hint=near
+            )
+        if inputs[name].node.dtype != "float":
+            raise GradcliError(
+                "not-differentiable",
+                f"{name} picks elements or holds True and False: it has no gradient",
+                hint=f"PyTorch: {NOT_FLOATING}",
+            )
+    found = (
+        [inputs[name] for name in dict.fromkeys(wrt)]
+        if wrt
+        else [i for i in inputs.values() if i.node.dtype == "float"]
+    )
+    if not found:
+        raise GradcliError(
+            "not-differentiable",
+            "there is nothing to differentiate by: the expression has no floating-point input",
+        )
+    return found
