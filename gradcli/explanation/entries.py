@@ -16,6 +16,7 @@ from .wording import Wording
 
 ZERO = "·"
 UNWRITTEN = "?"
+WIDE = 24  # characters of an entry beside which few others fit
 Entry = Callable[[int, int], str]  # the text at a flat place of the output and one of the input
 
 
@@ -33,6 +34,14 @@ def rows(
         return tuple(numbers(row[columns], precision, ZERO) for row in jacobian.rows(at))
     entry = _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
+
+
+def are_wide(a: Analysis, w: Wording, x: Input, row: int, column: int) -> bool:
+    """Whether entries are formulas so long that few columns fit beside one another."""
+    if a.jacobian(x).numeric:
+        return False
+    ((text,),) = rows(a, w, x, [row], [column], 0)
+    return len(text) > WIDE
 
 
 def _by_elements(row: Callable[[int], Any]) -> Entry:

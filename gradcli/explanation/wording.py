@@ -61,6 +61,7 @@ class Wording:
         self.analysis, self.problem = analysis, analysis.problem
         self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
+        self._shorter: dict[tuple, Node] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -180,8 +181,11 @@ class Wording:
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
-        asked = substitute(node, self._labels)
-        return shortest(asked, names, self._program, self.telling)
+        key = node, frozenset(names)
+        if key not in self._shorter:
+            asked = substitute(node, self._labels)
+            self._shorter[key] = shortest(asked, names, self._program, self.telling)
+        return self._shorter[key]
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 

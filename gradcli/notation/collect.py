@@ -6,7 +6,7 @@ terms added, equal factors made powers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from math import gcd
 from typing import Any, TypeGuard
 
@@ -123,7 +123,8 @@ class Simplifier:
             rest = self._renamed(rest)
             if ZERO in rest:
                 return ZERO
-            rest = [self._where_they_hold(f, rest) for f in self._without_implied(rest)]
+            holding = {f for f in rest if is_condition(f)}
+            rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
             rest = _powers(f for f in rest if f != ONE)
         numbers = _fraction(above, below)
         conditions = [f for f in rest if is_condition(f)]
@@ -161,12 +162,11 @@ class Simplifier:
                 return True
         return False
 
-    def _where_they_hold(self, e: Expr, factors: Sequence[Expr]) -> Expr:
+    def _where_they_hold(self, e: Expr, conditions: Collection[Expr]) -> Expr:
         """A factor where the conditions beside it hold: elsewhere the product is 0."""
-        conditions = {f for f in factors if is_condition(f)}
-        if is_condition(e) or not conditions.intersection(inner(e)):
-            return e
-        return self(with_ones(e, conditions))
+        if conditions and not is_condition(e) and any(part in conditions for part in inner(e)):
+            return self(with_ones(e, conditions))
+        return e
 
     def _put(self, e: Expr, letter: str, place: Place) -> Expr:
         if letter not in letters_of(e):

@@ -76,6 +76,13 @@ class Function(NamedTuple):
 
 
 ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
+PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
+    Product: lambda e: e.factors,
+    Total: lambda e: e.terms,
+    Sum: lambda e: (e.body,),
+    Power: lambda e: (e.base, e.exponent),
+    Function: lambda e: e.args,
+}
 
 
 class TooLong(Exception):
@@ -115,15 +122,8 @@ def is_condition(e: Expr) -> bool:
 
 def parts(e: Expr) -> "tuple[Expr, ...]":
     """The expressions that it is made of, but for those inside of places."""
-    if isinstance(e, Product):
-        return e.factors
-    if isinstance(e, Total):
-        return e.terms
-    if isinstance(e, Sum):
-        return (e.body,)
-    if isinstance(e, Power):
-        return (e.base, e.exponent)
-    return e.args if isinstance(e, Function) else ()
+    of_kind = PARTS.get(type(e))
+    return of_kind(e) if of_kind else ()
 
 
 def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:

@@ -21,6 +21,7 @@ from ..wording import Wording, role_of, shape_text, signs
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
+FEW = 5  # columns whose entries are formulas
 TALL, WIDE = 12, 24  # cells of a picture
 
 
@@ -107,6 +108,8 @@ def matrix(
     out, seed = a.problem.out, a.problem.seed
     rows, rows_before = places(out.numel, 10**9 if full else SHOWN)
     columns, columns_before = places(x.node.numel, 10**9 if full else SHOWN)
+    if not full and len(columns) > FEW and texts.are_wide(a, w, x, rows[0], columns[0]):
+        columns, columns_before = places(x.node.numel, FEW)
     entries = texts.rows(a, w, x, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     return Matrix(
