@@ -92,7 +92,8 @@ def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:
     """What is read off each way to say the gradient."""
     p, node = w.problem, w.problem.inputs[x.name].node
-    for grad, parts in w.ways(p.inputs[x.name]):
+    ways = w.ways(p.inputs[x.name])
+    for grad, parts in ways if p.out.shape else islice(ways, 1):  # the gradient says a single row
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,

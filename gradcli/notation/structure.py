@@ -139,7 +139,7 @@ def _read(
     telling: Telling | None = None,
     like: Name | None = None,
 ) -> Reading | None:
-    closed = {node: Name(tree.text(formula)) for node, formula in parts.items()}
+    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
     letters = Indices(out, seed_node, {**closed, **names})
     found = letters.jacobian_expression(x, grad)
     if found is None:
