@@ -136,8 +136,18 @@ def test_what_a_claim_is_told():
     assert "/ x.shape[0]" not in found.out
 
 
-@pytest.mark.parametrize("expr", ["x[x > 0]", "masked_select(x, x > 0)", "(x * x)[x > 0].sum()"])
-def test_a_formula_with_a_mask_from_values(expr):
-    """eye(3)[x > 0] is an IndexError for an x of 5."""
-    with pytest.warns(UserWarning, match=r"x of shape \(3,\); at other sizes it is not"):
-        assert gradcli.formula(expr, values={"x": [1.0, -1.0, 2.0]})
+@pytest.mark.parametrize(
+    ("expr", "to_x"),
+    [
+        ("x[x > 0]", [7, 0, 0, 8, 9]),
+        ("masked_select(x, x > 0)", [7, 0, 0, 8, 9]),
+        ("(x * x)[x > 0].sum()", [6, 0, 0, 8, 10]),
+    ],
+)
+def test_a_formula_with_a_mask_from_values(expr, to_x, recwarn):
+    """Found for an x of 3, it holds for an x of 5, with as many elements above 0."""
+    formula = gradcli.formula(expr, values={"x": [1.0, -1.0, 2.0]})
+    assert not recwarn
+    values = {"x": [3.0, -1.0, -2.0, 4.0, 5.0], "g": [7.0, 8.0, 9.0]}
+    found = gradcli.explain(f"{formula} + 0 * x + 0 * g.sum()", values=values).output["value"]
+    assert found.tolist() == to_x

@@ -11,7 +11,7 @@ from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
 from ..language.problem import Input
 from ..notation import tree
-from ..notation.formula import formula, too_long
+from ..notation.formula import Writer, formula, too_long
 from ..notation.index import Indices, Notation
 from ..notation.parts import beside
 from ..notation.sharing import shared
@@ -101,7 +101,8 @@ class Wording:
         short = self._shortest(grad, names)
         yield short, {}
         parts = beside(short, self.problem.seed.node, names)
-        yield short, {n: formula(n, names, self.telling) for n in parts}
+        write = Writer(names, self.telling)
+        yield short, {n: write.tree(n) for n in parts}
 
     def jacobian_by_index(self, x: Input) -> Notation | None:
         """The Jacobian by an input in index notation, the shortest of those that are found."""

@@ -4,7 +4,6 @@ A vector is a matrix of one column, so that `outer(u, v)`, `x @ A` and `a @ X @ 
 u vᵀ, (Aᵀ x), aᵀ X b. Only what has one or two dimensions is looked at.
 """
 
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -108,7 +107,7 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
 def _times(a: Product, b: Product) -> Product:
     factors = dict(a.factors)
     for f, e in b.factors.items():
-        factors[f] = factors.get(f, Fraction(0)) + e
+        factors[f] = factors.get(f, 0) + e
     return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
 
 

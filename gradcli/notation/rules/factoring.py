@@ -49,7 +49,7 @@ def _common(terms: list[Product], node: Node) -> Iterator[Node]:
     """The sum of terms with what they share taken out."""
     powers: dict[Node, Coefficient] = {}
     for f in {f: None for t in terms for f in t.factors}:
-        exponents = [t.factors.get(f, Fraction(0)) for t in terms]
+        exponents = [t.factors.get(f, 0) for t in terms]
         if min(exponents) > 0:
             powers[f] = min(exponents)
         elif max(exponents) < 0:
@@ -57,7 +57,7 @@ def _common(terms: list[Product], node: Node) -> Iterator[Node]:
         elif min(exponents) < 0 and f.op.name != "size":
             powers[f] = min(exponents)
     sure = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
-    lowest = {f: min(t.factors.get(f, Fraction(0)) for t in terms) for f in powers}
+    lowest = {f: min(t.factors.get(f, 0) for t in terms) for f in powers}
     for taken in ({f: lowest[f] for f in sure}, lowest):
         if taken:
             new = _taken_out(terms, taken, node)
@@ -70,7 +70,7 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     for t in terms:
         factors = dict(t.factors)
         for f, e in taken.items():
-            factors[f] = factors.get(f, Fraction(0)) - e
+            factors[f] = factors.get(f, 0) - e
         inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
     if any(is_mask(t.factors) for t in inner):
         return None
@@ -78,7 +78,7 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     if any(magnitude(t.coefficient) != size for t in inner):
         size = ONE
     total = _sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
-    out = build(Product(size, taken | {total: taken.get(total, Fraction(0)) + ONE}), node.shape)
+    out = build(Product(size, taken | {total: taken.get(total, 0) + 1}), node.shape)
     return out if out.shape == node.shape else None
 
 
@@ -94,7 +94,7 @@ def numbers_out(node: Node) -> Iterator[Node]:
             continue
         total = _sum_of(inner)
         if total.shape == node.shape:
-            yield build(Product(size, {total: ONE}), node.shape)
+            yield build(Product(size, {total: 1}), node.shape)
 
 
 @other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
@@ -155,7 +155,7 @@ def _opened(t: Product) -> list[Product]:
             for p in inner:
                 factors = dict(rest)
                 for k, v in p.factors.items():
-                    factors[k] = factors.get(k, Fraction(0)) + v
+                    factors[k] = factors.get(k, 0) + v
                 kept = {k: v for k, v in factors.items() if v}
                 out.append(Product(t.coefficient * p.coefficient, kept))
             return out or [t]
@@ -233,7 +233,7 @@ def _factored(
         if not all(not c.factors for c in inside):
             return None
         scale = _numbers([c.scale for c in inside])
-        return scaled(Product(ONE, {scale: ONE}), plain(list(part), node.shape))
+        return scaled(Product(ONE, {scale: 1}), plain(list(part), node.shape))
     number, inside = _common_number(inside)
     shape = _size(inside[0])
     if shape is None or any(_size(c) != shape for c in inside):

@@ -58,7 +58,7 @@ def _exponent(node: Node) -> Node | None:
 def _moved(factors: dict[Node, Coefficient], change: dict[Node, int]) -> dict[Node, Coefficient]:
     out = dict(factors)
     for f, e in change.items():
-        out[f] = out.get(f, Fraction(0)) + e
+        out[f] = out.get(f, 0) + e
     return out
 
 
@@ -117,7 +117,7 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
             if factors.get(x, 0) * e < 0:
                 return _moved(factors, {f: 2 if e < 0 else -2, x: -1 if e < 0 else 1})
         if e in (0.5, -0.5) and f.dtype == "float":
-            return _moved(factors, {f.sqrt(): 1 if e > 0 else -1}) | {f: Fraction(0)}
+            return _moved(factors, {f.sqrt(): 1 if e > 0 else -1}) | {f: 0}
     return None
 
 
@@ -265,9 +265,7 @@ def normal_distribution(node: Node) -> Node | None:
         x = _of_error_function(f) if e == 1 else None
         if x is not None:
             rest = {k: v for k, v in found.factors.items() if k is not f}
-            return build(
-                Product(found.coefficient * 2, rest | {OPS["ndtr"](x): Fraction(1)}), node.shape
-            )
+            return build(Product(found.coefficient * 2, rest | {OPS["ndtr"](x): 1}), node.shape)
     return None
 
 

@@ -17,7 +17,7 @@ LINEAR = (
     "scatter_to", "trace",
 )  # fmt: skip
 
-Coefficient = Fraction | float
+Coefficient = Fraction | float  # and int, for exponents
 
 
 class Product(NamedTuple):
@@ -47,7 +47,7 @@ def product_of(node: Node) -> Product | None:
     """The factors of a node, those of shapes that broadcast to its own among them."""
     coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
-    stack: list[tuple[Node, Coefficient]] = [(node, ONE)]
+    stack: list[tuple[Node, Coefficient]] = [(node, 1)]
     while stack:
         part, e = stack.pop()
         value = constant_value(part)
@@ -101,12 +101,17 @@ def _split(node: Node, e: Coefficient):
         return (-1) ** int(e), [(inputs[0], e)]
     if name == "pow":
         value = constant_value(inputs[1]) if inputs[1].op.name == "constant" else None
-        return None if value is None else (1, [(inputs[0], e * value)])
+        return None if value is None else (1, [(inputs[0], _exponent(e * value))])
     if name in ("square", "reciprocal"):
         return 1, [(inputs[0], e * (2 if name == "square" else -1))]
     if name == "expand" or (name == "unsqueeze" and _leading(node)):
         return 1, [(inputs[0], e)]
     return None
+
+
+def _exponent(e: Coefficient) -> Coefficient:
+    """A whole number as an int, with which Python computes quickest."""
+    return int(e) if e == int(e) else e
 
 
 def _leading(node: Node) -> bool:
@@ -121,9 +126,7 @@ def number_node(value: Coefficient) -> Node:
 
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
     """What stands above and below the line."""
-    if isinstance(value, Fraction):
-        return Fraction(value.numerator), Fraction(value.denominator)
-    return value, Fraction(1)
+    return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
 
 
 def build(p: Product, shape: tuple[int, ...]) -> Node:
@@ -249,10 +252,10 @@ def is_mask(factors: Collection[Node]) -> bool:
 
 def scaled(p: Product, node: Node) -> Node:
     """A product of single numbers times a node."""
-    inner = product_of(node) or Product(Fraction(1), {node: Fraction(1)})
+    inner = product_of(node) or Product(ONE, {node: 1})
     factors = dict(p.factors)
     for f, e in inner.factors.items():
-        factors[f] = factors.get(f, Fraction(0)) + e
+        factors[f] = factors.get(f, 0) + e
     kept = {f: e for f, e in factors.items() if e != 0}
     return build(Product(p.coefficient * inner.coefficient, kept), node.shape)
 

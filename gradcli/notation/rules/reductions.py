@@ -36,7 +36,7 @@ def constants_out_of_sums(node: Node) -> Node | None:
         return None
     body = build(Product(ONE, inner), x.shape)
     total = node.op(body, **node.attrs)
-    out = build(Product(found.coefficient, outer | {total: outer.get(total, 0) + ONE}), node.shape)
+    out = build(Product(found.coefficient, outer | {total: outer.get(total, 0) + 1}), node.shape)
     return out if out.shape == node.shape else None
 
 
@@ -57,7 +57,7 @@ def sum_by_count(node: Node) -> Node | None:
             if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
                 rest = {a: b for a, b in found.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
-                return build(Product(found.coefficient, rest | {new: ONE}), node.shape)
+                return build(Product(found.coefficient, rest | {new: 1}), node.shape)
     return None
 
 
@@ -97,7 +97,7 @@ def new_dimensions_together(node: Node) -> Node | None:
     inner = build(thick, same[0].parents[0].shape)
     rest = {f: e for f, e in found.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
-    rest = {joined: ONE, **rest}
+    rest = {joined: 1, **rest}
     return build(Product(found.coefficient, rest), node.shape)
 
 
@@ -150,7 +150,7 @@ def _multiplied(x: Node) -> list[Product]:
 def _product(a: Product, b: Product) -> Product:
     factors = dict(a.factors)
     for f, e in b.factors.items():
-        factors[f] = factors.get(f, Fraction(0)) + e
+        factors[f] = factors.get(f, 0) + e
     return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
 
 
@@ -231,7 +231,7 @@ def on_the_diagonal(node: Node) -> Node | None:
     if vector.ndim != 1 or vector.shape != node.shape[:1]:
         return None
     scale = {f: e for f, e in rest.items() if f.shape == ()}
-    return build(Product(found.coefficient, scale | {OPS["diag"](vector): ONE}), node.shape)
+    return build(Product(found.coefficient, scale | {OPS["diag"](vector): 1}), node.shape)
 
 
 @normal("diagonal_scatter")

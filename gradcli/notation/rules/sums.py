@@ -41,7 +41,7 @@ def like_terms(node: Node) -> Node | None:
     if shared:
         inner = [Product(p.coefficient, _without(p, shared)) for p in terms]
         total = _added(inner)
-        return build(Product(Fraction(1), shared | {total: Fraction(1)}), node.shape)
+        return build(Product(Fraction(1), shared | {total: 1}), node.shape)
     out = _added(terms)
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 
