@@ -285,7 +285,11 @@ RULE_CASES = {
         "x.expand(4, 3).sum(dim=0)", "x.expand(4, 3).sum()", "s.expand(2, 3).sum(dim=1)",
         "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
     ],
-    "sum_beside_a_new_dimension": ["x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))"],
+    "mean_of_equals": ["ones(2, 3).mean(dim=1, keepdim=True) + s", "full((2, 3), 4.0).mean() * x"],
+    "sum_beside_a_new_dimension": [
+        "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",
+        "A.unsqueeze(1).sum(dim=1, keepdim=True)",
+    ],
     "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)", "where(x == x, y, x)"],
     "equal_to_itself": ["where(x == x, x, y)", "where(x != x, x, y)"],
     "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from .comparisons import where
 from .families import composite, require, shorthand
-from .leaves import arange
+from .leaves import arange, size
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
 
@@ -99,12 +99,12 @@ def cross_entropy(
         even = even.sum() / _total_weight(target, weight, ignore_index)
     elif reduction == "sum":
         even = even.sum()
-    return (1 - label_smoothing) * picked + even * (label_smoothing / logp.shape[axis])
+    return (1 - label_smoothing) * picked + even * (label_smoothing / size(logp, dim=(axis,)))
 
 
 def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
     if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / logp.shape[axis]
+        target = target * (1 - label_smoothing) + label_smoothing / size(logp, dim=(axis,))
     terms = logp * target
     if weight is not None:
         terms = terms * _along_classes(weight, logp.ndim, axis)

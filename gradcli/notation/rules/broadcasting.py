@@ -99,14 +99,25 @@ def sum_of_equals(node: Node) -> Node | None:
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 
 
+@rule("mean")
+def mean_of_equals(node: Node) -> Node | None:
+    """ones_like(x).mean(dim=0) = ones(...): each is the mean."""
+    x = node.parents[0]
+    if x.op.name not in ("ones", "zeros", "full") or not x.numel:
+        return None
+    return x.op(**x.attrs | {"size": node.shape})
+
+
 @rule("sum")
 def sum_beside_a_new_dimension(node: Node) -> Node | None:
-    """x.unsqueeze(1).sum(dim=0) = x.sum(dim=0).unsqueeze(0)."""
+    """x.unsqueeze(1).sum(dim=0) = x.sum(dim=0).unsqueeze(0); x.unsqueeze(1).sum(dim=1) = x."""
     new = node.parents[0]
-    if new.op.name != "unsqueeze" or node.attrs["keepdim"]:
+    if new.op.name != "unsqueeze":
         return None
     (x,), place = new.parents, axis(new.attrs["dim"], new.ndim)
     over = axes(node.attrs["dim"], new.ndim)
+    if node.attrs["keepdim"]:
+        return new if over == (place,) else None
     rest = tuple(d - (d > place) for d in over if d != place)
     out = x.sum(dim=rest) if rest else x
     return out if place in over else out.unsqueeze(dim=place - sum(d < place for d in over))
