@@ -135,6 +135,11 @@ class Trial:
         sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
         return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
 
+    def has_no_number(self, formula: str) -> bool:
+        """Whether elements of a formula are nan or infinite."""
+        with np.errstate(all="ignore"):
+            return not np.all(np.isfinite(self.array(formula)))
+
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
         return value_of(formula, self.values, self.problem.limits)

@@ -22,7 +22,7 @@ from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .derived import gradient_name
-from .formulas import elsewhere, fails, general, tried_out
+from .formulas import elsewhere, fails, general, trials, tried_out
 
 SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
 LONGEST_TEXT = 72  # characters of an operation that is written out
@@ -210,6 +210,14 @@ class Wording:
         texts = {name: tree.text(f) for name, f in known.items()}
         failing = {name for trial in trials for name, f in texts.items() if fails(trial, f, name)}
         return [name for name in known if name in failing]
+
+    @cached_property
+    def nowhere(self) -> list[str]:
+        """Those of them whose formula has no number at random values of the problem's own sizes."""
+        asked = {name: self.gradient(self.problem.inputs[name]) for name in self.only_here}
+        texts = {name: tree.text(f) for name, f in asked.items() if f is not None}
+        own = next(trials(None, self.problem), None) if texts else None
+        return [] if own is None else [name for name, f in texts.items() if own.has_no_number(f)]
 
     @cached_property
     def in_general(self) -> "Wording | None":

@@ -60,13 +60,26 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         ("no-formula", f"the formula of {w.gradient_name(x)} is too long to be read.") for x in long
     ]
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in inputs.values()])
-    return too_long + [
+    undefined = [
         (
-            "these-sizes",
-            f"the formula of {w.gradient_name(inputs[name])} is right for {given}; at other sizes "
-            "it is not.",
+            "formula-not-finite",
+            f"the formula of {w.gradient_name(inputs[name])} divides by 0 or overflows whatever "
+            "the values are. The numbers come from PyTorch's rule, which does not.",
         )
-        for name in w.only_here
+        for name in w.nowhere
+    ]
+    return [
+        *too_long,
+        *undefined,
+        *(
+            (
+                "these-sizes",
+                f"the formula of {w.gradient_name(inputs[name])} is right for {given}; at other "
+                "sizes it is not.",
+            )
+            for name in w.only_here
+            if name not in w.nowhere
+        ),
     ]
 
 
