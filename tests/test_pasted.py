@@ -120,6 +120,7 @@ PROGRAMS += [
     N + "x = torch.tensor([3., 3., 1.], requires_grad=True)\nmax(x).backward()",
     N + "x = torch.tensor([3., 1., 1.], requires_grad=True)\nmin(x).backward()",
     S + "(max(x * 2, 1.) * max(1, 2)).backward()",
+    S + "y = round(x.item() / 3, 2) * x + x\ny.backward()",
     S + "max(x, x * x, 20.5 * x / x, 5).backward()",
     "from torch import *\nx = tensor([[1., 2.], [3., 4.]], requires_grad=True)\nsum(x).backward()",
     # what imports say
@@ -321,6 +322,13 @@ def test_names_without_a_value_stay_inputs():
             "depends on",
         ),
         ("model(x)", "unknown-function", "model"),
+        (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
+        (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
+        (
+            "p = [nn.Parameter(x), nn.Parameter(y)]; (p[0] + p[1]).backward()",
+            "unsupported",
+            "names",
+        ),
         ("torch.Tensor(2, 3) * x", "unsupported", "memory"),
         ("print(x)", "unknown-function", "print"),
     ],
@@ -364,6 +372,13 @@ def test_what_changes_a_gradient_later_is_noted(after, code):
     found = gradcli.explain(A + f"(x * x).sum().backward(); {after}; print(x.grad)")
     assert found.grad["x"]["value"].tolist() == [2, 4]
     assert code in [n["code"] for n in found.notes]
+
+
+def test_a_seed_without_random_numbers_says_nothing():
+    assert gradcli.grad("torch.manual_seed(0); " + A + "(x * x).sum().backward()").tolist() == [
+        2,
+        4,
+    ]
 
 
 def test_a_retained_gradient_is_noted():

@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from ..errors import GradcliError, Span
+from .remarks import is_random
 from .storage import STORAGE
 from .syntax import (
     Transformer,
@@ -37,6 +38,7 @@ CUTS = {
     *("argmax", "argmin"),
 }
 CUT_ATTRIBUTES = {"data", "shape", "ndim", "dtype", "device", "grad", "requires_grad"}
+LISTS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 LARGEST = 20_000  # nodes of an expression that is written out
 
 
@@ -140,6 +142,7 @@ class Leaves:
         if mark is not None:
             self._mark(*mark)
         elif name is None or not isinstance(s, ast.Assign):
+            self._check_named(s, isinstance(s, ast.Assign))
             self._give(bound(s), isinstance(s, ast.Assign) and self.follows(s.value))
             self.rest.append(s)
         else:
@@ -151,6 +154,7 @@ class Leaves:
             self.leaves[name] = None
             self._follow.add(name)
             return
+        self._check_named(s, isinstance(value, LISTS))
         of_leaf = any(map(self.makes_leaf, ast.walk(value)))
         closed = self._filled_in(value) if self._is_closed(value) else None
         self._give((name,), self.follows(value))
@@ -159,9 +163,18 @@ class Leaves:
         elif closed is not None and _is_tensor(value) and name in self._once:
             self.inputs[name] = closed
             return
-        elif closed is not None and not _is_random(closed) and not _is_tensor(value):
+        elif closed is not None and not is_random([closed]) and not _is_tensor(value):
             self._numbers[name] = closed
         self.rest.append(s)
+
+    def _check_named(self, s: ast.stmt, several: bool) -> None:
+        """Refuse leaves that are several values of one statement."""
+        if several and any(map(self.makes_leaf, ast.walk(s))):
+            said = "tensors that require a gradient need names here, each its own"
+            hint = (
+                "write a = torch.tensor(..., requires_grad=True) for each of them, and then a list"
+            )
+            raise GradcliError("unsupported", said, hint=hint, span=self.place(s))
 
     def _give(self, names: Iterable[str], follow: bool) -> None:
         """Know of names that are given a value whether PyTorch has a way back from it."""
@@ -215,7 +228,7 @@ class Leaves:
         while True:
             names = loaded(value) & given
             unknown = next((n for n in names if n not in definitions), None)
-            used += sum(1 for n in names if n in definitions and _is_random(definitions[n]))
+            used += sum(1 for n in names if n in definitions and is_random([definitions[n]]))
             if unknown or used or sum(1 for _ in ast.walk(value)) > LARGEST:
                 said = f"the value of an input depends on {unknown or 'a statement before it'}"
                 hint = "write the numbers of this input: x = torch.tensor([...])"
@@ -227,7 +240,10 @@ class Leaves:
 
 def _is_tensor(value: ast.expr) -> bool:
     """Whether an expression of libraries alone is a tensor that somebody made."""
-    return isinstance(value, ast.Call) and not (dotted(value.func) or "").startswith(OF_NUMBERS)
+    words = dotted(value.func) or "" if isinstance(value, ast.Call) else "np."
+    module, _, name = words.rpartition(".")
+    is_object = module in ("nn", "torch.nn") and name != "Parameter"
+    return not is_object and not words.startswith(OF_NUMBERS)
 
 
 def _holders(e: ast.Call) -> list[ast.expr]:
@@ -241,10 +257,6 @@ def _first(e: ast.expr) -> ast.expr:
     while isinstance(e, ast.Attribute):
         e = e.value
     return e
-
-
-def _is_random(e: ast.expr) -> bool:
-    return any("rand" in (called_name(n) or "") for n in ast.walk(e))
 
 
 def _replaced(value: ast.expr, by: dict[str, ast.expr]) -> ast.expr:

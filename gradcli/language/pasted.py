@@ -11,13 +11,14 @@ from typing import NamedTuple
 from ..errors import GradcliError
 from .leaves import LIBRARIES, Leaves, Place, Segment, Value, marked
 from .meant import in_full
-from .remarks import is_remark, notes
+from .remarks import notes, remarks
 from .statements import one_by_one, versions_apart
 from .syntax import bound, called_name, dotted, has_new, keyword, loaded, name_of, target
 
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 OUTPUTS = ("tensors", "outputs")
 NO_WAY = "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
+TRANSFORMS = ("torch.autograd.functional", "torch.func", "autograd.functional")
 FLAGS = {"requires_grad_", "Parameter"}
 
 
@@ -51,7 +52,8 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     """
     pasted = _is_pasted(body)
     whole = body = in_full(one_by_one(body), of_python=pasted) or body
-    body = [s for s in body if not is_remark(s, pasted, last=s is body[-1])] or body
+    aside = set(remarks(body, pasted))
+    body = [s for s in body if s not in aside] or body
     call = _the_call(body, place)
     at = len(body) if call is None else body.index(call.statement)
     before, said = body[:at], notes(whole, body[at + 1 :])
@@ -109,13 +111,17 @@ def _the_call(body: list[ast.stmt], place: Place) -> Call | None:
         said = "backward() is called more than once, and gradients add up from call to call"
         hint = "ask for one at a time; or for the gradient of a sum"
         raise GradcliError("unsupported", said, hint=hint, span=place(calls[1][0]))
+    for n in (n for s in body for n in ast.walk(s)):
+        if _module(n) in TRANSFORMS:
+            said = f"{called_name(n)} takes a function, which is not read here"
+            hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
+            raise GradcliError("unsupported", said, hint=hint, span=place(n))
     until = body[: body.index(calls[0][0])] if calls else body
-    for s in until:
-        for n in ast.walk(s):
-            if _is_grad(n):
-                said = "a gradient is computed with here, which differentiates twice"
-                hint = "ask for the second derivative of y itself: --order 2, or gradcli hessian"
-                raise GradcliError("unsupported", said, hint=hint, span=place(n))
+    for n in (n for s in until for n in ast.walk(s)):
+        if _is_grad(n):
+            said = "a gradient is computed with here, which differentiates twice"
+            hint = "ask for the second derivative of y itself: --order 2, or gradcli hessian"
+            raise GradcliError("unsupported", said, hint=hint, span=place(n))
     return _parts(*calls[0], place) if calls else None
 
 
@@ -132,13 +138,16 @@ def _asking(s: ast.stmt, last: bool) -> ast.Call | None:
 
 def _is_grad(e: ast.AST) -> bool:
     """Whether an expression is autograd.grad of outputs by inputs."""
-    if not isinstance(e, ast.Call) or not _of_autograd(e) or called_name(e) != "grad":
+    if not isinstance(e, ast.Call) or not _module(e).endswith("autograd"):
+        return False
+    if called_name(e) != "grad":
         return False
     return len(e.args) + sum(k.arg in ("outputs", "inputs") for k in e.keywords) > 1
 
 
-def _of_autograd(e: ast.Call) -> bool:
-    return (dotted(e.func) or "").split(".")[-2:-1] == ["autograd"]
+def _module(e: ast.AST) -> str:
+    """What stands before the name of the function that is called."""
+    return (dotted(e.func) or "").rpartition(".")[0] if isinstance(e, ast.Call) else ""
 
 
 def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
@@ -146,7 +155,7 @@ def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
     assert isinstance(e.func, ast.Attribute)
     args, named = list(e.args), {k.arg: k.value for k in e.keywords}
     output, wrt = e.func.value, named.get("inputs")
-    if _of_autograd(e):
+    if _module(e).endswith("autograd"):
         output = args.pop(0) if args else next(named[n] for n in OUTPUTS if n in named)
         if called_name(e) == "grad":
             wrt = args.pop(0) if args else wrt

@@ -34,6 +34,13 @@ def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     return b.node(OPS["trunc"], (x,), e) if isinstance(x, Node) else int(x)
 
 
+def _round(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """round(x, ndigits), of a number."""
+    if isinstance(args[0], Node):
+        return b.tried(lookup("round"), args[:1], {"decimals": args[1]} if args[1:] else {})
+    return round(*args, **named)
+
+
 def _sum(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """sum(x, start): x[0] + x[1] + ..., rows of a matrix."""
     found, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
@@ -104,6 +111,7 @@ PYTHONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     "builtins.float": _number,
     "builtins.int": _whole,
     "builtins.no_grad": _without_grad,
+    "builtins.round": _round,
     "builtins.sum": _sum,
     "builtins.max": partial(_extreme, "max"),
     "builtins.min": partial(_extreme, "min"),

@@ -1,6 +1,7 @@
 """Statements that change no gradient, and those that change what a program prints of it."""
 
 import ast
+from collections.abc import Iterable
 
 from ..operators import lookup
 from .syntax import called_name, dotted
@@ -15,10 +16,25 @@ LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id",
 CLIPS = {"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"}
 
 
-def is_remark(s: ast.stmt, pasted: bool, last: bool) -> bool:
-    """Whether a statement says nothing of a gradient; in a program that is `pasted`, what is
+def is_random(body: Iterable[ast.AST]) -> bool:
+    """Whether random numbers are drawn."""
+    return any("rand" in (called_name(n) or "") for e in body for n in ast.walk(e))
+
+
+def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
+    """The statements that say nothing of a gradient; in a program that is `pasted`, what is
     computed and given no name says nothing either.
     """
+    seeding = set() if is_random(body) else {"manual_seed", "manual_seed_all"}
+    return [
+        s
+        for s in body
+        if _is_remark(s, pasted, last=s is body[-1])
+        or (isinstance(s, ast.Expr) and called_name(s.value) in seeding)
+    ]
+
+
+def _is_remark(s: ast.stmt, pasted: bool, last: bool) -> bool:
     if isinstance(s, ast.Assert):
         return True
     if isinstance(s, ast.Assign):  # torch.backends.cudnn.deterministic = True
@@ -84,4 +100,4 @@ def _changes(s: ast.stmt) -> bool:
     name = called_name(s.value) or ""
     held = getattr(s.value.func, "value", None)
     of_grad = isinstance(held, ast.Attribute) and held.attr == "grad"
-    return name in CLIPS or (of_grad and name.endswith("_"))
+    return name in CLIPS or (of_grad and name.endswith("_") and name != "zero_")

@@ -66,7 +66,7 @@ MORE_THAN_FUNCTIONS = re.compile(
     r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|Flatten|SyncBatchNorm)"
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
-PYTHON = {"sum", "max", "min", "float", "int"}
+PYTHON = {"sum", "max", "min", "float", "int", "round"}
 # The type that PyTorch's tensors of a kind have where nothing else is said.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
