@@ -105,6 +105,9 @@ PROGRAMS += [
     X + "h = (x * 2).detach()\nh.requires_grad_()\n(h * h * x).sum().backward()",
     X + "h = x * 2\nh.requires_grad_()\n(h * h * x).sum().backward()",
     X + "w = torch.ones(2, requires_grad=True)\n(2 * x).sum().backward()",
+    N + "x = torch.ones(2)\ny = x * 2\nx = x.requires_grad_().to('cpu')\n(x * y).sum().backward()",
+    N + "x = torch.ones(2)\ny = x * 2\nx.requires_grad_()\n(x * y).sum().backward()",
+    X + "x = x.to(torch.device('cpu'))\n(x * x).sum().backward()",
     N + "x = torch.ones(2)\nw = nn.Parameter(torch.tensor([1., 2.]), requires_grad=False)\n"
     "x.requires_grad_()\n(x * w).sum().backward()",
     X + "w = torch.ones(2, requires_grad=True)\nw.requires_grad = False\n(x * w).sum().backward()",

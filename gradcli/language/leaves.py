@@ -3,8 +3,9 @@ leaves, tensors with requires_grad that are not computed from others.
 """
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from ..errors import GradcliError, Span
 from .remarks import is_random
 from .storage import STORAGE
 from .syntax import (
+    E,
     Transformer,
     bound,
     called_name,
@@ -20,8 +22,11 @@ from .syntax import (
     is_true,
     keyword,
     loaded,
+    moved,
     name_of,
+    path,
     target,
+    unplaced,
 )
 
 Segment = Callable[[ast.AST], str]
@@ -37,6 +42,8 @@ CUTS = {
     *("detach", "no_grad", "item", "tensor", "size", "dim", "numel", "tolist", "numpy"),
     *("argmax", "argmin"),
 }
+# Types that PyTorch does not have its tensors in where nothing is said.
+CHANGING = re.compile(r"torch\.(double|half|b?float(16|64))\b")
 CUT_ATTRIBUTES = {"data", "shape", "ndim", "dtype", "device", "grad", "requires_grad"}
 LISTS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 LARGEST = 20_000  # nodes of an expression that is written out
@@ -89,7 +96,8 @@ class Leaves:
         if s is None or name not in self._once:
             said = f"a gradient by {name} is asked for, which has no statement of its own"
             hint = f"write {name} = ... in one statement"
-            raise GradcliError("unsupported", said, hint=hint)
+            giving = next(s for s in self.rest if name in bound(s))
+            raise GradcliError("unsupported", said, hint=hint, span=self.place(giving))
         assert isinstance(s, ast.Assign)
         self.inputs[name] = self._written_out(s.value)
         self.rest.remove(s)
@@ -131,7 +139,7 @@ class Leaves:
             return is_true(self._filled_in(flag))
         if name == "Parameter":
             return all(map(is_true, e.args[1:]))
-        if name == "to" and (keyword(e, "dtype") or any("float" in ast.unparse(a) for a in e.args)):
+        if name == "to" and CHANGING.search(ast.unparse(e)):
             return False
         return name in SAME and any(map(self.makes_leaf, before))
 
@@ -191,6 +199,9 @@ class Leaves:
             return
         if name in self._constant and name not in self.inputs:
             self.cut(name)
+        if name in self.inputs and name not in self._follow:  # and was not when it was used before
+            cut = {name: ast.Call(ast.Attribute(path(name), "detach", ast.Load()), [], [])}
+            self.rest = [_replaced(s, cut) for s in self.rest]
         if name in self.inputs or name not in self._follow:
             self.leaves[name] = None
             self._follow.add(name)
@@ -259,18 +270,16 @@ def _first(e: ast.expr) -> ast.expr:
     return e
 
 
-def _replaced(value: ast.expr, by: dict[str, ast.expr]) -> ast.expr:
-    """The expression with others in the place of names."""
+def _replaced(value: E, by: Mapping[str, ast.expr]) -> E:
+    """The syntax with other expressions in the place of names."""
     if not loaded(value) & by.keys():
         return value
 
     class Replaced(Transformer):
         def visit_Name(self, e: ast.Name) -> ast.expr:
-            return by.get(e.id, e)
+            return moved(unplaced(by[e.id]), e) if e.id in by else e
 
-    found = Replaced().visit(deepcopy(value))
-    found.is_new = True
-    return found
+    return Replaced().visit(deepcopy(value))
 
 
 def marked(s: ast.stmt) -> tuple[str, bool] | None:

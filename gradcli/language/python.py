@@ -31,7 +31,9 @@ def _number(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
 def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """int(x): as float(x), without what stands behind the point."""
     x = _number(b, e, args, named)
-    return b.node(OPS["trunc"], (x,), e) if isinstance(x, Node) else int(x)
+    if isinstance(x, Node):
+        return b.node(OPS["trunc"], (x,), e)
+    return x if isinstance(x, int) else int(x)
 
 
 def _round(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:

@@ -1,6 +1,7 @@
 """Statements that change no gradient, and those that change what a program prints of it."""
 
 import ast
+import re
 from collections.abc import Iterable
 
 from ..operators import lookup
@@ -13,12 +14,13 @@ REMARKS = {
 }
 # What only looks at a tensor.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
+RANDOM = re.compile("rand|[Dd]ropout|normal|bernoulli|uniform|multinomial|poisson|rrelu|RReLU|init")
 CLIPS = {"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"}
 
 
 def is_random(body: Iterable[ast.AST]) -> bool:
     """Whether random numbers are drawn."""
-    return any("rand" in (called_name(n) or "") for e in body for n in ast.walk(e))
+    return any(RANDOM.search(called_name(n) or "") for e in body for n in ast.walk(e))
 
 
 def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:

@@ -45,6 +45,13 @@ def _is_transparent(e: ast.expr) -> bool:
 
 def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
     first, *others = s.targets
+    name = _same_tensor(s.value)
+    if name is not None and not others and isinstance(first, ast.Name):
+        if called_name(s.value) == "requires_grad_":
+            yield ast.copy_location(ast.Expr(s.value), s)
+        if name.id != first.id:
+            yield ast.copy_location(ast.Assign([first], name), s)
+        return
     if others and isinstance(first, ast.Name):  # x = y = value
         yield from _assigned(ast.copy_location(ast.Assign([first], s.value), s))
         for target in others:
@@ -55,6 +62,16 @@ def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
             yield from _assigned(ast.copy_location(ast.Assign([target], value), s))
     else:
         yield s
+
+
+def _same_tensor(e: ast.expr) -> ast.Name | None:
+    """x, of `x.requires_grad_()` and `x.to(device)`, which are x itself."""
+    if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
+        return None
+    name, of = e.func.attr, e.func.value
+    moves = name == "to" and len(e.args) == 1 and "device" in ast.unparse(e.args[0])
+    same = moves or name == "requires_grad_" or (name in ("cpu", "contiguous") and not e.args)
+    return of if same and isinstance(of, ast.Name) else None
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> bool:
