@@ -149,6 +149,7 @@ PROGRAMS += [
     X + "torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(True)\n"
     "torch.autograd.set_detect_anomaly(False)\nwith torch.enable_grad():\n    y = (x * x).sum()\n"
     "y.backward()",
+    X + "if x.grad is not None:\n    x.grad.zero_()\n(x * x).sum().backward()",
     X + "with torch.no_grad():\n    z = x * 2\n(x * z).sum().backward()",
     N + "device = 'cuda' if False and torch.cuda.is_available() else 'cpu'\n"
     "x = torch.ones(2, device=device, requires_grad=True)\n"
@@ -240,6 +241,8 @@ NO = "not-differentiable"
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
+        (A + "v = torch.ones(2); y = x * x; y.backward(-v)", [-2, -4]),
+        (A + "v = torch.ones(2); y = x * x; autograd.backward([y], [-v])", [-2, -4]),
         (A + "y = (x * x).sum(); g, = torch.autograd.grad(y, x); print(g)", [2, 4]),
         (f"d = [1., 2.]; x = torch.tensor(d, requires_grad=True); {SQUARE}", [2, 4]),
         (f"n = 2; x = torch.ones(n, 1, device=d, requires_grad=True); {SQUARE}", [[2], [2]]),
@@ -324,6 +327,7 @@ def test_names_without_a_value_stay_inputs():
             "unsupported",
             "depends on",
         ),
+        (A + "y = np.exp(x); y.sum().backward()", "unsupported", "torch.exp"),
         ("model(x)", "unknown-function", "model"),
         (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
         (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),

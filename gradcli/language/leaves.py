@@ -146,6 +146,7 @@ class Leaves:
     # ---- statement by statement ------------------------------------------------------------------
 
     def _read(self, s: ast.stmt) -> None:
+        self._check_numpy(s)
         mark, name = marked(s), target(s)
         if mark is not None:
             self._mark(*mark)
@@ -174,6 +175,16 @@ class Leaves:
         elif closed is not None and not is_random([closed]) and not _is_tensor(value):
             self._numbers[name] = closed
         self.rest.append(s)
+
+    def _check_numpy(self, s: ast.stmt) -> None:
+        """Refuse functions of NumPy on what PyTorch would not give to them."""
+        for n in ast.walk(s) if self.leaves else ():
+            if not isinstance(n, ast.Call) or not any(map(self.follows, n.args)):
+                continue
+            if (dotted(n.func) or "").startswith(("np.", "numpy.")):
+                said = "PyTorch gives no tensor that requires a gradient to NumPy"
+                hint = f"write torch.{called_name(n)}(...)"
+                raise GradcliError("unsupported", said, hint=hint, span=self.place(n))
 
     def _check_named(self, s: ast.stmt, several: bool) -> None:
         """Refuse leaves that are several values of one statement."""

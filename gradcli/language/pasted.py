@@ -163,7 +163,7 @@ def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
     seed = _only(given[0], place) if given else None
     if isinstance(seed, ast.Constant) and seed.value is None:
         seed = None
-    if isinstance(seed, ast.Constant | ast.UnaryOp | ast.List | ast.Tuple):
+    if seed is not None and _is_number(seed):
         said = "PyTorch takes a tensor here, and no number or list"
         hint = f"write torch.tensor({ast.unparse(seed)})"
         raise GradcliError("arguments", said, hint=hint, span=place(seed))
@@ -182,7 +182,10 @@ def _only(e: ast.expr, place: Place) -> ast.expr:
 
 
 def _is_number(e: ast.expr) -> bool:
-    return isinstance(e, ast.UnaryOp | ast.List | ast.Tuple) or (
+    """Whether a number or a list of them is written there."""
+    if isinstance(e, ast.UnaryOp):
+        return _is_number(e.operand)
+    return isinstance(e, ast.List | ast.Tuple) or (
         isinstance(e, ast.Constant) and e.value is not None
     )
 
