@@ -150,6 +150,7 @@ PROGRAMS += [
     "torch.autograd.set_detect_anomaly(False)\nwith torch.enable_grad():\n    y = (x * x).sum()\n"
     "y.backward()",
     X + "if x.grad is not None:\n    x.grad.zero_()\n(x * x).sum().backward()",
+    X + "F = x * 2\nE = F.sum()\n(E * E).backward()",
     X + "with torch.no_grad():\n    z = x * 2\n(x * z).sum().backward()",
     N + "device = 'cuda' if False and torch.cuda.is_available() else 'cpu'\n"
     "x = torch.ones(2, device=device, requires_grad=True)\n"

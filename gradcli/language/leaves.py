@@ -60,12 +60,12 @@ class Value(NamedTuple):
 class Leaves:
     """The inputs of a program, in whose statements every name of concern has one value.
 
-    `inputs` are their values as syntax, `leaves` the names of those that require a gradient, `lost`
+    `body` are its statements, `inputs` their values as syntax, `leaves` the names of those that require a gradient, `lost`
     what a gradient was asked for and is no leaf, `rest` the statements that are left.
     """
 
     def __init__(self, body: list[ast.stmt], place: Place):
-        self.place = place
+        self.body, self.place = body, place
         self.inputs: dict[str, ast.expr] = {}
         self.leaves: dict[str, None] = {}
         self.lost: dict[str, ast.stmt] = {}
@@ -74,6 +74,7 @@ class Leaves:
         self._follow: set[str] = set()  # what PyTorch has a way back from
         self._constant: set[str] = set()  # what it has none from
         times = Counter(n for s in body for n in bound(s))
+        self._libraries = LIBRARIES - times.keys()
         self._once = {n for n, count in times.items() if count == 1}
         for s in body:
             self._read(s)
@@ -110,7 +111,7 @@ class Leaves:
             e = e.left
         if isinstance(e, ast.Name):
             return e.id in self._follow or not (
-                e.id in self._constant or e.id in self.inputs or e.id in LIBRARIES
+                e.id in self._constant or e.id in self.inputs or e.id in self._libraries
             )
         if isinstance(e, ast.Compare) or (
             isinstance(e, ast.Attribute) and e.attr in CUT_ATTRIBUTES
@@ -123,7 +124,7 @@ class Leaves:
             if name in CUTS or name.endswith("_like") or (dotted(e.func) or "") == "builtins.float":
                 return False
             of = [*e.args, *(k.value for k in e.keywords if k.arg not in KEPT)]
-            return any(map(self.follows, [*of, *_holders(e)]))
+            return any(map(self.follows, [*of, *self._holders(e)]))
         return any(map(self.follows, ast.iter_child_nodes(e)))
 
     def makes_leaf(self, e: ast.AST) -> bool:
@@ -131,7 +132,7 @@ class Leaves:
         if not isinstance(e, ast.Call):
             return False
         name, flag = called_name(e), keyword(e, "requires_grad")
-        before = [*_holders(e), *(e.args if name == "Variable" else [])]
+        before = [*self._holders(e), *(e.args if name == "Variable" else [])]
         if name == "requires_grad_":
             yes = all(map(is_true, [*e.args, *([flag] if flag else [])]))
             return yes and not any(map(self._comes_from, before))
@@ -223,6 +224,12 @@ class Leaves:
         """Whether a tensor comes from another one: `x.requires_grad_()` is a leaf where x is."""
         return self.follows(e) and not self.makes_leaf(e)
 
+    def _holders(self, e: ast.Call) -> list[ast.expr]:
+        """What stands before the dot of a method."""
+        if not isinstance(e.func, ast.Attribute) or name_of(_first(e.func)) in self._libraries:
+            return []
+        return [e.func.value]
+
     def _is_closed(self, value: ast.expr) -> bool:
         """Whether an expression names nothing but functions and constants of libraries, numbers
         that are written out elsewhere, and where it is kept.
@@ -231,7 +238,7 @@ class Leaves:
         aside = [k.value for c in calls for k in c.keywords if k.arg in KEPT]
         others = {*(c.func for c in calls), *(n for e in aside for n in ast.walk(e))}
         names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n not in others}
-        return names <= LIBRARIES | self._numbers.keys()
+        return names <= self._libraries | self._numbers.keys()
 
     def _filled_in(self, value: ast.expr) -> ast.expr:
         """The value with numbers in the place of their names."""
@@ -266,13 +273,6 @@ def _is_tensor(value: ast.expr) -> bool:
     module, _, name = words.rpartition(".")
     is_object = module in ("nn", "torch.nn") and name != "Parameter"
     return not is_object and not words.startswith(OF_NUMBERS)
-
-
-def _holders(e: ast.Call) -> list[ast.expr]:
-    """What stands before the dot of a method."""
-    if not isinstance(e.func, ast.Attribute) or name_of(_first(e.func)) in LIBRARIES:
-        return []
-    return [e.func.value]
 
 
 def _first(e: ast.expr) -> ast.expr:

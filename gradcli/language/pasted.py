@@ -56,9 +56,26 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     body = [s for s in body if s not in aside] or body
     call = _the_call(body, place)
     at = len(body) if call is None else body.index(call.statement)
-    before, said = body[:at], notes(whole, body[at + 1 :])
+    found = _leaves(body[:at], call, place)
+    rest = found.rest if call is None else _with_output(found.rest, call.output)
+    seed = call.seed if call else None
+    seeding = (loaded(seed) if seed else set()) - {n for s in rest for n in loaded(s)}
+    seeding -= found.leaves.keys()
+    rest = [*(s for s in found.body if target(s) in seeding and target(s) in found.inputs), *rest]
+    if not rest:
+        return body, Asked()
+    text = None if seed is None else ast.unparse(seed) if has_new(seed) else segment(seed)
+    values = found.values(segment, but=seeding)
+    wrt = (call and call.wrt) or tuple(found.leaves)
+    return rest, Asked(values, text, wrt, notes(whole, body[at + 1 :]))
+
+
+def _leaves(body: list[ast.stmt], call: Call | None, place: Place) -> Leaves:
+    """The inputs of what is computed; without any that requires a gradient or is asked for, the
+    statements stay as they are.
+    """
     by_name = call.wrt if call else ()
-    apart, renamed = versions_apart(before, _flagged(before) | {*by_name})
+    apart, renamed = versions_apart(body, _flagged(body) | {*by_name})
     found = Leaves(apart, place)
     _check(found, renamed, call, place)
     for name in by_name:
@@ -67,16 +84,7 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     _check_apart(found, by_name, call, place)
     if not found.leaves and not by_name:
         found.rest, found.inputs = apart, {}
-    rest = found.rest if call is None else _with_output(found.rest, call.output)
-    seed = call.seed if call else None
-    seeding = (loaded(seed) if seed else set()) - {n for s in rest for n in loaded(s)}
-    seeding -= found.leaves.keys()
-    rest = [*(s for s in apart if target(s) in seeding and target(s) in found.inputs), *rest]
-    if not rest:
-        return body, Asked()
-    text = None if seed is None else ast.unparse(seed) if has_new(seed) else segment(seed)
-    values = found.values(segment, but=seeding)
-    return rest, Asked(values, text, by_name or tuple(found.leaves), said)
+    return found
 
 
 def _is_pasted(body: list[ast.stmt]) -> bool:
@@ -84,7 +92,7 @@ def _is_pasted(body: list[ast.stmt]) -> bool:
     says what requires a gradient, or asks for it.
     """
     return bool(_flagged(body)) or any(
-        isinstance(n, ast.Import | ast.ImportFrom) or called_name(n) == "backward"
+        isinstance(n, ast.Import | ast.ImportFrom) or called_name(n) == "backward" or _is_grad(n)
         for s in body
         for n in ast.walk(s)
     )
