@@ -60,8 +60,9 @@ class Value(NamedTuple):
 class Leaves:
     """The inputs of a program, in whose statements every name of concern has one value.
 
-    `body` are its statements, `inputs` their values as syntax, `leaves` the names of those that require a gradient, `lost`
-    what a gradient was asked for and is no leaf, `rest` the statements that are left.
+    `body` are its statements, `inputs` the values of its inputs as syntax, `leaves` the names of
+    those that require a gradient, `lost` what a gradient was asked for and is no leaf, `rest` the
+    statements that are left.
     """
 
     def __init__(self, body: list[ast.stmt], place: Place):
