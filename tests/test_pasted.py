@@ -1,5 +1,7 @@
 """Programs as they are pasted from PyTorch, with their backward(): run there and read here."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -73,29 +75,146 @@ PROGRAMS = [
     """,
 ]
 
+X = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+M = "import torch\nx = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"
+N = "import math, torch\nimport torch.nn as nn\nimport numpy as np\n"
+A_B = N + "a = torch.tensor([[1., -2., 3.]], requires_grad=True)\nb = torch.tensor([2])\n"
+S = N + "x = torch.tensor(4., requires_grad=True)\n"
+PROGRAMS += [
+    # several names, annotations, sizes
+    N + "n, d = 3, 2\nw = torch.zeros(d, requires_grad=True)\n"
+    "b = torch.ones(1, requires_grad=True)\n(w.exp() + b).sum().backward()",
+    N + "d = 2\nw = torch.ones(d, requires_grad=True)\nn, d = 3, 4\n"
+    "b = torch.ones(2, n, d, requires_grad=True)\n(w[:, None, None] * b).sum().backward()",
+    N + "a, b = torch.tensor(2., requires_grad=True), torch.tensor(3., requires_grad=True)\n"
+    "(a * b).backward()",
+    N + "x: torch.Tensor = torch.tensor([1.6, 2.2], requires_grad=True)\n(x * x).sum().backward()",
+    N + "size = (2, 3)\nx = torch.ones(*size, requires_grad=True)\n"
+    "(x.view(*x.shape, 1) ** 2).sum().backward()",
+    N + "data = np.array([[1., 2.], [3., 4.]])\nx = torch.tensor(data, requires_grad=True)\n"
+    "(x * x).sum().backward()",
+    X + "a, b = x * x\n(a * b).backward()",
+    # leaves
+    N + "w = torch.tensor([1., 2.], requires_grad=True)\nw = torch.nn.Parameter(w * 2)\n"
+    "(w ** 3).sum().backward()",
+    N + "x = torch.tensor([1., 2.])\ny = x * 2\nx = torch.tensor([3., 4.], requires_grad=True)\n"
+    "(x * y).sum().backward()",
+    M + "y = torch.zeros_like(x, requires_grad=True)\n((x - y) ** 2).sum().backward()",
+    X + "z = x.clone().detach().requires_grad_(True)\n(z * x).sum().backward()",
+    X + "z = x.detach().requires_grad_()\n(z * z).sum().backward()",
+    X + "h = (x * 2).detach()\nh.requires_grad_()\n(h * h * x).sum().backward()",
+    X + "h = x * 2\nh.requires_grad_()\n(h * h * x).sum().backward()",
+    X + "w = torch.ones(2, requires_grad=True)\n(2 * x).sum().backward()",
+    N + "x = torch.ones(2)\ny = x * 2\nx = x.requires_grad_().to('cpu')\n(x * y).sum().backward()",
+    N + "x = torch.ones(2)\ny = x * 2\nx.requires_grad_()\n(x * y).sum().backward()",
+    X + "x = x.to(torch.device('cpu'))\n(x * x).sum().backward()",
+    N + "x = torch.ones(2)\nw = nn.Parameter(torch.tensor([1., 2.]), requires_grad=False)\n"
+    "x.requires_grad_()\n(x * w).sum().backward()",
+    X + "w = torch.ones(2, requires_grad=True)\nw.requires_grad = False\n(x * w).sum().backward()",
+    # functions of Python
+    X + "y = (x ** 2).sum()\n(float(y) * x).sum().backward()",
+    X + "y = float(x[0]) * x\ny.sum().backward()",
+    S + "(math.sqrt(x) * x).backward()",
+    S + "from math import sqrt\n(sqrt(x) * x + int(x) * x).backward()",
+    S + "(x * math.exp(x) / math.sqrt(2) * math.pi).backward()",
+    M + "y = (sum(x) ** 2).sum()\ny.backward()",
+    M + "sum(x).prod().backward()",
+    X + "losses = [(x * x).sum(), x.prod()]\nloss = sum(losses) * sum([1, 2])\nloss.backward()",
+    N + "x = torch.tensor([3., 3., 1.], requires_grad=True)\nmax(x).backward()",
+    N + "x = torch.tensor([3., 1., 1.], requires_grad=True)\nmin(x).backward()",
+    S + "(max(x * 2, 1.) * max(1, 2)).backward()",
+    S + "y = round(x.item() / 3, 2) * x + x\ny.backward()",
+    S + "max(x, x * x, 20.5 * x / x, 5).backward()",
+    "from torch import *\nx = tensor([[1., 2.], [3., 4.]], requires_grad=True)\nsum(x).backward()",
+    # what imports say
+    A_B + "import torch.nn.functional as nnf\nnnf.cross_entropy(a, b).backward()",
+    M + "from torch.linalg import norm\nnorm(x, 2).backward()",
+    M + "import torch.linalg as LA\nLA.inv(x).sum().backward()",
+    "import torch as th\nx = th.ones(2, requires_grad=True)\nth.mul(x, th.pi).sum().backward()",
+    "import torch as th\nx = th.ones(2, requires_grad=True)\n(x * x).backward(th.ones(2))",
+    M + "from torch import nn as N\nN.functional.relu(x - 2).sum().backward()",
+    M + "from torch.nn import functional as FF\nFF.gelu(x).sum().backward()",
+    M + "import numpy as numpy\n(x * numpy.pi).sum().backward()",
+    "from torch import ones, sin\nx = ones(2, requires_grad=True)\nsin(x).sum().backward()",
+    # modules that are functions
+    A_B + "criterion = nn.CrossEntropyLoss()\nloss = criterion(a, b)\nloss.backward()",
+    A_B + "nn.CrossEntropyLoss(torch.tensor([1., 2., 3.]))(a, torch.tensor([1])).backward()",
+    A_B + "nn.MSELoss(reduction='sum')(a, torch.zeros(1, 3)).backward()",
+    A_B + "act, norm = nn.LeakyReLU(0.2), nn.Softmax(dim=1)\n(norm(act(a)) ** 2).sum().backward()",
+    A_B + "criterion = nn.functional.cross_entropy\ncriterion(a, b).backward()",
+    # what says nothing, and how it is pasted
+    '"""Text."""\n'
+    + X
+    + "assert x.shape == (2,)\nx.grad_fn\nx.sum().item()\n(x * x).sum().backward()",
+    X + "torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(True)\n"
+    "torch.autograd.set_detect_anomaly(False)\nwith torch.enable_grad():\n    y = (x * x).sum()\n"
+    "y.backward()",
+    X + "if x.grad is not None:\n    x.grad.zero_()\n(x * x).sum().backward()",
+    X + "F = x * 2\nE = F.sum()\n(E * E).backward()",
+    X + "with torch.no_grad():\n    z = x * 2\n(x * z).sum().backward()",
+    N + "device = 'cuda' if False and torch.cuda.is_available() else 'cpu'\n"
+    "x = torch.ones(2, device=device, requires_grad=True)\n"
+    "(x * torch.ones(2).to(torch.device(device))).sum().backward()",
+    X + "optimizer = torch.optim.SGD([x], lr=0.1)\noptimizer.zero_grad()\n"
+    "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)\n(x * x).sum().backward()",
+    N + "x = torch.from_numpy(np.array([1., 2.])).requires_grad_()\n(x * x).sum().backward()",
+    X + "v = torch.tensor([1., 10.])\ntorch.autograd.backward([x * x], [v])",
+]
+# In these the last statement is what torch.autograd.grad gives.
+GRADS = [
+    (X + "h = x * 3\ny = (h ** 2).sum()", "torch.autograd.grad(y, h)"),
+    (X + "h = x * 3\nk = h.exp()\ny = (k * h * x).sum()", "torch.autograd.grad(y, [h])"),
+    (X + "h = x * 3\nk = x.exp()\ny = (k * h * x).sum()", "torch.autograd.grad(y, [h, k])"),
+    (X + "x = x * 2\ny = (x ** 3).sum()", "torch.autograd.grad(y, x)"),
+    (X + "y = x.view(2, 1)\nz = x * x", "torch.autograd.grad([z], [x], [x])"),
+    (X + "from torch.autograd import grad\ny = (x ** 3).sum()", "grad(y, x)"),
+    (X + "w = x.exp().detach().requires_grad_()\ny = w.sum()", "torch.autograd.grad(y, w)"),
+]
+
 
 def inner(text):
-    return "\n".join(line.strip() for line in text.strip().splitlines())
+    return textwrap.dedent(text).strip()
+
+
+def run(program):
+    """The names of a text of this file, after PyTorch has run it."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    try:
+        exec(inner(program), scope)
+    finally:
+        torch.set_default_dtype(before)
+        torch.autograd.set_detect_anomaly(False)
+    return scope
 
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_that_pytorch_runs(program):
-    torch = pytest.importorskip("torch")
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
-    try:
-        exec(inner(program), scope)  # a text of this file
-    finally:
-        torch.set_default_dtype(before)
+    scope = run(program)
+    torch = scope["torch"]
     tensors = {k: t for k, t in scope.items() if isinstance(t, torch.Tensor) and t.is_leaf}
     want = {k: t.grad for k, t in tensors.items() if t.requires_grad}
     found = gradcli.explain(inner(program)).grad
     assert found.keys() == want.keys()
     for name, grad in want.items():
-        np.testing.assert_allclose(found[name]["value"], grad.numpy(), 1e-12)
+        if grad is None:
+            assert found[name] is None
+        else:
+            np.testing.assert_allclose(found[name]["value"], grad.numpy(), 1e-12)
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("program", "asked"), GRADS)
+def test_gradients_by_what_is_named(program, asked):
+    want = run(f"{program}\nanswer = {asked}")["answer"]
+    found = gradcli.explain(f"{program}\n{asked}").grad.values()
+    for have, grad in zip(found, want, strict=True):
+        np.testing.assert_allclose(have["value"], grad.numpy(), 1e-12)
 
 
 SQUARE = "y = (x * x).sum(); y.backward()"
@@ -109,6 +228,7 @@ tensor(4., grad_fn=<ProdBackward0>)
 >>> x.grad
 """
 A = "x = torch.tensor([1., 2.], requires_grad=True); "
+NO = "not-differentiable"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +242,8 @@ A = "x = torch.tensor([1., 2.], requires_grad=True); "
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
         (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
+        (A + "v = torch.ones(2); y = x * x; y.backward(-v)", [-2, -4]),
+        (A + "v = torch.ones(2); y = x * x; autograd.backward([y], [-v])", [-2, -4]),
         (A + "y = (x * x).sum(); g, = torch.autograd.grad(y, x); print(g)", [2, 4]),
         (f"d = [1., 2.]; x = torch.tensor(d, requires_grad=True); {SQUARE}", [2, 4]),
         (f"n = 2; x = torch.ones(n, 1, device=d, requires_grad=True); {SQUARE}", [[2], [2]]),
@@ -162,15 +284,59 @@ def test_names_without_a_value_stay_inputs():
         (A + "y = x.sum(); y.backward(); y.backward()", "unsupported", "more than once"),
         (A + "y = x.sum(); y += 1; y.backward()", "syntax", "write y = y + 1"),
         (A + "y = x * 2; y[0] = 5; y.sum().backward()", "syntax", "index_put"),
-        ("with torch.no_grad(): y = x", "syntax", "x.detach()"),
+        ("with open(x): y = x", "syntax", "a with block"),
         ("x.add_(1); x.sum()", "unsupported", "in place"),
         ("x.sum(); x * 2", "syntax", "only the last statement"),
         ("torch.manual_seed(1); x = torch.randn(2)", "unsupported", "--random-seed"),
-        ("nn.MSELoss()(x, y)", "unsupported", "F.mse_loss"),
+        ("nn.LayerNorm(3)(x)", "unsupported", "F.layer_norm"),
         ("loss = nn.CrossEntropyLoss()", "unsupported", "F.cross_entropy"),
-        ("nn.BCELoss()(x, y)", "unsupported", "F.binary_cross_entropy"),
-        ("nn.Softmax(dim=1)(x)", "unsupported", "F.softmax"),
+        (A + "x = x * 2; x.sum().backward()", NO, "x is assigned again"),
+        (
+            "x = torch.ones(2, requires_grad=True) / 9; x.sum().backward()",
+            "not-differentiable",
+            "x.grad at None",
+        ),
+        ("x = torch.ones(2); x.sum().backward()", NO, "nothing in this program"),
+        (A + "y = torch.ones(2); y.sum().backward()", NO, "from out to x"),
+        (
+            "x = torch.ones(2); y = x.sum(); torch.autograd.grad(y, x)",
+            "not-differentiable",
+            "x does not require",
+        ),
+        (A + "h = x * 2; y = h.sum(); torch.autograd.grad(y, [x, h])", "unsupported", "by both"),
+        (A + "y = x.sum(); torch.autograd.grad(y, q)", "unused-option", "no input q"),
+        (A + "y = x.sum(); torch.autograd.grad(y, x[0])", "unsupported", "by names"),
+        (A + "(x * x).backward([1., 2.])", "arguments", "torch.tensor([1.0, 2.0])"),
+        (A + "x.sum().backward(2.0)", "arguments", "torch.tensor(2.0)"),
+        (
+            A + "y = x * x; torch.autograd.grad([y, x], [x], [x, x])",
+            "unsupported",
+            "outputs add up",
+        ),
+        (
+            A + "g = autograd.grad(x.prod(), x)[0]; g.sum().backward()",
+            "unsupported",
+            "hessian",
+        ),
+        (A + "max(x, 0).sum().backward()", "arguments", "torch.maximum"),
+        (A + "max(x[None]).sum().backward()", "arguments", "x.max()"),
+        (A + "sum(x.sum()).backward()", "arguments", "0 dimensions"),
+        (A + "optimizer.step(); x.sum().backward()", "syntax", "only the last statement"),
+        (A + "x.mul_(2); x.sum().backward()", "unsupported", "in place"),
+        (
+            A + "h = torch.randn(2) * 2; w = nn.Parameter(h); (w * x * h).sum().backward()",
+            "unsupported",
+            "depends on",
+        ),
+        (A + "y = np.exp(x); y.sum().backward()", "unsupported", "torch.exp"),
         ("model(x)", "unknown-function", "model"),
+        (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
+        (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
+        (
+            "p = [nn.Parameter(x), nn.Parameter(y)]; (p[0] + p[1]).backward()",
+            "unsupported",
+            "names",
+        ),
         ("torch.Tensor(2, 3) * x", "unsupported", "memory"),
         ("print(x)", "unknown-function", "print"),
     ],
@@ -194,3 +360,49 @@ def test_a_copied_tensor_is_cut_off():
         2,
         4,
     ]
+
+
+def test_sum_without_a_program_is_pytorchs():
+    x = [[1.0, 2.0], [3.0, 4.0]]
+    assert gradcli.grad("sum(x) ** 2", values={"x": x}).tolist() == [[20, 20], [20, 20]]
+
+
+@pytest.mark.parametrize(
+    ("after", "code"),
+    [
+        ("x.grad *= 3", "after-backward"),
+        ("x.grad = None", "after-backward"),
+        ("torch.nn.utils.clip_grad_norm_([x], 1.0)", "after-backward"),
+        ("x.grad.mul_(2)", "after-backward"),
+    ],
+)
+def test_what_changes_a_gradient_later_is_noted(after, code):
+    found = gradcli.explain(A + f"(x * x).sum().backward(); {after}; print(x.grad)")
+    assert found.grad["x"]["value"].tolist() == [2, 4]
+    assert code in [n["code"] for n in found.notes]
+
+
+def test_a_seed_without_random_numbers_says_nothing():
+    assert gradcli.grad("torch.manual_seed(0); " + A + "(x * x).sum().backward()").tolist() == [
+        2,
+        4,
+    ]
+
+
+def test_a_retained_gradient_is_noted():
+    found = gradcli.explain(A + "h = x * 2; h.retain_grad(); (h * h).sum().backward()")
+    assert "retain-grad" in [n["code"] for n in found.notes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In [1]: import torch\nIn [2]: x = torch.tensor([1., 2.], requires_grad=True)\n\n"
+        "In [3]: y = (x *\n   ...:      x).sum()\n\nIn [4]: y\nOut[4]: tensor(5.)\n\n"
+        "In [5]: y.backward()\nIn [6]: x.grad\nOut[6]: tensor([2., 4.])",
+        "I tried\n```python\nimport torch\nx = torch.tensor([1., 2.], requires_grad=True)\n```\nand"
+        "\n```\n(x * x).sum().backward()\n```\nbut x.grad is wrong",
+    ],
+)
+def test_sessions_and_fences(text):
+    assert gradcli.grad(text).tolist() == [2, 4]

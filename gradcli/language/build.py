@@ -98,6 +98,9 @@ class Builder:
 
     def _take_apart(self, statement, value) -> None:
         parts = list(value) if isinstance(value, Outputs | tuple) else None
+        if isinstance(value, Node) and value.shape[:1] == (len(statement.names),):
+            of = OPS["getitem"], (value,), statement.value
+            parts = [self.node(*of, index=(k,)) for k in range(value.shape[0])]
         if parts is None or len(parts) != len(statement.names):
             have = "one value" if parts is None else f"{len(parts)} values"
             raise GradcliError(
@@ -162,10 +165,20 @@ class Builder:
         )
 
     def _Tuple(self, e: ast.Tuple) -> tuple:
-        return tuple(map(self.visit, e.elts))
+        return tuple(self.several(e.elts))
 
     def _List(self, e: ast.List) -> tuple:
-        return tuple(map(self.visit, e.elts))
+        return tuple(self.several(e.elts))
+
+    def several(self, written: Sequence[ast.expr]) -> list:
+        """What stands between commas: `*shape` is all of its sizes."""
+        found: list[Any] = []
+        for e in written:
+            value = self.visit(e.value if isinstance(e, ast.Starred) else e)
+            if isinstance(e, ast.Starred) and not isinstance(value, tuple):
+                raise foreign(e, self.source.span(e))
+            found += value if isinstance(e, ast.Starred) else [value]
+        return found
 
     def _Slice(self, e: ast.Slice) -> slice:
         return slice(

@@ -10,17 +10,19 @@ from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
+from .foreign import foreign
 from .indices import check_given, known_array
 from .makers import MAKERS
 from .names import library_path
 from .operands import MISUSES, in_words, is_number
+from .python import PYTHONS
 from .storage import STORAGE
 from .vocabulary import DTYPES, function
 
 if TYPE_CHECKING:
     from .build import Builder
 
-FUNCTIONS = MAKERS | FACTS
+FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
     *("cpu", "cuda", "xpu", "pin_memory"),
@@ -33,7 +35,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         hint = "write the arguments out"
         raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
     name, operands = _callee(b, e)
-    args = [*operands, *map(b.visit, e.args)]
+    args = [*operands, *b.several(e.args)]
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
     special = FUNCTIONS.get(name)
@@ -119,6 +121,8 @@ def _with_numbers(
     written: list[ast.expr] = list(e.args)
     if len(args) > len(written):
         written.insert(0, getattr(e.func, "value", e))
+    if len(args) != len(written):
+        raise foreign(e.args[0], b.source.span(e))
     names = (*called.parameters, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
     return [

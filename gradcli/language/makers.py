@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .build import Builder
 
 ARRAY_MAKERS = (
-    *("as_tensor", "array", "asarray", "LongTensor", "BoolTensor"),
+    *("as_tensor", "from_numpy", "array", "asarray", "LongTensor", "BoolTensor"),
     *("Variable", "autograd.Variable", "Parameter"),
 )
 

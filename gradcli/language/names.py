@@ -5,22 +5,12 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from .program import Program
+from .syntax import dotted
 from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
 
 BARE_CONSTANTS = {"pi", "inf", "nan"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
-
-
-def dotted(node: ast.expr) -> str | None:
-    """`torch.linalg.inv` for the syntax of it; None for anything but names and dots."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return ".".join([node.id, *reversed(parts)])
 
 
 def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:

@@ -1,249 +1,290 @@
 """Programs as they are pasted: what asks for a gradient, taken apart from what is computed.
 
 `x = torch.tensor([1., 2.], requires_grad=True)` is an input and its value; `y.backward(v)` and
-`torch.autograd.grad(y, x, v)` say the output, the seed, and what to differentiate by. Imports and
-what is printed say nothing of a gradient, nor does what follows on `backward()`.
+`torch.autograd.grad(y, x, v)` say the output, the seed, and what to differentiate by. What is
+printed says nothing of a gradient, nor does what follows on `backward()`.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from copy import deepcopy
 from typing import NamedTuple
 
-from ..errors import GradcliError, Span
-from .storage import STORAGE
+from ..errors import GradcliError
+from .leaves import LIBRARIES, Leaves, Place, Segment, Value, marked
+from .meant import in_full
+from .remarks import notes, remarks
+from .statements import one_by_one, versions_apart
+from .syntax import bound, called_name, dotted, has_new, keyword, loaded, name_of, target
 
-# What changes no number, on a line of its own.
-REMARKS = {"print", "zero_grad", "retain_grad", "set_printoptions"}
-LIBRARIES = {"torch", "nn", "F", "np", "numpy", "math", "autograd", "inf", "nan", "pi"}
-KEPT = STORAGE | {"dtype"}
-NUMBERS = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context)
-PROMPTS = (">>>", "...")
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
-
-Segment = Callable[[ast.AST], str]
-Place = Callable[[ast.AST], Span]
-
-
-def without_prompts(text: str) -> str:
-    """What was typed, where a session of Python is pasted: the lines behind its prompts."""
-    lines = text.splitlines()
-    if not any(line.startswith(">>>") for line in lines):
-        return text
-    return "\n".join(line[3:].removeprefix(" ") for line in lines if line.startswith(PROMPTS))
+OUTPUTS = ("tensors", "outputs")
+NO_WAY = "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
+TRANSFORMS = ("torch.autograd.functional", "torch.func", "autograd.functional")
+FLAGS = {"requires_grad_", "Parameter"}
 
 
 class Asked(NamedTuple):
     """What a program says of its own gradient: the values of inputs, the seed, the names to
-    differentiate by; each as it is typed, and nothing where it does not say it.
+    differentiate by, each as it is typed, and nothing where it does not say it; and notes on what
+    it does besides, codes and sentences.
     """
 
-    values: tuple[tuple[str, str], ...] = ()
+    values: tuple[Value, ...] = ()
     seed: str | None = None
     wrt: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+class Call(NamedTuple):
+    """The statement that asks for a gradient; the output, and the seed and the names to
+    differentiate by where it says them.
+    """
+
+    statement: ast.stmt
+    output: ast.expr
+    seed: ast.expr | None
+    wrt: tuple[str, ...]
 
 
 def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[list, Asked]:
     """The statements that compute, and what the others ask; `segment` and `place` give the text of
-    a piece of syntax and where it stands. Raises GradcliError for a second `backward()`.
+    a piece of syntax and where it stands. Raises GradcliError for what PyTorch refuses, and for a
+    second `backward()`.
     """
-    body = [s for s in body if not _is_remark(s, last=s is body[-1])] or body
-    calls = [(s, call) for s in body if (call := _asking(s, last=s is body[-1]))]
-    if len(calls) > 1:
-        said = "backward() is called more than once, and gradients add up from call to call"
-        hint = "ask for one at a time; or for the gradient of a sum"
-        raise GradcliError("unsupported", said, hint=hint, span=place(calls[1][0]))
-    seed: ast.expr | None = None
-    wrt: tuple[str, ...] = ()
-    if calls:
-        ((asking, call),) = calls
-        output, seed, wrt = _parts(call)
-        body = _with_output(body[: body.index(asking)], output)
-    marked = {name for name, yes in filter(None, map(_marked, body)) if yes}
-    body = [s for s in body if not _marked(s)] or body
-    written_out = _written_out(body)
-    made, leaves = _inputs(body, marked, written_out)
-    of_seed = (_names(seed) if seed else set()) - {n for s in body for n in _names(s)}
-    values = tuple(
-        (name, _text(value, written_out, segment))
-        for name, value in made.items()
-        if name not in of_seed
+    pasted = _is_pasted(body)
+    whole = body = in_full(one_by_one(body), of_python=pasted) or body
+    aside = set(remarks(body, pasted))
+    body = [s for s in body if s not in aside] or body
+    call = _the_call(body, place)
+    at = len(body) if call is None else body.index(call.statement)
+    found = _leaves(body[:at], call, place)
+    rest = found.rest if call is None else _with_output(found.rest, call.output)
+    seed = call.seed if call else None
+    seeding = (loaded(seed) if seed else set()) - {n for s in rest for n in loaded(s)}
+    seeding -= found.leaves.keys()
+    rest = [*(s for s in found.body if target(s) in seeding and target(s) in found.inputs), *rest]
+    if not rest:
+        return body, Asked()
+    text = None if seed is None else ast.unparse(seed) if has_new(seed) else segment(seed)
+    values = found.values(segment, but=seeding)
+    wrt = (call and call.wrt) or tuple(found.leaves)
+    return rest, Asked(values, text, wrt, notes(whole, body[at + 1 :]))
+
+
+def _leaves(body: list[ast.stmt], call: Call | None, place: Place) -> Leaves:
+    """The inputs of what is computed; without any that requires a gradient or is asked for, the
+    statements stay as they are.
+    """
+    by_name = call.wrt if call else ()
+    apart, renamed = versions_apart(body, _flagged(body) | {*by_name})
+    found = Leaves(apart, place)
+    _check(found, renamed, call, place)
+    for name in by_name:
+        if name not in found.inputs and any(name in bound(s) for s in found.rest):
+            found.cut(name)
+    _check_apart(found, by_name, call, place)
+    if not found.leaves and not by_name:
+        found.rest, found.inputs = apart, {}
+    return found
+
+
+def _is_pasted(body: list[ast.stmt]) -> bool:
+    """Whether it is a program of PyTorch, in which `sum` is Python's: it imports something, or
+    says what requires a gradient, or asks for it.
+    """
+    return bool(_flagged(body)) or any(
+        isinstance(n, ast.Import | ast.ImportFrom) or called_name(n) == "backward" or _is_grad(n)
+        for s in body
+        for n in ast.walk(s)
     )
-    inputs = dict(values)
-    rest = [s for s in body if _target(s) not in inputs]
-    if calls and not rest:
-        rest = [ast.copy_location(ast.Expr(output), output)]
-    asked = Asked(values, None if seed is None else segment(seed), wrt or leaves)
-    return (rest, asked) if rest else (body, Asked())
+
+
+def _flagged(body: list[ast.stmt]) -> set[str]:
+    """The names that are given something which requires a gradient."""
+    marks = {mark[0] for s in body if (mark := marked(s))}
+    return marks | {
+        n
+        for s in body
+        if any(called_name(c) in FLAGS or keyword(c, "requires_grad") for c in ast.walk(s))
+        for n in bound(s)
+    }
 
 
 # ---- what asks for a gradient --------------------------------------------------------------------
 
 
+def _the_call(body: list[ast.stmt], place: Place) -> Call | None:
+    """The only call of backward, or in the last statement of autograd.grad."""
+    calls = [(s, e) for s in body if (e := _asking(s, last=s is body[-1]))]
+    if len(calls) > 1:
+        said = "backward() is called more than once, and gradients add up from call to call"
+        hint = "ask for one at a time; or for the gradient of a sum"
+        raise GradcliError("unsupported", said, hint=hint, span=place(calls[1][0]))
+    for n in (n for s in body for n in ast.walk(s)):
+        if _module(n) in TRANSFORMS:
+            said = f"{called_name(n)} takes a function, which is not read here"
+            hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
+            raise GradcliError("unsupported", said, hint=hint, span=place(n))
+    until = body[: body.index(calls[0][0])] if calls else body
+    for n in (n for s in until for n in ast.walk(s)):
+        if _is_grad(n):
+            said = "a gradient is computed with here, which differentiates twice"
+            hint = "ask for the second derivative of y itself: --order 2, or gradcli hessian"
+            raise GradcliError("unsupported", said, hint=hint, span=place(n))
+    return _parts(*calls[0], place) if calls else None
+
+
 def _asking(s: ast.stmt, last: bool) -> ast.Call | None:
-    """The call of backward, or in the last statement of autograd.grad."""
     value = s.value if isinstance(s, ast.Expr | ast.Assign) else None
     if last and isinstance(value, ast.Subscript):
         value = value.value
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return None
-    name, before = value.func.attr, value.func.value
-    holder = before.attr if isinstance(before, ast.Attribute) else _name(before)
-    of_autograd = holder == "autograd"
-    if name == "backward":
-        return value if isinstance(s, ast.Expr) and not of_autograd else None
-    return value if last and name == "grad" and of_autograd and _both(value) else None
+    if value.func.attr == "backward":
+        return value if isinstance(s, ast.Expr) else None
+    return value if last and _is_grad(value) else None
 
 
-def _both(call: ast.Call) -> bool:
-    """Whether autograd.grad is told outputs and inputs."""
-    return len(call.args) + len({k.arg for k in call.keywords} & {"outputs", "inputs"}) > 1
+def _is_grad(e: ast.AST) -> bool:
+    """Whether an expression is autograd.grad of outputs by inputs."""
+    if not isinstance(e, ast.Call) or not _module(e).endswith("autograd"):
+        return False
+    if called_name(e) != "grad":
+        return False
+    return len(e.args) + sum(k.arg in ("outputs", "inputs") for k in e.keywords) > 1
 
 
-def _parts(call: ast.Call) -> tuple[ast.expr, ast.expr | None, tuple[str, ...]]:
-    """The output, the seed, and the names to differentiate by, of a call that asks."""
-    assert isinstance(call.func, ast.Attribute)
-    args, named = list(call.args), {k.arg: k.value for k in call.keywords}
-    output, wrt = call.func.value, named.get("inputs")
-    if call.func.attr == "grad":
-        output = args.pop(0) if args else named["outputs"]
-        wrt = args.pop(0) if args else wrt
+def _module(e: ast.AST) -> str:
+    """What stands before the name of the function that is called."""
+    return (dotted(e.func) or "").rpartition(".")[0] if isinstance(e, ast.Call) else ""
+
+
+def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
+    """What a call that asks says."""
+    assert isinstance(e.func, ast.Attribute)
+    args, named = list(e.args), {k.arg: k.value for k in e.keywords}
+    output, wrt = e.func.value, named.get("inputs")
+    if _module(e).endswith("autograd"):
+        output = args.pop(0) if args else next(named[n] for n in OUTPUTS if n in named)
+        if called_name(e) == "grad":
+            wrt = args.pop(0) if args else wrt
     given = [*args[:1], *(named[name] for name in SEEDS if name in named)]
-    seed = given[0] if given else None
-    if isinstance(seed, ast.List | ast.Tuple) and len(seed.elts) == 1:
-        seed = seed.elts[0]
-    none = isinstance(seed, ast.Constant) and seed.value is None
+    seed = _only(given[0], place) if given else None
+    if isinstance(seed, ast.Constant) and seed.value is None:
+        seed = None
+    if seed is not None and _is_number(seed):
+        said = "PyTorch takes a tensor here, and no number or list"
+        hint = f"write torch.tensor({ast.unparse(seed)})"
+        raise GradcliError("arguments", said, hint=hint, span=place(seed))
+    return Call(s, _only(output, place), seed, _by_name(wrt, place))
+
+
+def _only(e: ast.expr, place: Place) -> ast.expr:
+    """The only tensor of a list of tensors."""
+    if not isinstance(e, ast.List | ast.Tuple) or not e.elts or _is_number(e.elts[0]):
+        return e
+    if len(e.elts) > 1:
+        said = "the gradients of several outputs add up"
+        hint = "ask for one output at a time; or for their sum, each times its seed"
+        raise GradcliError("unsupported", said, hint=hint, span=place(e))
+    return e.elts[0]
+
+
+def _is_number(e: ast.expr) -> bool:
+    """Whether a number or a list of them is written there."""
+    if isinstance(e, ast.UnaryOp):
+        return _is_number(e.operand)
+    return isinstance(e, ast.List | ast.Tuple) or (
+        isinstance(e, ast.Constant) and e.value is not None
+    )
+
+
+def _by_name(wrt: ast.expr | None, place: Place) -> tuple[str, ...]:
+    """The names to differentiate by."""
+    if wrt is None:
+        return ()
     parts = wrt.elts if isinstance(wrt, ast.List | ast.Tuple) else [wrt]
-    return output, None if none else seed, tuple(p.id for p in parts if isinstance(p, ast.Name))
+    for p in parts:
+        if not isinstance(p, ast.Name):
+            said = "a gradient is asked for by names here"
+            hint = "give it a name before the output is computed from it: h = ..."
+            raise GradcliError("unsupported", said, hint=hint, span=place(p))
+    return tuple(p.id for p in parts if isinstance(p, ast.Name))
 
 
 def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
     """The statements, the last of which is the output."""
-    name = _name(output)
+    name = name_of(output)
     if name is None:
         return [*body, ast.copy_location(ast.Expr(output), output)]
-    if body and _target(body[-1]) == name:
+    if body and target(body[-1]) == name:
         return body
     again = ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), output)], output)
     return [*body, ast.copy_location(again, output)]
 
 
-# ---- inputs and their values ---------------------------------------------------------------------
+# ---- what PyTorch would refuse, or leave without a gradient --------------------------------------
 
 
-def _inputs(
-    body: list[ast.stmt], marked: set[str], written_out: Collection[str]
-) -> tuple[dict[str, ast.expr], tuple[str, ...]]:
-    """What is a tensor of numbers and not computed from other names, where one of them requires a
-    gradient; and the names of those that do.
+def _check(found: Leaves, renamed: dict[str, str], call: Call | None, place: Place) -> None:
+    """Refuse what is differentiated by and has no way back, and what is no leaf, where gradients
+    go to the leaves.
     """
-    times = Counter(name for s in body for name in _bound(s))
-    made: dict[str, ast.expr] = {
-        name: s.value
-        for s in body
-        if isinstance(s, ast.Assign)
-        and (name := _target(s))
-        and times[name] == 1
-        and isinstance(s.value, ast.Call)
-        and _of_libraries(s.value, written_out)
-    }
-    leaves = tuple(n for n, value in made.items() if n in marked or _requires_gradient(value))
-    return (made, leaves) if leaves else ({}, ())
+    for name in [n for n in found.leaves if n in renamed]:  # no name leads to it any more
+        found.leaves.pop(name)
+        if renamed[name] not in found.leaves and not (call and call.wrt):
+            _refuse_assigned_again(found, renamed[name], place)
+    if call and call.wrt:
+        _check_named(found, call, place)
+        return
+    for name, s in found.lost.items():
+        said = (
+            f"{name} is computed from a tensor that requires a gradient, so it is no leaf: "
+            f"PyTorch leaves {name}.grad at None"
+        )
+        hint = f"leave requires_grad=True out, and write {name}.requires_grad_() on a line after it"
+        raise GradcliError("not-differentiable", said, hint=hint, span=place(s))
+    if call and not found.leaves and not _free(found, call):
+        said = "nothing in this program requires a gradient"
+        hint = f"write requires_grad=True where an input is made\n{NO_WAY}"
+        raise GradcliError("not-differentiable", said, hint=hint, span=place(call.statement))
 
 
-def _requires_gradient(value: ast.expr) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else _name(value.func)
-    flags = [k.value for k in value.keywords if k.arg == "requires_grad"]
-    inner = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
-    if name in ("requires_grad_", "Parameter"):
-        return all(map(_is_true, value.args)) if name == "requires_grad_" else True
-    return any(map(_is_true, flags)) or (not flags and any(map(_requires_gradient, inner)))
+def _refuse_assigned_again(found: Leaves, name: str, place: Place) -> None:
+    again = next(s for s in reversed(found.rest) if name in bound(s))
+    said = f"{name} is assigned again, and is no leaf any more: PyTorch leaves {name}.grad at None"
+    hint = f"give what is computed another name: h = ..., and h in place of {name} from there on"
+    raise GradcliError("not-differentiable", said, hint=hint, span=place(again))
 
 
-def _is_true(e: ast.expr) -> bool:
-    return isinstance(e, ast.Constant) and e.value is True
+def _check_named(found: Leaves, call: Call, place: Place) -> None:
+    for name in call.wrt:
+        if not found.follows(ast.Name(name, ast.Load())):
+            said = f"{name} does not require a gradient"
+            hint = (
+                f"write requires_grad=True where {name} is made\n"
+                "PyTorch: One of the differentiated Tensors does not require grad"
+            )
+            raise GradcliError("not-differentiable", said, hint=hint, span=place(call.statement))
 
 
-def _of_libraries(value: ast.expr, written_out: Collection[str]) -> bool:
-    """Whether an expression names nothing but functions and constants of libraries, numbers that
-    are `written_out` elsewhere, and where it is kept.
-    """
-    calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
-    aside = [k.value for c in calls for k in c.keywords if k.arg in KEPT]
-    others = {*(c.func for c in calls), *(n for e in aside for n in ast.walk(e))}
-    names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n not in others}
-    return names <= LIBRARIES | {*written_out}
+def _check_apart(found: Leaves, by_name: tuple[str, ...], call: Call | None, place: Place) -> None:
+    """Refuse gradients by a tensor and by what it is computed from, at once: one of them is cut."""
+    for name in by_name:
+        for other in {*by_name} - {name}:
+            if call and name in found.inputs and other in loaded(found.inputs[name]):
+                said = f"{name} is computed from {other}, and a gradient is asked for by both"
+                hint = "ask for one of them at a time"
+                raise GradcliError("unsupported", said, hint=hint, span=place(call.statement))
 
 
-def _written_out(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """Numbers and lists of them by the only name that they are given."""
-    times = Counter(name for s in body for name in _bound(s))
-    return {
-        name: s.value
-        for s in body
-        if isinstance(s, ast.Assign)
-        and (name := _target(s))
-        and times[name] == 1
-        and all(isinstance(n, NUMBERS) for n in ast.walk(s.value))
-    }
-
-
-def _text(value: ast.expr, written_out: Mapping[str, ast.expr], segment: Segment) -> str:
-    """The text of a value, in which nothing has a name of the program."""
-    if not _names(value) & written_out.keys():
-        return segment(value)
-
-    class WrittenOut(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return written_out.get(node.id, node)
-
-    return ast.unparse(WrittenOut().visit(deepcopy(value)))
-
-
-def _names(e: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _bound(s: ast.stmt) -> list[str]:
-    return [n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-
-
-def _target(s: ast.stmt) -> str | None:
-    """The name that a statement gives a value to, if it is one name."""
-    return _name(s.targets[0]) if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
-
-
-def _marked(s: ast.stmt) -> tuple[str, bool] | None:
-    """`x` and whether it is so, of `x.requires_grad_()` and `x.requires_grad = False`."""
-    if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Attribute):
-        on, name = s.targets[0], "requires_grad"
-        said: list[ast.expr] = [s.value]
-    elif isinstance(s, ast.Expr) and isinstance(s.value, ast.Call):
-        if not isinstance(s.value.func, ast.Attribute):
-            return None
-        on, name, said = s.value.func, "requires_grad_", s.value.args
-    else:
-        return None
-    marked = _name(on.value) if on.attr == name else None
-    return None if marked is None else (marked, all(map(_is_true, said)))
-
-
-# ---- what says nothing ---------------------------------------------------------------------------
-
-
-def _is_remark(s: ast.stmt, last: bool) -> bool:
-    if isinstance(s, ast.Import | ast.ImportFrom):
-        return True
-    if isinstance(s, ast.Expr) and isinstance(s.value, ast.Name):  # what a session shows
-        return not last
-    if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Call):
-        return False
-    function = s.value.func
-    return (function.attr if isinstance(function, ast.Attribute) else _name(function)) in REMARKS
-
-
-def _name(e: ast.expr) -> str | None:
-    return e.id if isinstance(e, ast.Name) else None
+def _free(found: Leaves, call: Call) -> bool:
+    """Whether there are names that no statement gives a value."""
+    everything: list[ast.AST] = [*found.rest, *found.inputs.values(), call.output]
+    functions = {c.func for e in everything for c in ast.walk(e) if isinstance(c, ast.Call)}
+    given = {n for s in found.rest for n in bound(s)} | found.inputs.keys() | LIBRARIES
+    return any(
+        n.id not in given and n not in functions
+        for e in everything
+        for n in ast.walk(e)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    )

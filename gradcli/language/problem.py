@@ -145,14 +145,13 @@ def pose(
     shapes, limits = dict(shapes or {}), limits or Limits()
     program = read_program(expr, limits)
     asked, values = program.asked, values or {}
-    values = {k: v for k, v in asked.values if k not in shapes} | dict(values)
-    names = free_names(program, (*shapes, *values))
-    unused = [k for k, _ in asked.values if k not in names]
-    values = {k: v for k, v in values.items() if k not in unused}
-    grad, wrt = asked.seed if grad is None else grad, wrt or [n for n in asked.wrt if n in names]
+    written = [v.name for v in asked.values]
+    names = free_names(program, (*shapes, *values, *written))
+    names = tuple(dict.fromkeys([*names, *(n for n in asked.wrt if n in written)]))
+    grad, wrt = asked.seed if grad is None else grad, wrt or asked.wrt
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
-    arrays = {name: reader.read(value, name) for name, value in values.items()}
+    arrays = reader.inputs(program, names, shapes, values)
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
     posing.ranks = ranks or {}
     return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)

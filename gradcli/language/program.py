@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
-from .pasted import Asked, taken_apart, without_prompts
+from .pasted import Asked, taken_apart
 from .refusals import ELSEWHERE, refusal
+from .sessions import typed
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = re.compile(r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*""")
@@ -71,7 +72,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
-    text = without_prompts(textwrap.dedent(text.expandtabs()).strip())
+    text = typed(textwrap.dedent(text.expandtabs()).strip())
     source = Source(text, origin)
     _check_characters(source)
     if not text:
@@ -87,7 +88,10 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
             "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
         )
     limits.check("operations", len(body), _called(origin))
-    body, asked = taken_apart(body, source.segment, source.span)
+    try:
+        body, asked = taken_apart(body, source.segment, source.span)
+    except RecursionError:
+        raise _too_deep(source) from None
     return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
 
 
@@ -216,8 +220,6 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
         return Statement(("out",), node.value)
     if isinstance(node, ast.AugAssign):
         raise _in_place(node, source)
-    if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
-        return Statement((node.target.id,), node.value)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
         if isinstance(target, ast.Name):

@@ -1,13 +1,14 @@
 """Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
 
 import json
+from collections.abc import Collection, Mapping
 from typing import IO, Any
 
 from ..errors import GradcliError
-from ..graphs import Node, as_node
+from ..graphs import OPS, Node, as_node
 from ..lazy import np
 from ..limits import Limits
-from .program import read_program
+from .program import Program, read_program
 
 
 class Reader:
@@ -71,20 +72,46 @@ class Reader:
 
         return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
 
-    def read(self, value: Any, origin: str) -> Any:
-        """The array of `value`, computed where it is an expression without names."""
+    def read(self, value: Any, origin: str, known: Mapping[str, Any] | None = None) -> Any:
+        """The array of `value`, computed where it is an expression: of `known` arrays by name."""
         array = self.literal(value, origin)
-        return array if array is not None else self._compute(value, origin)
+        return array if array is not None else self._compute(value, origin, known or {})
 
-    def _compute(self, text: str, origin: str) -> Any:
+    def inputs(
+        self,
+        program: Program,
+        names: Collection[str],
+        shapes: Collection[str],
+        values: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """The arrays of the inputs `names`: those that were given, and where neither a value nor a
+        shape was, those that the program says.
+        """
+        wanted = set(names)
+        for v in reversed(program.asked.values):
+            wanted |= v.needs if v.name in wanted else set()
+        arrays = {name: self.read(value, name) for name, value in values.items()}
+        for v in program.asked.values:
+            if v.name in wanted - {*arrays, *shapes} and v.needs <= arrays.keys():
+                arrays[v.name] = self.read(v.text, v.name, arrays)
+        return {name: array for name, array in arrays.items() if name in names}
+
+    def _compute(self, text: str, origin: str, known: Mapping[str, Any]) -> Any:
         from .build import Builder
 
         program = read_program(text, self.limits, origin)
-        builder = Builder(program, {}, values={}, limits=self.limits, draws=self)
+        nodes = {name: _input(name, array) for name, array in known.items()}
+        arrays = {nodes[name]: array for name, array in known.items()}
+        builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
         result = builder.run()
         if not isinstance(result, Node | int | float):
             raise GradcliError("value", f"the value of {origin} is not an array of numbers")
         return builder.numbers(as_node(result), "a value must be a number")
+
+
+def _input(name: str, array: Any) -> Node:
+    kind = {"i": "int", "b": "bool"}.get(array.dtype.kind, "float")
+    return OPS["input"](name=name, shape=array.shape, dtype=kind)
 
 
 def _plain_list(text: str) -> Any:

@@ -1,5 +1,6 @@
 """Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
 
+import re
 from collections.abc import Callable
 
 from ..errors import GradcliError, Span, did_you_mean
@@ -34,6 +35,7 @@ MODULES = (
     "np",
     "jnp",
     "math",
+    "builtins",
 )
 NUMPY_NAMES = {
     "power": "pow",
@@ -58,6 +60,13 @@ SHORT = {
     "crossentropyloss": "crossentropy",
     "kldivloss": "kldiv",
 }
+# Modules that have parameters or random numbers of their own, or another default.
+MORE_THAN_FUNCTIONS = re.compile(
+    r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|\w*Norm\d?d?|\w*Dropout\w*|RNN\w*|LSTM\w*|GRU\w*"
+    r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|Flatten|SyncBatchNorm)"
+)
+# Functions of Python that a tensor means something else to than PyTorch's functions of these names.
+PYTHON = {"sum", "max", "min", "float", "int", "round"}
 # The type that PyTorch's tensors of a kind have where nothing else is said.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
@@ -78,7 +87,7 @@ def function(name: str, span: Span | None) -> Callable:
         why = refusal(name)
         if why is not None:
             raise GradcliError("unsupported", f"{name} {why}", span=span)
-        inside = _function_of_module(name)
+        inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             hint = f"call the function: F.{inside}(...)"
@@ -93,9 +102,11 @@ def function(name: str, span: Span | None) -> Callable:
     return found
 
 
-def _function_of_module(name: str) -> str | None:
-    """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names."""
-    if not name[:1].isupper():
+def function_of_module(name: str, without_parameters: bool = False) -> str | None:
+    """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names, and
+    where it has to be `without_parameters` and is not.
+    """
+    if not name[:1].isupper() or (without_parameters and MORE_THAN_FUNCTIONS.fullmatch(name)):
         return None
     key = name.lower()
     key = SHORT.get(key, key)
@@ -106,6 +117,8 @@ def own_meaning(name: str, module: str) -> str:
     """The name with its module, `linalg.norm` or `np.max`, where it means something else there than
     in `torch`, or nothing here; other names as they are.
     """
+    if module == "builtins":
+        return f"builtins.{name}"
     numpy = module.split(".")[0] in ("numpy", "np", "jnp", "jax")
     own = f"{'np' if numpy else module.rsplit('.', 1)[-1]}.{name}"
     return own if lookup(own) or refusal(own) else name

@@ -35,6 +35,7 @@ def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
     return [
+        *a.problem.program.asked.notes,
         *_seed_notes(a),
         *_integers(a),
         *_unused(a),

@@ -1,0 +1,117 @@
+"""What a program's own names for functions mean: by imports, and where a function or a module of
+`nn` is given a name. Statements come out with the names that libraries have for them.
+"""
+
+import ast
+import math
+from collections.abc import Iterable
+
+from ..operators import lookup
+from .syntax import Transformer, bound, called_name, dotted, moved, path, target, unplaced
+from .vocabulary import PYTHON, function_of_module, module_of
+
+ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
+KNOWN = {"torch", "numpy", "math", "jax"}
+
+
+def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
+    """The statements without imports, and with functions by their full names. `of_python` says that
+    `sum(x)` and the like are Python's own where nothing else is imported.
+    """
+    names = _Meant(of_python)
+    return [s for s in map(names.statement, body) if s is not None]
+
+
+class _Meant(Transformer):
+    def __init__(self, of_python: bool):
+        self.of_python = of_python
+        self.means: dict[str, str | ast.expr] = {}
+
+    def statement(self, s: ast.stmt) -> ast.stmt | None:
+        """The statement in full names; None for one that only gave a name to a function."""
+        if isinstance(s, ast.Import):
+            self.means |= {a.asname: a.name for a in s.names if a.asname and _known(a.name)}
+            return None
+        if isinstance(s, ast.ImportFrom):
+            self._import_from(s)
+            return None
+        s = self.visit(s)
+        name = target(s)
+        for other in bound(s):
+            self.means.pop(other, None)
+        if name is None or not isinstance(s, ast.Assign):
+            return s
+        if (dotted(getattr(s.value, "func", s)) or "").startswith(("torch.optim.", "optim.")):
+            return None
+        if not _is_function(s.value):
+            return s
+        self.means[name] = s.value
+        return None
+
+    def _import_from(self, s: ast.ImportFrom) -> None:
+        if not _known(s.module or ""):
+            return
+        for a in s.names:
+            if a.name != "*":
+                self.means[a.asname or a.name] = f"{s.module}.{a.name}"
+            elif s.module == "math":
+                self.means |= {n: f"math.{n}" for n in dir(math) if not n.startswith("_")}
+            elif s.module == "torch":
+                self.of_python = False
+
+    def visit_Name(self, e: ast.Name) -> ast.expr:
+        meant = self.means.get(e.id)
+        if meant is None or not isinstance(e.ctx, ast.Load):
+            return e
+        return moved(path(meant) if isinstance(meant, str) else unplaced(meant), e)
+
+    def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
+        """What is chosen without a graphics card."""
+        if any(getattr(n, "attr", None) == "is_available" for n in ast.walk(e.test)):
+            return self.visit(e.orelse)
+        return self.generic_visit(e)  # type: ignore[return-value]
+
+    def visit_Call(self, e: ast.Call) -> ast.expr:
+        bare = e.func.id if isinstance(e.func, ast.Name) else None
+        if self.of_python and bare in PYTHON and bare not in self.means:
+            e.func = moved(path(f"builtins.{bare}"), e.func)
+        self.generic_visit(e)
+        called = dotted(e.func) or ""
+        if called == "torch.device" and e.args:
+            return e.args[0]
+        if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
+            e.args = [self._number(a) for a in e.args]
+        elif isinstance(e.func, ast.Call) and (inside := _function_inside(e.func)):
+            made = e.func
+            func = moved(path(f"torch.nn.functional.{inside}"), made)
+            call = ast.Call(func, [*e.args, *made.args], [*made.keywords, *e.keywords])
+            return moved(call, e)
+        return e
+
+    def _number(self, e: ast.expr) -> ast.expr:
+        if isinstance(e, ast.Constant):
+            return e
+        return moved(ast.Call(path("builtins.float"), [e], []), e)
+
+
+def _known(module: str) -> bool:
+    return module.split(".")[0] in KNOWN
+
+
+def _is_function(value: ast.expr) -> bool:
+    """Whether a value is a function of a library, or a module of nn that has no parameters."""
+    if isinstance(value, ast.Call):
+        return _function_inside(value) is not None
+    words = dotted(value) or ""
+    module = module_of(words)
+    if module is None or words == module or words.split(".")[0] not in ROOTS:
+        return False
+    rest = words[len(module) + 1 :]
+    return len(rest) > 1 and lookup(rest) is not None
+
+
+def _function_inside(e: ast.Call) -> str | None:
+    """The function that nn.MSELoss() calls."""
+    if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
+        return None
+    return function_of_module(called_name(e) or "", without_parameters=True)

@@ -1,0 +1,102 @@
+"""Small questions about Python's syntax trees, and nodes that stand in the place of others."""
+
+import ast
+from copy import deepcopy
+from typing import TypeVar
+
+E = TypeVar("E", bound=ast.AST)
+
+
+class Transformer(ast.NodeTransformer):
+    """A transformer that takes a + b + c + ..., which leans to the left, without recursion."""
+
+    def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
+        """The operation on transformed operands."""
+        inner = e
+        while isinstance(inner.left, ast.BinOp):
+            inner.right = self.visit(inner.right)
+            inner = inner.left
+        inner.left, inner.right = self.visit(inner.left), self.visit(inner.right)
+        return e
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`torch.linalg.inv` for the syntax of it; None for anything but names and dots."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def name_of(e: ast.AST) -> str | None:
+    """The name that an expression is, if it is no more than that."""
+    return e.id if isinstance(e, ast.Name) else None
+
+
+def target(s: ast.stmt) -> str | None:
+    """The name that a statement gives a value to, if it is one name."""
+    return name_of(s.targets[0]) if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
+
+
+def called_name(e: ast.AST) -> str | None:
+    """The last word of what a call calls: `grad` of `torch.autograd.grad(y, x)`."""
+    if not isinstance(e, ast.Call):
+        return None
+    return e.func.attr if isinstance(e.func, ast.Attribute) else name_of(e.func)
+
+
+def keyword(e: ast.AST, name: str) -> ast.expr | None:
+    """What a call gives by this name."""
+    given = e.keywords if isinstance(e, ast.Call) else []
+    return next((k.value for k in given if k.arg == name), None)
+
+
+def is_true(e: ast.AST) -> bool:
+    """Whether True is written there."""
+    return isinstance(e, ast.Constant) and e.value is True
+
+
+def loaded(e: ast.AST) -> set[str]:
+    """The names that are read."""
+    return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def bound(e: ast.AST) -> list[str]:
+    """The names that are given a value."""
+    return [n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def unplaced(e: E) -> E:
+    """A copy that stands nowhere in the text."""
+    e = deepcopy(e)
+    for n in ast.walk(e):
+        n.__dict__.pop("lineno", None)
+    return e
+
+
+def path(text: str) -> ast.expr:
+    """The syntax of `torch.linalg.inv`, which stands nowhere."""
+    first, *others = text.split(".")
+    e: ast.expr = ast.Name(first, ast.Load())
+    for name in others:
+        e = ast.Attribute(e, name, ast.Load())
+    return e
+
+
+def moved(e: E, place: ast.AST) -> E:
+    """The syntax, of which what stands nowhere is put at the place of another, and known as new:
+    its text is not what was typed there.
+    """
+    for n in ast.walk(e):
+        if isinstance(n, ast.expr | ast.keyword) and not hasattr(n, "lineno"):
+            ast.copy_location(n, place)
+            n.is_new = True  # type: ignore[union-attr]
+    return e
+
+
+def has_new(e: ast.AST) -> bool:
+    """Whether something in it was not typed so."""
+    return any(hasattr(n, "is_new") for n in ast.walk(e))
