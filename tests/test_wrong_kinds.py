@@ -59,6 +59,8 @@ def test_no_operator_fails_in_another_way(op):
         ("pdist(x, None)", "p of pdist.. is a number, not None"),
         ("x.diagonal(nan)", "offset of diagonal.. takes whole numbers"),
         ("x * full(3, 1.0)", "a size is a whole number"),
+        ("x * full((2, 2), None)", "full.. does not take these arguments"),
+        ("x * sort(None).indices", "sort.. does not take these arguments"),
         ("x.ones(2)", "ones.. is no method"),
         ("x.eye()", "eye.. is no method"),
     ],
@@ -74,6 +76,10 @@ def test_it_is_said_what_is_wrong(text, words):
         ("pinv(x, y)", {"x": (3, 2), "y": (4,)}),
         ("normalize(x, 0)", {"x": (2, 3)}),
         ("adaptive_avg_pool3d(x, 0)", {"x": (2, 3, 4, 5)}),
+        ("x * full((2, 3), nan)", {"x": (2, 3)}),
+        ("poisson_nll_loss(1000, x)", {"x": (2, 3)}),
+        ("ldexp(x, 1000)", {"x": (2, 3)}),
+        ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), 0)", {"x": (2, 3)}),
     ],
 )
 def test_what_it_has_an_answer_for_is_explained_to_the_end(text, shapes):
