@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
+from .. import ways
 from ..errors import GradcliError
 from ..language.problem import Problem
 from ..notation import tree
@@ -30,6 +31,12 @@ def assumed_shapes(w: Wording) -> str | None:
         options = ",".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in other.items())
         return f"assumed: {shapes} (for {kind}: -s {options})"
     return None
+
+
+def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
+    """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
+    found = assumed_shapes(w)
+    return [] if found is None else [("assumed-shapes", ways.said(f"{found}.", way))]
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
