@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from . import ways
 from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .keywords import (
@@ -288,14 +289,16 @@ def formula(
 
     `assume` is what is known of matrices: {"A": "symmetric"}. None where the output does not
     depend on an input, or the formula is too long to be read, which is warned of. A formula holds
-    for any sizes; one that does not is warned of. Raises GradcliError.
+    for any sizes; one that does not is warned of, and so are shapes that had to be assumed where
+    it does not hold for others. Raises GradcliError.
     """
+    from .explanation.assumed_shapes import as_note
     from .explanation.data import Data
     from .explanation.sections.notes import formulas
 
     analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
-    for _, message in formulas(data.w):
+    for _, message in [*formulas(data.w), *as_note(data.w, ways.PYTHON)]:
         warnings.warn(message, stacklevel=3)  # past in_keywords
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)

@@ -60,6 +60,15 @@ class GradcliError(Exception):
         return self
 
 
+# What Python raises where an argument is of a wrong kind, and no operator says so itself.
+MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def misused(name: str, hint: str | None = None) -> GradcliError:
+    """The error for a function whose arguments Python finds wrong."""
+    return GradcliError("arguments", f"{name}() does not take these arguments", hint=hint)
+
+
 def did_you_mean(word: str, candidates) -> str | None:
     """`did you mean softmax?`, or None where nothing is near."""
     from difflib import get_close_matches

@@ -126,6 +126,8 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             yield from _by_index(a)
         elif name == "formula":
             yield from _formulas(a, with_notes="notes" not in wanted)
+        elif name == "notes":
+            yield name, _notes(a, with_assumed="formula" in wanted)
         else:
             yield name, _explained(a, name)
 
@@ -141,15 +143,26 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
 
 
 def _formulas(a: Analysis, with_notes: bool) -> Iterator[tuple[str, Any]]:
-    """Closed forms, and notes on those that do not hold for any sizes."""
+    """Closed forms, and notes on those that do not hold for any sizes, or for assumed shapes."""
+    from .explanation.assumed_shapes import as_note
     from .explanation.data import Data
     from .explanation.sections.notes import as_data, formulas
 
     data = Data(a)
     yield "formula", {x.name: data.formula(x) for x in a.problem.wrt}
-    found = formulas(data.w) if with_notes else []
+    found = [*formulas(data.w), *as_note(data.w, ways.JSON)] if with_notes else []
     if found:
         yield "notes", as_data(found)
+
+
+def _notes(a: Analysis, with_assumed: bool) -> list[dict[str, str]]:
+    """The notes, with one on assumed shapes where closed forms are wanted too."""
+    from .explanation.assumed_shapes import as_note
+    from .explanation.data import Data
+    from .explanation.sections.notes import as_data
+
+    data = Data(a)
+    return [*data("notes"), *as_data(as_note(data.w, ways.JSON) if with_assumed else [])]
 
 
 def _explained(a: Analysis, name: str) -> Any:

@@ -149,6 +149,11 @@ def test_formula_tells_what_it_took_for_a_matrix():
 
 def test_the_rank_of_an_input_is_told_where_a_formula_depends_on_it():
     """x.reshape(-1) sends g back to a vector, and g.reshape(x.shape) to a matrix."""
+    square = "assumed: x 2×2 (where not square: -s x=2x3)\n"
+    for text in ("x.diagonal()", "trace(x)"):
+        assert gradcli("formula", text).err == square
+        assert gradcli("formula", text, "-s", "x=2x3").err == ""
+    assert "assumed" not in gradcli("formula", "det(x)").err
     told = "assumed: x (2,) (for a matrix: -s x=2x3)\n"
     assert gradcli("formula", "x.reshape(-1)").err == told
     assert gradcli("check", "x.reshape(-1)").err == told

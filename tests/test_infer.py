@@ -177,6 +177,21 @@ def test_a_formula_needs_no_labels(text, name, formula):
     assert told["value"] is not None
 
 
+def test_assumed_shapes_are_told_in_python_and_in_json():
+    with pytest.warns(UserWarning, match=r'x 2×2 \(for a vector: shapes=\{"x": \(3,\)\}\)'):
+        gradcli.formula("x @ x")
+    for want in (["formula"], ["formula", "notes"]):
+        (answer,) = gradcli.batch([{"expr": "x @ x", "want": want}])
+        note = answer["notes"][-1]
+        assert note["code"] == "assumed-shapes"
+        assert '"shapes": {"x": [3]}' in note["message"]
+
+
+def test_what_holds_for_any_shapes_is_not_told():
+    (answer,) = gradcli.batch([{"expr": "x * y", "want": ["formula"]}])
+    assert "notes" not in answer
+
+
 @pytest.mark.parametrize(
     "text", ["one_hot(t) * x", "x[t] * one_hot(t).sum()", "x[t].sum() * nonzero(t).sum()"]
 )

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..collection import uncollected
-from ..errors import GradcliError
+from ..errors import MISUSES, GradcliError, misused
 from ..graphs import Node, NoRule, shapes, walk
 
 PLACES = ("first", "second", "third", "fourth")
@@ -110,7 +110,10 @@ def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequ
     """
     rule, answer = node.op.rule, NotImplemented
     if rule is not None:
-        answer = rule(received, node, *node.inputs, **node.attrs)
+        try:
+            answer = rule(received, node, *node.inputs, **node.attrs)
+        except MISUSES as error:
+            raise misused(node.op.name, node.op.usage()).at(node.span) from error
     if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
         of = backward(node.op.expanded(node), received, inputs).of

@@ -7,7 +7,7 @@ do.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import GradcliError
+from ..errors import MISUSES, GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
@@ -83,7 +83,7 @@ class Evaluator:
             value = op.value(*arrays, **node.attrs)
         except GradcliError as error:
             raise error.at(node.span) from None
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except MISUSES as error:
             said = f"{op.name}() has no value here: {error}"
             raise GradcliError("arguments", said, span=node.span) from error
         if self.dtype != "float64" and node.dtype == "float" and node.shape != ():

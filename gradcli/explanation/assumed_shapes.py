@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
+from .. import ways
 from ..errors import GradcliError
+from ..graphs.shapes import Shape
+from ..language.general import at_shapes
 from ..language.problem import Problem
 from ..notation import tree
 from .claims.readings import RANKS, Reading, with_rank, with_vectors
@@ -16,20 +19,35 @@ def assumed_shapes(w: Wording) -> str | None:
     not hold for another rank that an input may be meant with.
     """
     problem = w.analysis.problem
-    inputs = problem.inputs.values()
+    inputs = problem.inputs
     if problem.before is not None:
         return None
     for reading in _other_ranks(problem):
         there = reading.problems[0].inputs
-        changed = {x.name for x in inputs if len(there[x.name].shape) != len(x.shape)}
+        changed = {x.name for x in inputs.values() if len(there[x.name].shape) != len(x.shape)}
         if changed != {*reading.names} or _holds(w, reading.problems[0]):
             continue
         other = {name: there[name].shape for name in reading.names}
-        kind = RANKS[len(other[reading.names[0]])][len(other) > 1]
-        shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inputs if x.inferred)
-        options = ",".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in other.items())
-        return f"assumed: {shapes} (for {kind}: -s {options})"
-    return None
+        return _told(problem, f"for {RANKS[len(other[reading.names[0]])][len(other) > 1]}", other)
+    oblong = _oblong(problem)
+    if oblong is None or _holds(w, oblong):
+        return None
+    sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != inputs[x.name].shape}
+    return _told(problem, "where not square", sides)
+
+
+def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
+    """The shapes that were assumed, and options for others."""
+    inferred = [x for x in problem.inputs.values() if x.inferred]
+    shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
+    options = ",".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in other.items())
+    return f"assumed: {shapes} ({when}: -s {options})"
+
+
+def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
+    """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
+    found = assumed_shapes(w)
+    return [] if found is None else [("assumed-shapes", ways.said(f"{found}.", way))]
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
@@ -39,6 +57,21 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
     found = with_rank(problem, 1, 2) if all_vectors else with_rank(problem, 2, 1)
     if found is not None:
         yield found
+
+
+def _oblong(problem: Problem) -> Problem | None:
+    """The problem with two different sides for matrices that were assumed to be square; None where
+    they must be.
+    """
+    shapes = {x.name: x.shape for x in problem.inputs.values()}
+    square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
+    with suppress(GradcliError):
+        return at_shapes(problem, shapes | {x.name: (x.shape[0], x.shape[1] + 1) for x in square})
+    return None
+
+
+def _is_square(shape: Shape) -> bool:
+    return len(shape) == 2 and shape[0] == shape[1]
 
 
 def _holds(w: Wording, other: Problem) -> bool:

@@ -4,10 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 
 from ..autodiff.reverse import Step
-from ..errors import GradcliError, did_you_mean
+from ..errors import MISUSES, GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
 from ..language.build import ATTRIBUTES
-from ..language.operands import MISUSES
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
 from ..language.refusals import refusal

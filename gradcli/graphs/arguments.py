@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .operator import Operator
 
 REQUIRED = inspect.Parameter.empty
+TENSORS = (Node, int, float)  # what a tensor is given as
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
@@ -88,6 +89,8 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
             raise GradcliError(
                 "arguments", f"{name} of {op.name}() is True or False, not {value!r}"
             )
+        if isinstance(op.attributes[name], float) and not isinstance(value, int | float):
+            raise GradcliError("arguments", f"{name} of {op.name}() is a number, not {value!r}")
         left_out = value is None and op.attributes[name] is None
         if name in op.whole and not (left_out or _are_whole(value)):
             raise GradcliError(
@@ -143,7 +146,7 @@ def _tensors(op: "Operator", given: dict[str, Any]) -> tuple[Node | None, ...]:
 
 
 def _tensor(op: "Operator", value, name: str) -> Node:
-    if isinstance(value, Node | int | float):
+    if isinstance(value, TENSORS):
         return as_node(value)
     several = isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
     said = "a list of tensors" if several else repr(value)

@@ -196,6 +196,8 @@ def as_node(value) -> Node:
         raise TypeError(f"{len(value)} outputs are not one tensor")
     if isinstance(value, Size | Ratio):
         return value.node
+    if not isinstance(value, Node | int | float):
+        raise TypeError(f"{value!r} is not a tensor")
     return value if isinstance(value, Node) else intern(OPS["constant"], (), {"value": value})
 
 

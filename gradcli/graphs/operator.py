@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
-from ..errors import GradcliError, Span
-from .arguments import REQUIRED, bind, parameters_of
+from ..errors import MISUSES, GradcliError, Span, misused
+from .arguments import REQUIRED, TENSORS, bind, parameters_of
 from .node import OPS, Node, as_node, intern
 
 DTYPES = ("float", "int", "bool")
@@ -175,7 +175,7 @@ class Operator:
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
         plain = len(args) == len(self.inputs) and not self.attributes
-        if plain and not named and None not in args:
+        if plain and not named and all(isinstance(a, TENSORS) for a in args):
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
             return intern(self, nodes, {}, span)
         inputs, attrs = bind(self, args, named)
@@ -217,7 +217,10 @@ class Operator:
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
         if node.expansion is None:
-            node.expansion = self.expand(*node.inputs, **node.attrs)
+            try:
+                node.expansion = self.expand(*node.inputs, **node.attrs)
+            except MISUSES as error:
+                raise misused(self.name, self.usage()).at(node.span) from error
         return node.expansion
 
     def shares_memory(self, node: Node) -> bool:

@@ -10,7 +10,7 @@ import operator as python
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ..errors import GradcliError, did_you_mean
+from ..errors import MISUSES, GradcliError, did_you_mean, misused
 from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
 from ..limits import Limits
@@ -19,7 +19,7 @@ from .calls import applied, call
 from .foreign import foreign
 from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import MISUSES, check_masks, go_together, in_words, is_number, unfit
+from .operands import check_masks, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, KINDS, function
@@ -364,8 +364,7 @@ class Builder:
             return called(*args, **named)
         except MISUSES as error:
             hint = called.signature() if isinstance(called, Operator) else called.sentence
-            said = f"{called.name}() does not take these arguments"
-            raise GradcliError("arguments", said, hint=hint) from error
+            raise misused(called.name, hint) from error
 
     def counted(self, value: Any, e: ast.expr) -> Any:
         """A value that an operation gave, none of whose tensors is too large."""
@@ -377,7 +376,8 @@ class Builder:
             self.outputs += value.nodes
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
-                if not all(isinstance(size, int) for size in node.shape):
+                shape = node.shape
+                if not (isinstance(shape, tuple) and all(isinstance(n, int) for n in shape)):
                     raise GradcliError("arguments", "a size is a whole number")
                 if min(node.shape, default=0) < 0:
                     said = f"a tensor cannot have shape {node.shape}"

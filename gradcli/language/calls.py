@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..errors import GradcliError, Span
+from ..errors import MISUSES, GradcliError, Span, misused
 from ..graphs import OPS, Node, Operator, Outputs, as_node
 from ..operators import lookup
 from ..operators.families import Shorthand
@@ -14,7 +14,7 @@ from .foreign import foreign
 from .indices import check_given, known_array
 from .makers import MAKERS
 from .names import library_path
-from .operands import MISUSES, in_words, is_number
+from .operands import in_words, is_number
 from .python import PYTHONS
 from .storage import STORAGE
 from .vocabulary import DTYPES, function
@@ -48,8 +48,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or lookup(name) or function(name, _function_span(b, e))
-        if operands and isinstance(called, Operator) and called.order[0] in called.attributes:
-            named[called.inputs[0]] = args.pop(0)
+        if operands and isinstance(called, Operator):
+            args, named = _with_tensor(called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
@@ -62,8 +62,17 @@ def _made(
     try:
         return special(b, e, args, named)
     except MISUSES as error:
-        said = f"{name}() does not take these arguments"
-        raise GradcliError("arguments", said) from error
+        raise misused(name) from error
+
+
+def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """Arguments of a method, whose tensor comes first, though it may have another place."""
+    if not op.inputs:
+        said = f"{op.name}() is no method: no tensor stands before it"
+        raise GradcliError("arguments", said, hint=op.usage())
+    if op.order[0] in op.inputs:
+        return args, named
+    return args[1:], named | {op.inputs[0]: args[0]}
 
 
 def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:

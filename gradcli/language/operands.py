@@ -5,9 +5,6 @@ from typing import Any
 from ..errors import GradcliError
 from ..graphs import Node, Outputs
 
-# What Python raises where an argument is of a wrong kind, and no operator says so itself.
-MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float)

@@ -4,15 +4,17 @@ Knows where everything stands in the text, and nothing about what it means.
 """
 
 import ast
+import keyword
 import re
 import textwrap
-import unicodedata
 import warnings
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
+from ..operators import lookup
+from .characters import check_characters
 from .pasted import Asked, taken_apart
 from .refusals import ELSEWHERE, refusal
 from .sessions import typed
@@ -74,7 +76,7 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = typed(textwrap.dedent(text.expandtabs()).strip())
     source = Source(text, origin)
-    _check_characters(source)
+    check_characters(text, _called(origin), origin)
     if not text:
         raise GradcliError(
             "syntax",
@@ -142,35 +144,21 @@ def _too_deep(source: Source) -> GradcliError:
     )
 
 
-def _check_characters(source: Source) -> None:
-    """Refuse characters that cannot be seen, or that change how others are seen."""
-    if source.text.replace("\n", "").isprintable():
-        return
-    for place, c in enumerate(source.text):
-        if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
-            raise GradcliError(
-                "syntax",
-                f"there is an invisible character, U+{ord(c):04X}, in {_called(source.origin)}",
-                span=Span(source.text, place, place + 1, source.origin),
-                hint="delete it",
-            )
-
-
 def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
     line, column = error.lineno or 1, (error.offset or 1) - 1
     start = min(
         sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0),
         len(source.text),
     )
-    reason = REASONS.get(error.msg, error.msg)
-    reason = reason.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    reason = error.msg.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    reason = REASONS.get(reason, reason)
     if "Exceeds the limit" in reason:
         reason = "this whole number has too many digits"
     return GradcliError(
         "syntax",
         reason,
         span=Span(source.text, start, start + 1, source.origin),
-        hint=_syntax_hint(error.msg, source.text[start : start + 1]),
+        hint=_syntax_hint(error.msg, source.text, start),
     )
 
 
@@ -180,15 +168,36 @@ REASONS = {
 }
 
 
-def _syntax_hint(reason: str, character: str) -> str | None:
+# A word and what follows it with no sign between them; the first may end where an error begins.
+SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
+
+
+def _syntax_hint(reason: str, text: str, start: int) -> str | None:
     if reason == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
+    words = re.search(r"[\w.]*[ \t]*$", text[:start])
+    beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
+    if beside and reason.startswith("invalid syntax"):
+        return _without_sign(beside[1], in_brackets="comma" in reason)
+    if text[start : start + 1] == "|":
+        lengths = "||" in text
+        return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
     return {
         "": "the text ends too early: is a bracket or an operand missing?",
         "!": "the opposite of a mask is written ~mask",
         "=": "a comparison is written ==",
         "?": "a choice is written where(condition, a, b)",
-    }.get(character)
+    }.get(text[start : start + 1])
+
+
+def _without_sign(word: str, in_brackets: bool) -> str | None:
+    """What to write for two words side by side, the first of which is this one."""
+    if keyword.iskeyword(word):
+        return None
+    if lookup(word):
+        return f"a function is called with brackets: {word}(x)"
+    comma = "; arguments stand apart by commas" if in_brackets else ""
+    return f"a product is written with a sign: x * y, and of matrices A @ B{comma}"
 
 
 FORMS = {

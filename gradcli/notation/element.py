@@ -68,8 +68,10 @@ class Terms:
         self.evaluate = Evaluation(values)
 
     def __iter__(self) -> Iterator[tuple[Expr, ...]]:
-        """The factors of every term that is not 0 by its places alone."""
+        """The factors of every term that is not 0 by its places alone, nor a sum over nothing."""
         for factors in self._terms(self.expr):
+            if any(isinstance(f, Element) and not f.node.numel for f in factors):
+                continue
             known: dict[Expr, float | None] = {
                 f: self.value(f) for f in factors if isinstance(f, Relation)
             }

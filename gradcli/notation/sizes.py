@@ -8,6 +8,7 @@ from .tree import Attribute, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
+SMALLEST = 1e-100  # numbers as small, and as large, tell nothing
 PARTS = 16  # equal ones that a size is divided into, at most
 LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
 
@@ -52,7 +53,7 @@ def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
 def told_root(value: float, shapes: Shapes) -> Tree | None:
     """A number that is one over a size, its root, or one over that: x.shape[0] ** -0.5."""
     for power in (-1, -0.5, 0.5):
-        size = abs(value) ** (1 / power) if value > 0 else 0.0
+        size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
         if size >= TELLING[0] and abs(size - round(size)) < CLOSE * size:
             found = told(round(size), shapes)
             if found is not None:

@@ -115,6 +115,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
 @movement(
     _diagonal,
     shape=_diagonal_shape,
+    whole=("offset", "dim1", "dim2"),
     square=True,
     index=_on_diagonal,
     examples=(("x.diagonal()", "x=2x3"), ("diagonal(x, 1, 0, 2)", "x=2x2x3")),

@@ -46,7 +46,12 @@ def _pinv_flops(out, s, *_, **__):
 
 def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
     (square if hermitian else matrix)(s)
-    return (*s[:-2], s[-1], s[-2])
+    return (*_batch(s, atol, rtol), s[-1], s[-2])
+
+
+def _batch(s, *tolerances):
+    """The dimensions before those of a matrix; tolerances may bring more."""
+    return shapes.broadcast(s[:-2], *(t for t in tolerances if t is not None))
 
 
 @operator(
@@ -89,7 +94,7 @@ def pinverse(input, rcond=1e-15):
 
 
 @operator(
-    shape=lambda s, atol=None, rtol=None, *, hermitian: matrix(s)[:-2],
+    shape=lambda s, atol=None, rtol=None, *, hermitian: _batch(matrix(s), atol, rtol),
     value=lambda x, atol=None, rtol=None, *, hermitian: _kept(
         np.linalg.svd(x, compute_uv=False), atol, rtol, x.shape
     ).sum(-1),

@@ -85,8 +85,14 @@ zeros = _filled("zeros", 0)
 ones = _filled("ones", 1)
 
 
+def _full_size(*, size, fill_value):
+    if not isinstance(fill_value, int | float):
+        raise TypeError(f"{fill_value!r} is not a number")
+    return size
+
+
 @leaf(
-    shape=lambda *, size, fill_value: size,
+    shape=_full_size,
     value=lambda *, size, fill_value: np.full(size, fill_value),
     dtype=lambda *, size, fill_value: {bool: "bool", int: "int"}.get(type(fill_value), "float"),
     examples=(("x * full((2, 3), 2.5)", "x=2x3"),),

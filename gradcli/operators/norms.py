@@ -31,6 +31,8 @@ def _norm_meaning(x, *, dim, keepdim, ord):
         return abs(x).amax(dim=dim, keepdim=keepdim)
     if ord == -math.inf:
         return abs(x).amin(dim=dim, keepdim=keepdim)
+    if ord == 0:
+        return x.ne(0).double().sum(dim=dim, keepdim=keepdim)
     if ord == 2:
         return (x * x).sum(dim=dim, keepdim=keepdim).sqrt()
     return (abs(x) ** ord).sum(dim=dim, keepdim=keepdim) ** (1 / ord)

@@ -60,8 +60,14 @@ def _weights(kind, transposed):
     return found.transposed if transposed else found
 
 
+def _resampled_shape(s, *, dim, kind, transposed):
+    return (*s[: len(s) + dim], kind[1 if transposed else 2], *s[len(s) + dim + 1 :])
+
+
 def _resampled(x, *, dim, kind, transposed):
     weights = _weights(kind, transposed)
+    if not x.shape[dim]:
+        return np.zeros(_resampled_shape(x.shape, dim=dim, kind=kind, transposed=transposed))
     out, along = 0.0, (-1, *(1,) * (-dim - 1))
     for places, by in zip(weights.places.T, weights.weights.T):
         term = np.take(x, np.maximum(places, 0), axis=dim) * by.reshape(along)
@@ -85,9 +91,7 @@ def _in_torch(x, *, dim, kind, transposed):
 
 @composite(
     said=_in_torch,
-    shape=lambda s, *, dim, kind, transposed: (
-        *s[: len(s) + dim], kind[1 if transposed else 2], *s[len(s) + dim + 1 :]
-    ),
+    shape=_resampled_shape,
     value=_resampled,
     dtype="float",
     rule=lambda g, y, x, *, dim, kind, transposed: g.resample(

@@ -135,7 +135,9 @@ def _scatter_add(x, index, src, *, dim):
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
-    sent = src if not src.ndim or src.shape == index.shape else src[tuple(map(slice, index.shape))]
+    if not src.ndim:
+        src = src.expand(shape=index.shape)
+    sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
     return x + scatter_to(sent, shape=x.shape, dim=dim, index=index)
 
 

@@ -12,6 +12,7 @@ from .registry import normal, other
 from .sums import terms_of
 
 ROOT_HALF = math.sqrt(0.5)
+LARGEST_EXPONENT = 700  # of which exp is a float
 
 
 @normal("mul", "div", "pow", "neg", "square", "reciprocal")
@@ -298,7 +299,7 @@ def of_a_number(node: Node) -> Node | None:
     """log(2) = 0.693...: PyTorch takes no functions of Python's numbers."""
     x = node.parents[0]
     value = constant_value(x) if x.op.name == "constant" else None
-    if value is None or (value <= 0 and node.op.name != "exp"):
+    if value is None or not (value < LARGEST_EXPONENT if node.op.name == "exp" else value > 0):
         return None
     function = {"log": math.log, "exp": math.exp, "sqrt": math.sqrt}[node.op.name]
     return OPS["constant"](value=function(value))

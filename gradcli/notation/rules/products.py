@@ -121,7 +121,7 @@ def _leading(node: Node) -> bool:
 
 def number_node(value: Coefficient) -> Node:
     """A number as a node: 2 for 2.0, so that it reads well."""
-    return as_node(int(value) if value == int(value) else float(value))
+    return as_node(int(value) if float(value).is_integer() else float(value))
 
 
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:

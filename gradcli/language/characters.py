@@ -1,0 +1,85 @@
+"""Characters that are no part of the language, and what is written for them."""
+
+import re
+import unicodedata
+
+from ..errors import GradcliError, Span
+
+# What is no text, which may hold any characters, nor a comment; and what is.
+FOREIGN = re.compile(
+    r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
+)
+PRODUCT = "a product is written x * y, and of matrices A @ B"
+# Cures, by the characters that they are for.
+CURES = {
+    "−–—‐‑‒": "a difference is written with the sign of the keyboard: x - y",
+    "·×⋅∗∙•⊙∘": PRODUCT,
+    "⊗": "write kron(A, B), or outer(x, y)",
+    "÷∕⁄": "a quotient is written x / y",
+    "≤": "a comparison is written x <= y",
+    "≥": "a comparison is written x >= y",
+    "≠": "a comparison is written x != y",
+    "√": "a root is written sqrt(x)",
+    "∑": "a sum is written x.sum()",
+    "∏": "a product of all elements is written x.prod()",
+    "‖∥": "a length is written norm(x)",
+    "∣": "an absolute value is written abs(x)",
+    "∞": "infinity is written inf",
+    "′″": "a derivative is not written out: gradcli differentiates the expression",
+    "∂∇": "a derivative is not written out: gradcli differentiates the expression",
+    "⊤": "a transpose is written A.T",
+    "“”„": 'a text stands between straight quotes: "mean"',
+    "‘’": "a text stands between straight quotes: 'mean'",
+}
+SPACES = "an ordinary space stands between words"
+LOWERED = "an element is written x[0], and a name with an index of its own x_0"
+
+
+def check_characters(text: str, called: str, origin: str) -> None:
+    """Refuse characters that cannot be seen or change how others are seen, and those that have no
+    meaning, or another one than they seem to have. Raises GradcliError `syntax`.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return
+    for place, c in enumerate(text):
+        if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+            said = f"there is an invisible character, U+{ord(c):04X}, in {called}"
+            raise GradcliError("syntax", said, span=_at(place, text, origin), hint="delete it")
+    for found in FOREIGN.finditer(text):
+        c = found[1]
+        if c is not None and not _is_of_names(c):
+            said = f"{c} (U+{ord(c):04X}) is not part of the language"
+            raise GradcliError("syntax", said, span=_at(found.start(), text, origin), hint=_cure(c))
+
+
+def _at(place: int, text: str, origin: str) -> Span:
+    return Span(text, place, place + 1, origin)
+
+
+def _is_of_names(c: str) -> bool:
+    """Whether it may stand in a name as it is: Python takes ᵢ for i, and · for a letter."""
+    return f"x{c}".isidentifier() and unicodedata.normalize("NFKC", c) == c and c != "·"
+
+
+def _cure(c: str) -> str | None:
+    """What is written for a character."""
+    for characters, cure in CURES.items():
+        if c in characters:
+            return cure
+    if unicodedata.category(c) == "Zs":
+        return SPACES
+    kind, _, plain = unicodedata.decomposition(c).partition(" ")
+    plain = chr(int(plain, 16)) if plain and " " not in plain else unicodedata.normalize("NFKC", c)
+    if kind == "<super>":
+        return _raised(plain)
+    number = unicodedata.numeric(c, None)
+    plain = plain if number is None else f"{number:g}"
+    return LOWERED if kind == "<sub>" else f"write {plain}" if plain.isascii() else None
+
+
+def _raised(plain: str) -> str:
+    if plain in "TH":
+        return "a transpose is written A.T"
+    if not plain.isalnum():
+        return "a power is written x ** -1, and the inverse of a matrix inv(A)"
+    return f"a power is written x ** {plain}"

@@ -1,0 +1,86 @@
+"""Arguments of a wrong kind, to every operator: an answer or a GradcliError, and nothing else."""
+
+import ast
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import GradcliError
+from gradcli.language.options import read_shapes
+from gradcli.operators import everything
+
+KINDS = ("'a'", "(1, 2)", "None", "nan", "True", "x")
+MANY = [op for op in everything().values() if op.examples]
+
+
+def with_one_of_a_wrong_kind(op, text) -> Iterator[str]:
+    """The example with one argument after the other replaced by each kind."""
+    tree = ast.parse(text, mode="eval")
+    call = next((e for e in ast.walk(tree) if isinstance(e, ast.Call)), None)
+    if call is None:
+        return
+    named = {k.arg for k in call.keywords}
+    for kind in KINDS:
+        wrong = ast.parse(kind, mode="eval").body
+        for place, right in enumerate(call.args):
+            call.args[place] = wrong
+            yield ast.unparse(tree)
+            call.args[place] = right
+        for name in op.attributes:
+            if name not in named:
+                call.keywords.append(ast.keyword(arg=name, value=wrong))
+                yield ast.unparse(tree)
+                call.keywords.pop()
+
+
+def ask(text, shapes):
+    names = {e.id for e in ast.walk(ast.parse(text)) if isinstance(e, ast.Name)}
+    values = {n: np.full(s, 0.5) for n, s in ({"x": (2, 3)} | shapes).items() if n in names}
+    with suppress(GradcliError):
+        gradcli.grad(text, values=values, grad="ones_like(out)")
+
+
+@pytest.mark.parametrize("op", MANY, ids=lambda op: op.name)
+def test_no_operator_fails_in_another_way(op):
+    text, shapes = op.examples[0]
+    for wrong in with_one_of_a_wrong_kind(op, text):
+        ask(wrong, read_shapes([shapes]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("pow(x, 'a')", "b of pow.. must be a tensor or a number, not 'a'"),
+        ("pow(x, (1, 2))", "b of pow.. must be a tensor or a number"),
+        ("celu(x, 'a')", "alpha of celu.. is a number, not 'a'"),
+        ("pdist(x, None)", "p of pdist.. is a number, not None"),
+        ("x.diagonal(nan)", "offset of diagonal.. takes whole numbers"),
+        ("x * full(3, 1.0)", "a size is a whole number"),
+        ("x * full((2, 2), None)", "full.. does not take these arguments"),
+        ("x * sort(None).indices", "sort.. does not take these arguments"),
+        ("x.ones(2)", "ones.. is no method"),
+        ("x.eye()", "eye.. is no method"),
+    ],
+)
+def test_it_is_said_what_is_wrong(text, words):
+    with pytest.raises(GradcliError, match=words):
+        gradcli.grad(text, values={"x": [[1.0, 2.0], [3.0, 4.0]]}, grad="ones_like(out)")
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("pinv(x, y)", {"x": (3, 2), "y": (4,)}),
+        ("normalize(x, 0)", {"x": (2, 3)}),
+        ("adaptive_avg_pool3d(x, 0)", {"x": (2, 3, 4, 5)}),
+        ("x * full((2, 3), nan)", {"x": (2, 3)}),
+        ("poisson_nll_loss(1000, x)", {"x": (2, 3)}),
+        ("ldexp(x, 1000)", {"x": (2, 3)}),
+        ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), 0)", {"x": (2, 3)}),
+    ],
+)
+def test_what_it_has_an_answer_for_is_explained_to_the_end(text, shapes):
+    assert "Gradient of x" in str(gradcli.explain(text, shapes=shapes))
