@@ -34,7 +34,15 @@ def test_what_is_given_is_not_assumed():
 SEED_23 = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 CASES = [
     ("relu(x@W+b)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
-    ("mse_loss(relu(x@W+b)@V, t)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), V=(4, 5), t=(5,), out=())),
+    (
+        *("mse_loss(relu(x@W+b)@V, t)", {}),
+        dict(x=(2, 3), W=(3, 4), b=(4,), V=(4, 5), t=(2, 5), out=()),
+    ),
+    ("((X@w-y)**2).mean()", {}, dict(X=(2, 3), w=(3,), y=(2,), out=())),
+    ("norm(X@w-y)**2 + lam*norm(w)**2", {}, dict(X=(2, 3), w=(3,), y=(2,), lam=(), out=())),
+    ("norm(X-U@V)**2", {}, dict(X=(2, 3), U=(2, 4), V=(4, 3), out=())),
+    ("X@w+b", {}, dict(X=(2, 3), w=(3,), b=(2,), out=(2,))),
+    ("softmax(X@w+b, 1)", {}, dict(X=(2, 3), w=(3, 4), b=(4,), out=(2, 4))),
     ("softmax(q @ k.T, dim=-1) @ v", {}, dict(q=(2, 3), k=(4, 3), v=(4, 5), out=(2, 5))),
     ("a * b", dict(grad=SEED_23), dict(a=(2, 3), b=(2, 3), out=(2, 3))),
     ("a * b", dict(grad="ones(2, 3)"), dict(a=(2, 3), b=(2, 3), out=(2, 3))),

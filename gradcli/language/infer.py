@@ -8,6 +8,7 @@ are tried in order of plausibility (`ranks`).
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, count, islice, permutations, product
 from typing import NamedTuple
 
@@ -30,11 +31,14 @@ Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
 
 
 class Tried(NamedTuple):
-    """The shapes of output and seed, and the sizes that are equal where nothing says otherwise."""
+    """The shapes of output and seed, the sizes that are equal where nothing says otherwise, and
+    ranks of inputs that are more plausible, since nothing is broadcast with them.
+    """
 
     out: Shape
     seed: Shape | None
     alike: list[tuple[int, int]]
+    ranks: Mapping[str, int] = {}
 
 
 Trial = Callable[[dict[str, Shape]], Tried]
@@ -66,12 +70,19 @@ def infer(
     tried = ranks_to_try(program, unknown, seed_rank, fixed, labels)
     plausible = list(islice(tried, ATTEMPTS))
     for numberings, ranks in product((_different, _equal), plausible):
+        chosen = dict(zip(unknown, ranks, strict=True))
         try:
-            return _solve(dict(zip(unknown, ranks, strict=True)), known, trial, numberings)
+            found = _solve(chosen, known, trial, numberings)
         except GradcliError as error:
             if error.code not in ("shape", "index", "seed-shape"):
                 raise
             first_error = first_error or error
+            continue
+        better = trial(known | found.shapes).ranks
+        free = {name: rank for name, rank in better.items() if name in chosen and name not in fixed}
+        with suppress(GradcliError):
+            return _solve(chosen | free, known, trial, numberings) if free else found
+        return found
     assert first_error is not None
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
@@ -151,7 +162,7 @@ def _unify(
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed, alike = trial(shapes)
+            out, seed, alike, _ = trial(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
@@ -246,7 +257,7 @@ def _smallest(
         chosen = dict(zip(free, numbers, strict=True))
         try:
             shapes = _numbered(symbolic, known, sizes, chosen, trial)
-            out, seed, _ = trial(known | shapes)
+            out, seed, *_ = trial(known | shapes)
         except GradcliError as failed:
             error = error if attempt else failed
             continue

@@ -13,6 +13,7 @@ from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from .assumptions import Assumed, check_shape, check_value
+from .broadcasts import ranks_not_broadcast
 from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
 from .infer import Tried, infer
@@ -296,11 +297,12 @@ class Posing:
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
-        alike = different_sides([out, *(n for n in scope.values() if isinstance(n, Node))])
+        roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
+        alike, ranks = different_sides(roots), ranks_not_broadcast(roots)
         if self.out_shape is not None:
-            return Tried(out.shape, self.out_shape, alike)
+            return Tried(out.shape, self.out_shape, alike, ranks)
         seed = self._build_seed(nodes, out, scope)
-        return Tried(out.shape, None if seed is None else seed.shape, alike)
+        return Tried(out.shape, None if seed is None else seed.shape, alike, ranks)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""

@@ -1,8 +1,8 @@
 """Ranks of inputs whose shape nobody gave, in order of plausibility.
 
-A vector is the first guess. What stands beside an @ is a matrix, and so is what is reduced, summed
-up or sorted along a dimension that is named, or transposed: of a vector nobody says that. Where the
-program does not work with these, others are tried.
+A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w`, and so is
+what is reduced, summed up or sorted along a dimension that is named, or transposed: of a vector
+nobody says that. Where the program does not work with these, others are tried.
 """
 
 import ast
@@ -33,6 +33,11 @@ def ranks_to_try(
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1)
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     tried = set()
+    right = vectors(program) - along_dimensions(program)
+    if right:
+        beside = likely | dict.fromkeys(right, 1)
+        tried.add(tuple(fixed.get(n, beside.get(n, 1)) for n in unknown))
+        yield from tried
     for rank in order:
         ranks = tuple(fixed.get(n, likely.get(n, rank)) for n in unknown)
         if ranks not in tried:
@@ -82,6 +87,33 @@ def _factors(e: ast.AST) -> list[ast.expr]:
     of_matrices = isinstance(op, Operator) and op.matrices
     before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
     return [*e.args, *before] if of_matrices else []
+
+
+def vectors(program: Program) -> set[str]:
+    """Names in lower case that stand to the right of one in upper case, `X @ w`, and nowhere else
+    beside an @.
+    """
+    right: set[str] = set()
+    others: set[str] = set()
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            factors = _factors(e)
+            for place, side in enumerate(factors):
+                named = isinstance(side, ast.Name) and side.id.islower() and place == 1
+                last = side.id if isinstance(side, ast.Name) else ""
+                if named and _ends_in_upper_case(factors[0]):
+                    right.add(last)
+                else:
+                    others |= {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
+    return right - others
+
+
+def _ends_in_upper_case(e: ast.expr) -> bool:
+    """Whether the last factor of a product is a name in upper case, transposed or not."""
+    while isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        e = e.right
+    e = e.value if isinstance(e, ast.Attribute) and e.attr in TRANSPOSES else e
+    return isinstance(e, ast.Name) and e.id[0].isupper()
 
 
 # ---- along a dimension ---------------------------------------------------------------------------
