@@ -661,6 +661,15 @@ def test_what_is_shown_whole_or_holds_no_zero_is_not_drawn():
     assert "A cell is" not in gradcli(*KRONECKER, "--full").out
 
 
+def test_a_claim_about_labels_that_nobody_gave():
+    """The best-known gradient of all: softmax less the labels, divided by their number."""
+    to_z = "z = (softmax(z, 1) - one_hot(t, z.shape[1])) / t.shape[0]"
+    found = gradcli("check", "cross_entropy(z, t)", "--claim", to_z)
+    assert found.status == 0
+    assert "✓ right" in found.out
+    assert gradcli("check", "cross_entropy(z, t)", "--claim", to_z[:-13]).status == 1
+
+
 # ---- golden output -------------------------------------------------------------------------------
 
 PAGES = {

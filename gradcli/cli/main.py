@@ -212,7 +212,7 @@ def check(streams: Streams, given: Given) -> None:
     from ..explanation.wording import Wording
 
     given.show = "claims,checks" if given.claim else "answer,checks,notes"
-    analysis = one_order(streams, given)
+    analysis = one_order(streams, given, suppose=bool(given.claim))
     emit(streams, analysis, given)
     assumed = None if given.claim else assumed_shapes(Wording(analysis))
     if assumed is not None:
