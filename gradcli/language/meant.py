@@ -37,7 +37,7 @@ class _Meant(Transformer):
             return None
         s = self.visit(s)
         name = target(s)
-        for other in bound(s):
+        for other in bound(s) if self.means else ():
             self.means.pop(other, None)
         if name is None or not isinstance(s, ast.Assign):
             return s

@@ -54,6 +54,8 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     whole = body = in_full(one_by_one(body), of_python=pasted) or body
     aside = set(remarks(body, pasted))
     body = [s for s in body if s not in aside] or body
+    if not pasted:
+        return body, Asked(notes=notes(whole, []))
     call = _the_call(body, place)
     at = len(body) if call is None else body.index(call.statement)
     found = _leaves(body[:at], call, place)

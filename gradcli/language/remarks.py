@@ -15,6 +15,7 @@ REMARKS = {
 # What only looks at a tensor.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 RANDOM = re.compile("rand|[Dd]ropout|normal|bernoulli|uniform|multinomial|poisson|rrelu|RReLU|init")
+SEEDING = {"manual_seed", "manual_seed_all"}
 CLIPS = {"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"}
 
 
@@ -27,13 +28,9 @@ def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
     """The statements that say nothing of a gradient; in a program that is `pasted`, what is
     computed and given no name says nothing either.
     """
-    seeding = set() if is_random(body) else {"manual_seed", "manual_seed_all"}
-    return [
-        s
-        for s in body
-        if _is_remark(s, pasted, last=s is body[-1])
-        or (isinstance(s, ast.Expr) and called_name(s.value) in seeding)
-    ]
+    found = [s for s in body if _is_remark(s, pasted, last=s is body[-1])]
+    seeding = [s for s in body if isinstance(s, ast.Expr) and called_name(s.value) in SEEDING]
+    return [*found, *seeding] if seeding and not is_random(body) else found
 
 
 def _is_remark(s: ast.stmt, pasted: bool, last: bool) -> bool:
