@@ -332,6 +332,7 @@ def test_names_without_a_value_stay_inputs():
         ("model(x)", "unknown-function", "model"),
         (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
         (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
+        ("autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
         (
             "p = [nn.Parameter(x), nn.Parameter(y)]; (p[0] + p[1]).backward()",
             "unsupported",

@@ -26,22 +26,20 @@ def numbers(values: Iterable[float], precision: int, zero: str = "0") -> tuple[s
 
 
 def rows(
-    a: Analysis, w: Wording, x: Input, at: list[int], columns: list[int], precision: int
+    a: Analysis, x: Input, entry: Entry | None, at: list[int], columns: list[int], precision: int
 ) -> tuple[tuple[str, ...], ...]:
-    """The texts of some rows and columns."""
-    jacobian = a.jacobian(x)
-    if jacobian.numeric:
-        return tuple(numbers(row[columns], precision, ZERO) for row in jacobian.rows(at))
-    entry = _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
+    """The texts of some rows and columns; `entry` is what `in_symbols` gives."""
+    if entry is None:
+        return tuple(numbers(row[columns], precision, ZERO) for row in a.jacobian(x).rows(at))
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 
-def are_wide(a: Analysis, w: Wording, x: Input, row: int, column: int) -> bool:
-    """Whether entries are formulas so long that few columns fit beside one another."""
-    if a.jacobian(x).numeric:
-        return False
-    ((text,),) = rows(a, w, x, [row], [column], 0)
-    return len(text) > WIDE
+def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
+    """The texts of entries; None where the Jacobian has numbers."""
+    jacobian = a.jacobian(x)
+    if jacobian.numeric:
+        return None
+    return _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
 
 
 def _by_elements(row: Callable[[int], Any]) -> Entry:

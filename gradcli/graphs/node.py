@@ -192,13 +192,15 @@ class Ratio(float):
 
 def as_node(value) -> Node:
     """A node for a Python number; a node stays as it is."""
+    if isinstance(value, Node):
+        return value
     if isinstance(value, Outputs):
         raise TypeError(f"{len(value)} outputs are not one tensor")
     if isinstance(value, Size | Ratio):
         return value.node
-    if not isinstance(value, Node | int | float):
+    if not isinstance(value, int | float):
         raise TypeError(f"{value!r} is not a tensor")
-    return value if isinstance(value, Node) else intern(OPS["constant"], (), {"value": value})
+    return intern(OPS["constant"], (), {"value": value})
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:

@@ -94,7 +94,10 @@ def _is_pasted(body: list[ast.stmt]) -> bool:
     says what requires a gradient, or asks for it.
     """
     return bool(_flagged(body)) or any(
-        isinstance(n, ast.Import | ast.ImportFrom) or called_name(n) == "backward" or _is_grad(n)
+        isinstance(n, ast.Import | ast.ImportFrom)
+        or called_name(n) == "backward"
+        or _is_grad(n)
+        or _module(n) in TRANSFORMS
         for s in body
         for n in ast.walk(s)
     )

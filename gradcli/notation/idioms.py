@@ -10,6 +10,7 @@ from ..graphs import Node
 from ..graphs.shapes import axis, numel
 from ..operators.indexing import index_text
 from . import tree
+from .spelling import read
 from .tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Idiom = Callable[["Writer", Node], Tree]
 IDIOMS: dict[str, Idiom] = {}
+LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # what may need brackets where it stands
 
 
 def idiom(function: Idiom) -> Idiom:
@@ -43,20 +45,8 @@ def tensor(w: "Writer", node: Node) -> Tree:
     text = str(node.attrs["data"])
     if text.startswith("["):
         return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
-    return _as_it_was_given(text)
-
-
-COMPARING = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
-
-
-def _as_it_was_given(text: str) -> Tree:
-    """What a program says in brackets, in a tree that shows how loosely it holds together."""
-    e = ast.parse(text, mode="eval").body
-    if isinstance(e, ast.Compare) and type(e.ops[0]) in COMPARING and len(e.ops) == 1:
-        left, right = (Verbatim(ast.unparse(side)) for side in (e.left, e.comparators[0]))
-        return tree.Infix(COMPARING[type(e.ops[0])], left, right)
-    loose = isinstance(e, ast.Compare | ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp)
-    return tree.Bracketed(Verbatim(text)) if loose else Verbatim(text)
+    held_together = not isinstance(ast.parse(text, mode="eval").body, LOOSE)
+    return Verbatim(text) if held_together else read(text)
 
 
 @idiom

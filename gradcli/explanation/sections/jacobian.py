@@ -108,9 +108,11 @@ def matrix(
     out, seed = a.problem.out, a.problem.seed
     rows, rows_before = places(out.numel, 10**9 if full else SHOWN)
     columns, columns_before = places(x.node.numel, 10**9 if full else SHOWN)
-    if not full and len(columns) > FEW and texts.are_wide(a, w, x, rows[0], columns[0]):
+    entry = texts.in_symbols(a, w, x)
+    many = not full and len(columns) > FEW
+    if entry and many and len(entry(rows[0], columns[0])) > texts.WIDE:
         columns, columns_before = places(x.node.numel, FEW)
-    entries = texts.rows(a, w, x, rows, columns, precision)
+    entries = texts.rows(a, x, entry, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     return Matrix(
         seed_name=seed.name if margin else "",
