@@ -91,3 +91,16 @@ def test_a_type_that_a_later_block_widens(block_rows):
     whole = blocks._with_rows(None, slice(0, 1), np.array([1]), 2)
     whole = blocks._with_rows(whole, slice(1, 2), np.array([0.5]), 2)
     np.testing.assert_array_equal(whole, [1, 0.5])
+
+
+@pytest.mark.parametrize("copies", [1, 2000], ids=["small", "large"])
+@pytest.mark.parametrize("side", ["where(m, x, 0)", "where(~m, 0, x)"])
+def test_what_a_mask_leaves_out_is_zero(side, copies):
+    """Large masks choose without a branch: nothing of nan, inf or a sign is left."""
+    x = np.tile([np.nan, np.inf, -2.0, -0.0, 3.0, -0.0], (copies, 1))
+    m = np.tile([False, False, False, False, True, True], (copies, 1))
+    p = pose(side, values={"x": x, "m": m})
+    found = Evaluator(p.values)(p.out)[0]
+    wanted = np.tile([0.0, 0.0, 0.0, 0.0, 3.0, -0.0], (copies, 1))
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))

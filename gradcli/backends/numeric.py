@@ -15,7 +15,7 @@ from ..limits import Limits
 
 Values = dict[Node | None, Any]
 
-LARGE = 1 << 17  # elements of a tensor that is worth evaluating block by block: 1 MB
+LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
 
 def sources(node: Node) -> Sequence[Node | None]:
