@@ -1,11 +1,11 @@
-"""Evaluation block by block gives what evaluation of whole arrays gives."""
+"""Evaluation block by block gives what evaluation of whole arrays gives, up to rounding."""
 
 import numpy as np
 import pytest
 from support import Example, examples, generator, pose
 
 from gradcli.autodiff.reverse import backward
-from gradcli.backends import blocks, numeric
+from gradcli.backends import blocks, numeric, strips
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 
@@ -15,6 +15,16 @@ PROGRAMS = [
     ("softmax(x, -1)", {"x": (ROWS, 3, 4)}),
     ("softmax(x, 0) * log_softmax(x, 1)", {"x": (ROWS, 4)}),
     ("layer_norm(x, (4,), w, b)", {"x": (ROWS, 3, 4), "w": (4,), "b": (4,)}),
+    ("layer_norm(x, (11,), w, b)", {"x": (ROWS, 60, 11), "w": (11,), "b": (11,)}),
+    (
+        "y = (x - x.mean(-1, keepdim=True)) / (w * w + 1); -y * y.sum(2, keepdim=True).sqrt() / 3",
+        {"x": (ROWS, 3, 9), "w": (9,)},
+    ),
+    ("x.sum(1, keepdim=True) - x + x.var(1, keepdim=True, correction=2).rsqrt()", {"x": (ROWS, 8)}),
+    (
+        "(x * y + b) * c - x * x.sum(1, keepdim=True)",
+        {"x": (ROWS, 1, 9), "y": (ROWS, 2, 1), "b": (2, 9), "c": (1, 1, 1)},
+    ),
     ("softmax(q @ k.mT / 8, -1) @ v", {"q": (ROWS, 3, 2), "k": (ROWS, 3, 2), "v": (ROWS, 3, 4)}),
     ("tanh(x @ W + b).sin() @ V", {"x": (ROWS, 4), "W": (4, 5), "b": (5,), "V": (5, 2)}),
     ("x * y + z.exp()", {"x": (ROWS, 3), "y": (1, 3), "z": (ROWS, 1)}),
@@ -43,8 +53,15 @@ def block_rows(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=["compiled", "NumPy"])
+def loops(request, monkeypatch):
+    """Simple operations by compiled loops, where they are built, or by NumPy."""
+    if request.param == "NumPy":
+        monkeypatch.setattr(strips, "LOOPS", {})
+
+
 def assert_same(program: str, values: dict) -> None:
-    """The output and the gradients are equal to the last bit, computed together and apart."""
+    """The output and the gradients are equal up to rounding, computed together and apart."""
     p = pose(program, values=values)
     seed = generator(program).normal(size=p.out.shape)
     given = {**p.values, p.seed.node: seed}
@@ -55,11 +72,11 @@ def assert_same(program: str, values: dict) -> None:
     for found in (Evaluator(given).alone(*roots), apart):
         for ours, theirs in zip(found, whole, strict=True):
             assert ours.dtype == theirs.dtype
-            np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize(("program", "shapes"), PROGRAMS)
-def test_blocks_change_nothing(program, shapes, block_rows):
+def test_blocks_change_nothing(program, shapes, block_rows, loops):
     draw = generator(program)
     assert_same(program, {name: draw.normal(size=shape) for name, shape in shapes.items()})
 
@@ -91,6 +108,57 @@ def test_a_type_that_a_later_block_widens(block_rows):
     whole = blocks._with_rows(None, slice(0, 1), np.array([1]), 2)
     whole = blocks._with_rows(whole, slice(1, 2), np.array([0.5]), 2)
     np.testing.assert_array_equal(whole, [1, 0.5])
+
+
+def test_which_nodes_are_compiled(block_rows, monkeypatch):
+    """All of layer_norm's are in one program; where loops are not built, none."""
+    sizes = []
+    make = strips.Program.__init__
+
+    def count(self, nodes, *rest):
+        sizes.append(len(nodes))
+        make(self, nodes, *rest)
+
+    monkeypatch.setattr(strips.Program, "__init__", count)
+    x = np.linspace(-1, 1, 100 * ROWS).reshape(10 * ROWS, 2, 5)
+    p = pose("layer_norm(x, (5,))", values={"x": x})
+    grad = backward(p.out, p.seed.node, [p.inputs["x"].node]).of[p.inputs["x"].node]
+    Evaluator({**p.values, p.seed.node: x}).alone(grad)
+    assert len(sizes) == (block_rows < 10 * ROWS and bool(strips.LOOPS))
+
+
+def test_compiled_loops_at_the_edges(block_rows, loops):
+    """Equal elements have variance 0 to the last bit; nan and inf stay in their rows."""
+    x = np.full((ROWS, 10), 0.1)
+    x[1, 3], x[2, 4], x[3] = np.nan, np.inf, 0.0
+    p = pose("1 / x.var(1, keepdim=True) + 0 * x", values={"x": x})
+    found = Evaluator(p.values).alone(p.out)[0]
+    np.testing.assert_array_equal(found[[0, 3, 4, 5, 6]], np.inf)
+    np.testing.assert_array_equal(found[[1, 2]], np.nan)
+
+
+def test_other_types_are_not_compiled(block_rows):
+    x = np.linspace(0.1, 1, 5 * ROWS, dtype=np.float32).reshape(ROWS, 5)
+    p = pose("(x * x - 0.3) / x", values={"x": x})
+    found = Evaluator(p.values, dtype="float32").alone(p.out)[0]
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, (x * x - np.float32(0.3)) / x)
+
+
+def test_a_program_does_not_leave_its_arrays():
+    x, out = np.ones(8), np.ones(8)
+    step, strides = np.intc([0, 1, 0, 0]).tobytes(), np.int64([4, 1, 4, 1]).tobytes()
+    if strips.LOOPS:
+        strips._strips.run(step, strides, (x, out), 1, 2, 4)
+        np.testing.assert_array_equal(out, 2.0)
+        for wrong in (
+            (step, strides, (x, out), 1, 3, 4),  # more rows than there are
+            (np.intc([0, 2, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # a place too many
+            (np.intc([99, 1, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # no such loop
+            (step, strides, (x, out, x), 1, 2, 4),  # more arrays than places
+        ):
+            with pytest.raises(ValueError, match=r"place|program"):
+                strips._strips.run(*wrong)
 
 
 @pytest.mark.parametrize("copies", [1, 2000], ids=["small", "large"])

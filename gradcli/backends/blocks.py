@@ -1,44 +1,46 @@
 """Values of large tensors, a few rows at a time.
 
 A run is a part of a graph whose rows, along the first dimension, are computed apart
-(`Operator.rows`). Evaluated block by block, what lies between its ends stays in the processor's
-cache, and only what is needed outside of it is ever a whole array. What comes between runs is
-evaluated as a whole; nothing is kept after its last use.
+(`Operator.rows`), with the sums over them (`Operator.adds_rows`). Evaluated block by block, what
+lies between its ends stays in the processor's cache, and only what is needed outside of it is ever
+a whole array. What comes between runs is evaluated as a whole; nothing is kept after its last use.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..graphs import Node
 from ..lazy import np
 from .numeric import LARGE, Evaluator, sources
+from .strips import MOST, Plan, Program, Rows, Source, adds_rows, rows_of
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
 
 
-class Source(NamedTuple):
-    """What a value is computed from: all of a node, or the rows at the same place."""
+class Run(NamedTuple):
+    """Nodes that are computed together, a few of its `rows` at a time; one alone as a whole."""
 
-    node: Node | None
-    by_rows: bool
-
-
-Plan = Mapping[Node, Sequence[Source]]
+    nodes: list[Node]
+    rows: int
 
 
 def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node]) -> None:
     """Compute `roots`, and leave no other value of `order` behind."""
-    plan = {node: _sources(node) for node in order}
-    steps = list(_steps(plan))
-    read = [{s.node for node in step for s in plan[node]} - set(step) for step in steps]
+    plan = {
+        node: _sources(node, evaluator.values)
+        for node in order
+        if node in roots or not _only_means(node, evaluator.values)
+    }
+    runs = list(_runs(plan))
+    read = [{s.node for node in run.nodes for s in plan[node]} - set(run.nodes) for run in runs]
     needed = set(roots).union(*read)
     spent = _last_uses(read, plan.keys() - set(roots))
-    for step, done in zip(steps, spent, strict=True):
-        if len(step) == 1:
-            evaluator.run(step)
+    for run, done in zip(runs, spent, strict=True):
+        if len(run.nodes) == 1:
+            _compute_whole(evaluator, run.nodes[0], plan)
         else:
-            _run(evaluator, step, plan, needed)
+            _compute(evaluator, run, plan, needed)
         for node in done:
             del evaluator.values[node]
 
@@ -46,10 +48,12 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
 # ---- the plan ------------------------------------------------------------------------------------
 
 
-def _sources(node: Node) -> list[Source]:
-    found = sources(node)
+def _sources(node: Node, values: Collection[Node | None]) -> list[Source]:
+    found = [_meant(i, values) for i in sources(node)]
     if node.op.value is None:
         by_rows: Sequence[bool] = [True] * len(found)  # the same value, said with other operators
+    elif adds_rows(node):
+        return [Source(i, True) for i in found]
     elif node.op.rows is not None:
         by_rows = node.op.rows(*[i and i.shape for i in found], **node.attrs)
     else:
@@ -57,39 +61,48 @@ def _sources(node: Node) -> list[Source]:
     return [Source(i, bool(by_rows and node.shape) and by_rows[k]) for k, i in enumerate(found)]
 
 
-def _steps(plan: Plan) -> Iterable[list[Node]]:
-    """What is computed together: runs of several nodes, and single ones; each inputs first.
+def _only_means(node: Node | None, values: Collection[Node | None]) -> bool:
+    """Whether it has no value of its own, but that of what it means."""
+    return node is not None and node not in values and node.op.value is None and node.op.expand
+
+
+def _meant(node: Any, values: Collection[Node | None]) -> Any:
+    while _only_means(node, values):
+        (node,) = sources(node)
+    return node
+
+
+def _runs(plan: Plan) -> Iterable[Run]:
+    """What is computed together; each comes after what it reads.
 
     Another level begins where a node needs all rows of what a run computes.
     """
-    level: dict[Node | None, int] = {}
+    ready: dict[Node | None, tuple[int, int]] = {}  # the levels that may read its rows, all of it
     runs: dict[tuple[int, int], list[Node]] = defaultdict(list)
     single: dict[int, list[Node]] = defaultdict(list)
-    moving: set[Node | None] = set()
     for node, found in plan.items():
-        here = max(
-            (level.get(s.node, 0) + (s.node in moving and not s.by_rows) for s in found), default=0
-        )
-        level[node] = here
-        if any(s.by_rows for s in found):
-            moving.add(node)
-            runs[here, node.shape[0]].append(node)
+        here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in found), default=0)
+        moving = [s.node for s in found if s.by_rows]
+        ready[node] = here + adds_rows(node), here + bool(moving)
+        if moving:
+            runs[here, moving[0].shape[0]].append(node)
         else:
             single[here].append(node)
-    for here in range(max(level.values(), default=-1) + 1):
-        yield from ([node] for node in single[here])
-        for (at, _), run in runs.items():
+    for here in range(max(ready.values(), default=(-1, -1))[0] + 1):
+        yield from (Run([node], 0) for node in single[here])
+        for (at, count), nodes in runs.items():
             if at == here:
-                yield from [run] if _is_worth_it(run) else ([node] for node in run)
+                run = Run(nodes, count)
+                yield from [run] if _is_worth_it(run) else (Run([node], 0) for node in nodes)
 
 
-def _is_worth_it(run: list[Node]) -> bool:
-    return max(node.numel for node in run) >= LARGE and _block_rows(run) < run[0].shape[0]
+def _is_worth_it(run: Run) -> bool:
+    return max(node.numel for node in run.nodes) >= LARGE and _block_rows(run) < run.rows
 
 
-def _block_rows(run: list[Node]) -> int:
+def _block_rows(run: Run) -> int:
     """How many rows make a block."""
-    widest = max(node.numel for node in run) // max(run[0].shape[0], 1)
+    widest = max(node.numel for node in run.nodes) // max(run.rows, 1)
     return max(BLOCK // max(widest, 1), 1)
 
 
@@ -108,28 +121,90 @@ def _last_uses(
 # ---- a run ---------------------------------------------------------------------------------------
 
 
-def _run(
-    evaluator: Evaluator, nodes: list[Node], plan: Plan, needed: Collection[Node | None]
-) -> None:
+class Alone:
+    """A node that NumPy computes."""
+
+    def __init__(self, node: Node, plan: Plan, evaluator: Evaluator):
+        self.node, self.sources, self.evaluator = node, plan[node], evaluator
+
+    def __call__(self, arrays: Sequence[Any], _: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {self.node: self.evaluator.value(self.node, arrays)}
+
+
+def _compute_whole(evaluator: Evaluator, node: Node, plan: Plan) -> None:
+    values = evaluator.values
+    with np.errstate(all="ignore"):
+        values[node] = evaluator.value(node, [values[s.node] for s in plan[node]])
+
+
+def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node | None]) -> None:
     """Compute a run block by block, and put together what is `needed` of it."""
-    whole, count, size = evaluator.values, nodes[0].shape[0], _block_rows(nodes)
-    kept = [node for node in nodes if node in needed]
-    read = [{s.node for s in plan[node] if s.by_rows} for node in nodes]
+    whole = evaluator.values
+    kept = [node for node in run.nodes if node in needed]
+    parts = list(_parts(evaluator, run, plan, kept))
+    programs = [part for part in parts if isinstance(part, Program)]
+    size = run.rows if len(programs) == len(parts) else _block_rows(run)
+    made: dict[Any, Any] = {node: _room(node) for part in programs for node in part.outputs if node in kept}
+    read = [{s.node for s in part.sources if s.by_rows} for part in parts]
     spent = _last_uses(read, set().union(*read).difference(kept))
-    for start in range(0, count, size):
+    for start in range(0, run.rows, size):
         rows = slice(start, start + size)
-        block: dict[Node | None, Any] = {}
+        block: dict[Any, Any] = {n: a if adds_rows(n) else a[rows] for n, a in made.items()}
         with np.errstate(all="ignore"):
-            for node, done in zip(nodes, spent, strict=True):
+            for part, done in zip(parts, spent, strict=True):
                 arrays = [
                     whole[n] if not by_rows else block[n] if n in block else whole[n][rows]
-                    for n, by_rows in plan[node]
+                    for n, by_rows in part.sources
                 ]
-                block[node] = evaluator.value(node, arrays)
+                block.update(part(arrays, block))
                 for n in done:
                     block.pop(n, None)
         for node in kept:
-            whole[node] = _with_rows(whole.get(node), rows, block[node], count)
+            if node not in made:
+                whole[node] = _joined(node, whole.get(node), rows, block[node], run.rows)
+    whole.update(made)
+
+
+def _room(node: Node) -> Any:
+    """What a program writes to, or adds to."""
+    return np.zeros(node.shape) if adds_rows(node) else np.empty(node.shape)
+
+
+def _parts(
+    evaluator: Evaluator, run: Run, plan: Plan, kept: Collection[Node]
+) -> Iterator[Alone | Program]:
+    """A run as programs of compiled loops, where there are some, and single nodes between them."""
+    for nodes, width in _together(run.nodes, plan):
+        if len(nodes) == 1 or width == 1 or evaluator.dtype != "float64":
+            yield from (Alone(node, plan, evaluator) for node in nodes)
+        else:
+            others = [node for node in run.nodes if node not in nodes]
+            read = {s.node for node in others for s in plan[node]}.union(kept)
+            yield Program(nodes, width, plan, [node for node in nodes if node in read])
+
+
+def _together(nodes: Sequence[Node], plan: Plan) -> Iterator[tuple[list[Node], int]]:
+    """Neighbours that go through the same rows, and the width of these."""
+    group: list[Node] = []
+    so_far: Rows | None = None
+    for node in nodes:
+        rows = rows_of(node, plan[node])
+        if so_far is not None and rows is not None and so_far.fits(rows) and len(group) < MOST:
+            group.append(node)
+            so_far = max(so_far, rows)
+        else:
+            if group:
+                yield group, so_far.width if so_far else 1
+            group, so_far = [node], rows
+    if group:
+        yield group, so_far.width if so_far else 1
+
+
+def _joined(node: Node, whole: Any, rows: slice, block: Any, count: int) -> Any:
+    """`whole`, which the first block makes, with another block."""
+    if adds_rows(node):
+        return block if whole is None else whole + block
+    return _with_rows(whole, rows, block, count)
 
 
 def _with_rows(whole: Any, rows: slice, block: Any, count: int) -> Any:

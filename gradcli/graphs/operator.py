@@ -55,6 +55,9 @@ class Operator:
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
                 dimension, needs only its row k; nothing, where rows are not computed apart
+    adds_rows   (*shapes, **attrs) -> whether its value is the sum of those that parts of the rows
+                give, where it does not compute rows apart
+    loop        the compiled loop for it (backends/_strips.c), then attributes that are operands
     flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
                 and those of the inputs; None: as many as its meaning
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
@@ -112,6 +115,8 @@ class Operator:
     expand: Any = None
     said: Any = None
     rows: Any = None
+    adds_rows: Any = None
+    loop: Any = None
     flops: Any = None
     view: Any = False
     saved: Sequence = (...,)

@@ -8,19 +8,25 @@ from .families import elementwise, shorthand
 from .leaves import zeros
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}")
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add")
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
 
 
-@elementwise(lambda a, b: a - b, spelling="{0} - {1}", aliases=("subtract",), on_masks=False)
+@elementwise(
+    lambda a, b: a - b,
+    spelling="{0} - {1}",
+    aliases=("subtract",),
+    on_masks=False,
+    loop="sub",
+)
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
 
 
-@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",))
+@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), loop="mul")
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
@@ -32,13 +38,14 @@ def mul(g, y, a, b):
     spelling="{0} / {1}",
     dtype="float",
     aliases=("divide", "true_divide"),
+    loop="div",
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
     return g / b, -g * (a / b) / b
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg")
 def neg(g, y, x):
     """Minus x."""
     return -g

@@ -7,6 +7,7 @@ from .families import elementwise, shorthand
 
 MANY = 1 << 12  # elements of a mask from which on a choice without a branch pays
 
+
 def _comparison(name, symbol, ufunc, words):
     def rule(g, y, a, b):
         return None, None

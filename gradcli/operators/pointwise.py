@@ -51,7 +51,7 @@ def expm1(g, y, x):
     return g * (y + 1)
 
 
-@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5")
+@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5", loop="sqrt")
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -65,6 +65,7 @@ def sqrt(g, y, x):
     numpy="1 / np.sqrt({0})",
     jax="jax.lax.rsqrt",
     of_numbers="{0} ** -0.5",
+    loop="rsqrt",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""

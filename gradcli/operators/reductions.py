@@ -25,6 +25,7 @@ def average(x, axis, keepdims):
     dtype="number",
     index="sum",
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
+    loop="sum",
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
@@ -37,6 +38,7 @@ def sum(g, y, x, dim):
     symbolic=elements.mean,
     index="mean",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
+    loop="mean",
 )
 def mean(g, y, x, dim):
     """Average along dim."""

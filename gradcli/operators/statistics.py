@@ -60,6 +60,7 @@ def _spread_flops(out, s, **_):
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
     flops=_spread_flops,
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
+    loop="var correction",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
