@@ -144,7 +144,8 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
     parts = list(_parts(evaluator, run, plan, kept))
     programs = [part for part in parts if isinstance(part, Program)]
     size = run.rows if len(programs) == len(parts) else _block_rows(run)
-    made: dict[Any, Any] = {node: _room(node) for part in programs for node in part.outputs if node in kept}
+    outputs = [node for part in programs for node in part.outputs if node in kept]
+    made: dict[Any, Any] = {node: _room(node) for node in outputs}
     read = [{s.node for s in part.sources if s.by_rows} for part in parts]
     spent = _last_uses(read, set().union(*read).difference(kept))
     for start in range(0, run.rows, size):
