@@ -316,7 +316,7 @@ RULE_CASES = {
         "refuse_where(x, x > 5, said='large')", "2 * refuse_where(A, B > 5, said='')",
     ],
     "never_odd": ["unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)"],
-    "inverse_with_a_factor": ["inverse_turned(A + 3 * eye(3), s)"],
+    "by_inverse": ["inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "s": ()}

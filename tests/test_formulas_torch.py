@@ -15,6 +15,7 @@ from support import (
     torch_answer,
 )
 
+import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 
@@ -72,3 +73,16 @@ def test_formulas_are_python(example):
         elif not any(f"{name}(" in formula for name in WITHOUT_WORDS):
             found = run_torch(formula.replace("; ", "\n"), tensors)
             assert_equal(torch.as_tensor(found).numpy(), expected[x.name], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [2, -2])
+def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
+    """Its last digit differs from that of svdvals for about every second matrix."""
+    formula = gradcli.formula(f"linalg.matrix_norm(x, {order})", shapes={"x": (3, 4)})
+    for k in range(40):
+        array = np.random.default_rng(k).normal(size=(2 + k % 3, 2 + k % 4))
+        x = torch.tensor(array, requires_grad=True)
+        out = torch.linalg.matrix_norm(x, order)
+        (expected,) = torch.autograd.grad(out, x, retain_graph=True)
+        found = run_torch(formula, {"x": x.detach(), "out": out.detach()})
+        assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)

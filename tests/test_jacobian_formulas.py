@@ -2,12 +2,23 @@
 Jacobians.
 """
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
-from support import generator, run_torch, torch_names
+from support import examples, generator, run_torch, torch_names
 
 import gradcli
+from gradcli.autodiff.reverse import backward
+from gradcli.backends.numeric import Evaluator
+from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas import other_shapes
+from gradcli.explanation.jacobian import jacobian_of
+from gradcli.explanation.shortest_structure import structure_of
+from gradcli.explanation.wording import Wording
 from gradcli.language.options import read_shapes
+from gradcli.language.problem import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
@@ -34,8 +45,8 @@ FORMS = [
     ("x[1:]", "x=4", "x=6", "x", "selection", f"eye({N})[1:]"),
     ("x[:-1]", "x=4", "x=6", "x", "selection", f"eye({N})[:-1]"),
     ("x[::2]", "x=4", "x=7", "x", "selection", f"eye({N})[::2]"),
-    ("x[2]", "x=4", "x=7", "x", "row", f"eye({N})[2]"),
-    ("x[-1]", "x=3x4", "x=2x5", "x", "selection", f"kron(eye({N})[-1], eye({M}))"),
+    ("x[2]", "x=4", "x=7", "x", "row", f"eye({N})[[2]]"),
+    ("x[-1]", "x=3x4", "x=2x5", "x", "selection", f"kron(eye({N})[[-1]], eye({M}))"),
     ("x[:, 1:]", "x=3x4", "x=2x3", "x", "selection", f"kron(eye({N}), eye({M})[1:])"),
     ("x[[0, 0, 2]]", "x=4", "x=7", "x", "selection", f"eye({N})[[0, 0, 2]]"),
     (
@@ -52,7 +63,7 @@ FORMS = [
         "x=4x3",
         "x",
         "selection",
-        f"block_diag(*[eye({M})[x.argmax(dim=1, keepdim=True)[i, 0]] for i in range({N})])",
+        f"block_diag(*[eye({M})[x.argmax(dim=1, keepdim=True)[i]] for i in range({N})])",
     ),
     ("x.sort().values", "x=3", "x=5", "x", "selection", f"eye({N})[sort(x).indices]"),
     ("x.diagonal()", "x=3x3", "x=4x4", "x", "selection", f"eye({ALL})[{PLACES}.diagonal()]"),
@@ -228,15 +239,88 @@ def torch_jacobian(text, values, name):
 
 
 def as_matrix(formula, text, values):
-    """A formula executed by PyTorch, in which diag and outer take tensors flattened."""
+    """A formula executed by PyTorch."""
     tensors = {n: torch.tensor(v) for n, v in values.items()}
+    out = run_torch(text, tensors)
+    h = {"h": run_torch(f"{text}; h", tensors)} if "h = " in text else {}
+    return executed(formula, {**tensors, **h, "out": out})
+
+
+def executed(formula, tensors):
+    """A formula executed by PyTorch, in which diag and outer take tensors flattened, and kron takes
+    transposes.
+    """
     scope = {
         **torch_names(),
         **tensors,
         "range": range,
-        "out": run_torch(text, tensors),
-        "h": run_torch(f"{text}; h", tensors) if "h = " in text else None,
         "diag": lambda a: torch.diag(a.flatten()),
         "outer": lambda a, b: torch.outer(a.flatten(), b.flatten()),
+        "kron": lambda a, b: torch.kron(a.contiguous(), b.contiguous()),
     }
-    return torch.atleast_2d(eval(formula, scope)).numpy()
+    return eval(formula, scope).numpy()
+
+
+ODD = [
+    *((f"x {sign} x.{f}()", "x=4") for sign in "*/-" for f in ("max", "min", "median")),
+    *((f"x.{f}() * y", "x=4,y=3") for f in ("max", "min", "median", "amax")),
+    *((f"{base} ** x", "x=4") for base in (2, 3.5, 10)),
+    ("where(x > 0.5, x**2, -x)", "x=4"),
+    ("where(x > 0.5, -x, -2 * x)", "x=2x3"),
+    ("where(x > 0.5, 1 / x, -x) * 2", "x=4"),
+    ("relu(x - 0.5) - relu(0.5 - x)", "x=4"),
+    ("relu(x - y) + relu(x - 2 * y)", "x=4,y=4"),
+    ("x.abs() * x.max()", "x=4"),
+    *((text, "x=4") for text in ("x[-1]", "x[0]", "x[1:2]", "x[[2]]", "x.narrow(0, 1, 1)")),
+    *((text, "x=2x3") for text in ("x[0, 1]", "x[-1, -1]", "x[0]", "x[:, 0]", "x[0, 1:]")),
+    *((f"x.{f}(dim=0).values", "x=4") for f in ("max", "min", "median", "mode")),
+    ("x.kthvalue(2).values", "x=4"),
+    ("x.sort().values[1]", "x=4"),
+    ("x.topk(1).values", "x=4"),
+    ("x.gather(0, tensor([1]))", "x=4"),
+    ("huber_loss(x, y, reduction='none')", "x=4,y=4"),
+    ("solve(a + 3 * eye(3), b)", "a=3x3,b=3"),
+]
+PROGRAMS = [(*each, (0.2, 0.9)) for each in ODD]
+PROGRAMS += [(e.text, e.shapes, e.op.domain) for e in examples()]
+
+
+def problems(text, shapes, domain):
+    """A program at these sizes, and at others where there are some that it takes."""
+    draw = generator(text, shapes)
+
+    def posed(sizes):
+        return pose(text, values={n: draw.uniform(*domain, s) for n, s in sizes.items()})
+
+    here = posed(read_shapes([shapes]))
+    for other in other_shapes(here):
+        with suppress(GradcliError):
+            there = posed(other)
+            backward(there.out, there.seed.node, [x.node for x in there.wrt])
+            return here, there
+    return (here,)
+
+
+def tensors_of(p):
+    """Everything that has a name, as PyTorch's tensors."""
+    nodes = {**p.names, p.out_name: p.out} | {i.name: i.node for i in p.inputs.values()}
+    arrays = Evaluator(p.values)(*nodes.values())
+    return {name: torch.tensor(np.array(a)) for name, a in zip(nodes, arrays, strict=True)}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("text", "shapes", "domain"), PROGRAMS)
+def test_every_formula_runs_and_is_the_jacobian(text, shapes, domain):
+    """At the sizes of the example and at others."""
+    found = problems(text, shapes, domain)
+    analysis = Analysis(found[0])
+    wording = Wording(analysis)
+    for x in found[0].wrt:
+        formula = structure_of(analysis, wording, x).text
+        for p in found if formula else ():
+            node = p.inputs[x.name].node
+            expected = jacobian_of(p.out, node, Evaluator(p.values))
+            matrix = expected.reshape(p.out.numel, node.numel)
+            made = executed(formula, tensors_of(p))
+            assert made.shape == matrix.shape, formula
+            np.testing.assert_allclose(made, matrix, rtol=1e-7, atol=1e-9, err_msg=formula)

@@ -140,6 +140,56 @@ def test_hessian_is_that_of_jax(text, function, shapes):
             assert_equal(ours[x][z], np.asarray(theirs[i][k]), rtol=1e-9, atol=1e-11)
 
 
+LOW_RANK = {  # a matrix, or a batch, for each rank below that of a matrix with an inverse
+    "rank 1 of 2": [[1.0, 2.0], [2.0, 4.0]],
+    "rank 0 of 2": [[0.0, 0.0], [0.0, 0.0]],
+    "rank 2 of 3": [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 1.0, 1.0]],
+    "rank 2 of 3, negative": [[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    "rank 2 of 3, equal values": [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]],
+    "rank 1 of 3": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    "rank 0 of 1": [[0.0]],
+    "small": [[1e-8, 0.0], [0.0, 2e-8]],
+    "nearly": [[1.0, 2.0], [2.0, 4.0 + 1e-15]],
+    "one of two": [[[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]]],
+}
+OF_DETERMINANTS = [
+    "det(X).sum()",
+    "(det(X)**2).sum()",
+    "exp(det(X)).sum()",
+    "det(X).sum() * X.sum()",
+    "det(X @ X.mT).sum()",
+]
+
+
+@pytest.mark.parametrize("text", OF_DETERMINANTS)
+@pytest.mark.parametrize("matrix", LOW_RANK.values(), ids=LOW_RANK)
+def test_second_derivatives_of_determinants_near_0_are_those_of_torch(text, matrix):
+    """With create_graph=True PyTorch has another gradient there; where it has nan there is nan."""
+    import torch
+
+    X = torch.tensor(matrix)
+    theirs = torch.autograd.functional.hessian(lambda X: run_torch(text, {"X": X}), X).numpy()
+    ours = gradcli.hessian(text, values={"X": matrix})
+    assert_equal(ours, theirs, rtol=1e-9, atol=1e-9)
+    seed = generator(text, "seed").normal(size=X.shape)
+    found = gradcli.grad(text, values={"X": matrix}, order=2, grads=[seed])
+    assert_equal(found, np.tensordot(seed, theirs, axes=seed.ndim), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("text", OF_DETERMINANTS)
+@pytest.mark.parametrize("rank", [name for name in LOW_RANK if name != "rank 0 of 1"])
+def test_jvps_of_determinants_near_0_are_those_of_torch(text, rank):
+    """Forward mode has the plain gradient; PyTorch forgets it for a matrix of one element."""
+    import torch
+
+    X = torch.tensor(LOW_RANK[rank])
+    along = generator(text, rank).normal(size=X.shape)
+    function = lambda X: run_torch(text, {"X": X})  # noqa: E731
+    theirs = torch.func.jvp(function, (X,), (torch.tensor(along),))[1]
+    ours = gradcli.jvp(text, values={"X": LOW_RANK[rank]}, tangents={"X": along})
+    assert_equal(ours, theirs.numpy(), rtol=1e-9, atol=1e-9)
+
+
 ORDERS = [
     *("x**5", "sin(x) * exp(x)", "tanh(x)", "x.sigmoid()"),
     *("1 / x", "log(x)", "sqrt(x)", "erf(x)"),

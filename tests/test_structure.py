@@ -95,7 +95,7 @@ NAMED = [
     ("x.T", "x=2x3", "x", "permutation", f"eye({X})[arange({X}).reshape(x.shape).T.flatten()]", 6),
     ("x.flip(0)", "x=3", "x", "permutation", "eye(x.shape[0]).flip(0)", 3),
     ("x[1:]", "x=4", "x", "selection", "eye(x.shape[0])[1:]", 3),
-    ("x[:, 0]", "x=2x3", "x", "selection", "kron(eye(x.shape[0]), eye(x.shape[1])[0])", 2),
+    ("x[:, 0]", "x=2x3", "x", "selection", "kron(eye(x.shape[0]), eye(x.shape[1])[[0]])", 2),
     ("x.sum(0)", "x=2x3", "x", "kronecker", "kron(ones(1, x.shape[0]), eye(x.shape[1]))", 6),
     (
         "x.mean(1)",

@@ -46,6 +46,7 @@ ORDER = (
     "products",
     "contractions",
     "inverses",
+    "determinants",
     "triangular",
     "decompositions",
     "reflections",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
+from ..autodiff.kept import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
@@ -56,7 +57,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     """The problem whose output is `grad`, the gradient of p by x; its seed, a symbol, is called
     `seed`.
     """
-    out = with_seed_given(p, grad)
+    out = with_seed_given(p, with_graph(grad))
     inputs = dict(p.inputs)
     if p.seed.value is None:
         inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)

@@ -91,6 +91,8 @@ class Operator:
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
+    with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
+                the graph (create_graph=True), where that are other numbers
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
     caveat      which convention, in words
@@ -142,6 +144,7 @@ class Operator:
     square: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
+    with_graph: Any = None
     flat: bool = False
     kink: Any = None
     caveat: str | None = None

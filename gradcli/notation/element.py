@@ -8,6 +8,7 @@ stays apart.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from math import isnan, prod
 from typing import Any, NamedTuple
 
 from ..graphs import Node
@@ -153,6 +154,8 @@ def written_out(
     write = Writing(names, "·")
     if not found:
         return Written(None, None, 0.0)
+    if (total is None or not isnan(total)) and _any_nan(found, terms):  # it is found otherwise
+        return Written(None, None, total)
     if total is None and sum(terms.length(f) for t in _shown(found) for f in t) > MOST_PARTS:
         return Written(None, None, None)
     if total is None:
@@ -169,6 +172,12 @@ def written_out(
     if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
         return Written(None, None if alone else numbers, total)
     return Written(symbols, None if alone else numbers, total)
+
+
+def _any_nan(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
+    """Whether a term is nan by its known factors alone."""
+    known = ([terms.value(f) for f in factors] for factors in found)
+    return any(isnan(prod(v for v in values if v is not None)) for values in known)
 
 
 def _total(found: list[tuple[Expr, ...]], terms: Terms) -> float | None:

@@ -92,7 +92,7 @@ def _picked(
         if not 0 <= offset < size:
             return None
         at = tree.text(write.constant(offset if offset + 1 < size else -1))
-        return Subscript(eye, f"{before}[{at}]" if dim else at)
+        return Subscript(eye, f"{before}[{at}]")
     index = _slice(write, offset, step, count, size)
     if index is None:
         return None
@@ -135,7 +135,7 @@ def _at_atoms(
     if times != 1:
         return None
     if isinstance(atom, Picked):
-        index = write.index(atom.value, [] if by is None else [by])
+        index = write.index(atom.value, [by]) if by else write.single_index(atom.value)
         return None if index is None else Subscript(eye, ":, " * dim + tree.text(index))
     size = write.sizes[among]
     turned = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Self
 
-from ..graphs import Node
+from ..graphs import Node, Operator
 from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
 from .expressions import (
     MINUS,
     Element,
+    Evaluation,
     Expr,
     Function,
     Number,
@@ -108,7 +109,7 @@ class Tensors:
             return None
         if letters_of(e) - {*self.given} != set(letters):
             return Method(written, "expand", tuple(map(self._length, letters)))
-        return Infix("*", tree.Number(1), written) if is_condition(e) else written
+        return _counted(written) if is_condition(e) else written
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
@@ -124,15 +125,20 @@ class Tensors:
         if isinstance(e, Sum):
             return self._summed(e, letters)
         if isinstance(e, Function):
-            args = [self._tensor(a, letters) for a in e.args]
+            if all(isinstance(a, Number) for a in e.args) and not e.op.spelling:
+                return self.constant(float(Evaluation(lambda node: None)(e, {})))
+            args = [self._operand(e.op, a, letters) for a in e.args]
             if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
                 return Infix(NEGATED[args[0].symbol], args[0].left, args[0].right)
-            if any(a is None for a in args) or e.attrs:
-                return None
-            if e.op.spelling:
-                return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
-            return Call(e.op.name, tuple(args))  # type: ignore[arg-type]
+            return None if e.attrs else _applied(e.op, args)
         return None
+
+    def _operand(self, op: Operator, e: Expr, letters: Letters) -> Tree | None:
+        """What an operator is applied to: no number where PyTorch has a function of tensors."""
+        written = self._tensor(e, letters)
+        if written is None or op.spelling or op.numbers or not isinstance(e, Number):
+            return written
+        return Call("tensor", (written,))
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
         """A sum as a product of matrices and vectors, where it is one."""
@@ -157,12 +163,17 @@ class Tensors:
         return None if base is None or exponent is None else Infix("**", base, exponent)
 
     def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+        """A sum; 1 * (x > 0) where PyTorch adds or subtracts no condition."""
         if any(written is None for _, written in terms):
             return None
         first, out = terms[0]
         out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
         for term, written in terms[1:]:
-            out = Infix("-" if opposite(term) is not None else "+", out, written)  # type: ignore[arg-type]
+            minus = opposite(term) is not None
+            if is_mask(written) and (minus or is_mask(out)):  # type: ignore[arg-type]
+                written = _counted(written)  # type: ignore[arg-type]
+            out = _counted(out) if minus and is_mask(out) else out  # type: ignore[arg-type]
+            out = Infix("-" if minus else "+", out, written)  # type: ignore[arg-type]
         return out
 
     def _product(self, e: Product, letters: Letters) -> Tree | None:
@@ -207,14 +218,30 @@ class Tensors:
         """Whole numbers that a tensor holds, as they stand in brackets."""
         if not isinstance(value, Element):
             return None
-        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
-        name = names.get(value.node) or formula(value.node, names)
         if [p for p in value.places if p != 0 and p not in self.given] != [*letters]:
             return None
+        name = self._indexed(value.node)
         if value.places == tuple(letters):
             return name
         at = (":" if p in letters else str(p) for p in value.places)
         return Subscript(name, ", ".join(at))
+
+    def single_index(self, value: Expr) -> Tree | None:
+        """One of these numbers, as a tensor of one dimension."""
+        if not isinstance(value, Element) or not value.places:
+            return self.index(value, [])
+        *first, last = value.places
+        if not isinstance(last, int) or any(p != 0 and p not in self.given for p in first):
+            return None
+        at = [*map(str, first)]
+        if value.node.shape[-1] > 1:
+            at.append(f"{last or ''}:{last + 1}")
+        name = self._indexed(value.node)
+        return Subscript(name, ", ".join(at)) if at else name
+
+    def _indexed(self, node: Node) -> Tree:
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        return names.get(node) or formula(node, names)
 
     def called(self, node: Node) -> Tree | None:
         """The name of a node, or the call of a function of named ones: inv(X)."""
@@ -222,8 +249,7 @@ class Tensors:
         usual = node.attrs == node.op.attributes
         if name is not None or node.dtype != "float" or not usual or not node.parents:
             return name
-        args = [self.names.get(i) for i in node.parents]
-        return None if None in args else Call(node.op.name, tuple(args))  # type: ignore[arg-type]
+        return _applied(node.op, [self.names.get(i) for i in node.parents])
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
@@ -259,6 +285,24 @@ def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
     """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
     start = letters.index(own[0])
     return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
+def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:
+    """An operator with attributes of their usual value, as its record has it."""
+    known = [a for a in args if a is not None]
+    if len(known) < len(args):
+        return None
+    if op.spelling:
+        usual: dict[str, Tree | None] = dict.fromkeys(op.attributes)
+        return spelled(op.spelling, usual | {str(k): a for k, a in enumerate(known)})
+    if op.method:
+        return Method(known[0], op.name, tuple(known[1:]))
+    return Call(op.name, tuple(known))
+
+
+def _counted(mask: Tree) -> Tree:
+    """A condition as 1 and 0."""
+    return Infix("*", tree.Number(1), mask)
 
 
 def is_count(e: Expr) -> bool:

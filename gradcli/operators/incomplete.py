@@ -63,6 +63,7 @@ def _zeta(s, x):
 @special(
     _zeta,
     domain=POSITIVE,
+    numbers=True,
     examples=(("zeta(a.detach() + 1, x)", "a=2x1,x=3"), ("special.zeta(3.0, x)", "x=3")),
 )
 def zeta(g, y, s, x):

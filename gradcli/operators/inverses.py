@@ -1,4 +1,4 @@
-"""Square matrices: inverse, determinant, systems of equations.
+"""Square matrices: inverse, systems of equations.
 
 Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008), cited below as Giles with the section.
@@ -8,9 +8,8 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
-from .comparisons import where
 from .elements import Unwritten
-from .families import composite, operator, shorthand
+from .families import operator, shorthand
 from .lapack import (
     LINALG,
     each_matrix,
@@ -19,30 +18,16 @@ from .lapack import (
     of_each_matrix,
     packed_lu,
     solved,
-    solved_by_lu,
     square,
 )
 from .matrix import outer_product
 from .ordering import permute
 from .shaping import reshape
 
-EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
-
 
 def _inverse(x, *, check):
     unit = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
     return solved(np.ascontiguousarray(x), unit, check=check)
-
-
-def _inverse_turned(x, scale, *, lift):
-    """As LAPACK continues where a pivot is 0: with inf and nan, unless it is lifted above 0."""
-
-    def one(m, s):
-        packed, exchanges, _ = packed_lu(m.T)
-        packed = packed + lift * np.diag(np.diagonal(packed) == 0)
-        return solved_by_lu(packed, exchanges, np.diag(np.full(len(m), s[0, 0])), turned=False)
-
-    return each_matrix(one, x.shape[-2:], x, np.asarray(scale)[..., None, None]) if x.size else x
 
 
 @operator(
@@ -61,130 +46,6 @@ def _inverse_turned(x, scale, *, lift):
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
     return -(y.mT @ g @ y.mT)
-
-
-def _for_each_matrix(scale, x):
-    """What belongs to a whole matrix, to be multiplied by its elements."""
-    return scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
-
-
-def _scaled_inverse(x, scale):
-    return _for_each_matrix(scale, x) * inv(x, check=False).mT
-
-
-@composite(
-    value=_inverse_turned,
-    torch=None,
-    index=lambda lower, i, x, scale, *, lift: _scaled_inverse(x, scale),
-    said=lambda x, scale, *, lift: _scaled_inverse(x, scale),
-    examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
-    flops=of_each_matrix(lambda n, _: 2 * n**3),
-)
-def inverse_turned(x, scale, *, lift=0.0):
-    """scale * inv(x).mT, with a scale for each matrix; pivots that are 0 are lifted above it."""
-    turned = _scaled_inverse(x, scale)
-    return where(_for_each_matrix(scale, x).eq(0), 0, turned) if lift else turned
-
-
-def _pivots(x):
-    """Of x.T, as PyTorch has them; the last is negative after an odd number of exchanges."""
-
-    def one(m):
-        packed, exchanges, _ = packed_lu(m.T)
-        pivots = np.diagonal(packed).copy()
-        pivots[-1:] *= (-1) ** np.count_nonzero(exchanges != np.arange(len(m)))
-        return pivots[:, None]
-
-    return each_matrix(one, (x.shape[-1], 1), x)[..., 0]
-
-
-def _det(x):
-    return np.linalg.det(x) if np.isfinite(x).all() else np.prod(_pivots(x), axis=-1)
-
-
-def _slogdet(x):
-    if np.isfinite(x).all():
-        return np.linalg.slogdet(x)
-    pivots = _pivots(x)
-    sign = np.prod(np.where(np.isnan(pivots), 0, np.sign(pivots)), axis=-1)
-    return sign, np.sum(np.log(np.abs(pivots)), axis=-1)
-
-
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=_det,
-    dtype="float",
-    torch=LINALG + "det",
-    symbolic=matrix_elements.determinant,
-    kink=lambda y, x: y.eq(0),
-    caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
-    examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
-    flops=of_each_matrix(elimination),
-    numpy="np.linalg.det",
-)
-def det(g, y, x):
-    """Determinant. Giles 2.2.4."""
-    return inverse_turned(x, g * y, lift=EPSILON)
-
-
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=lambda x: _slogdet(x)[0],
-    dtype="float",
-    torch="torch.linalg.slogdet",
-    symbolic=matrix_elements.sign_of_determinant,
-    spelling="slogdet({0}).sign",
-    examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
-    flops=of_each_matrix(elimination),
-    numpy="np.linalg.slogdet({0})[0]",
-)
-def determinant_sign(g, y, x):
-    """Sign of the determinant: -1, 0 or 1; no gradient."""
-    return None
-
-
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=lambda x: _slogdet(x)[1],
-    dtype="float",
-    torch="torch.linalg.slogdet",
-    symbolic=matrix_elements.log_size_of_determinant,
-    spelling="slogdet({0}).logabsdet",
-    examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
-    flops=of_each_matrix(elimination),
-    numpy="np.linalg.slogdet({0})[1]",
-)
-def log_abs_determinant(g, y, x):
-    """Logarithm of the size of the determinant."""
-    return inverse_turned(x, g)
-
-
-@shorthand()
-def slogdet(A):
-    """Sign of the determinant, and the logarithm of its size."""
-    A = as_node(A)
-    parts = (determinant_sign(A), log_abs_determinant(A))
-    return Outputs(parts, ("sign", "logabsdet"))
-
-
-def _logdet(x):
-    sign, logabs = _slogdet(x)
-    return np.where(sign < 0, np.nan, logabs)
-
-
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=_logdet,
-    dtype="float",
-    symbolic=matrix_elements.log_determinant,
-    examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
-    flops=of_each_matrix(elimination),
-    numpy="np.linalg.slogdet({0})[1]",
-)
-def logdet(g, y, x):
-    """Logarithm of the determinant; nan where that is negative."""
-    scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
-    return inverse_turned(x, scale)
 
 
 def _solution_shape(a, b, *, left):

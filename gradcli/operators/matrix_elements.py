@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..lazy import np
-from .elements import SMALL
+from .elements import SMALL, choice, compare
 
 LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
 
@@ -76,6 +76,35 @@ def _cofactors(sp, m, check):
         minor = np.delete(np.delete(m, r, 0), c, 1)
         out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
     return out, whole
+
+
+def cofactors(sp, x, y):
+    """The cofactors of a matrix."""
+    return _each_matrix(lambda m: _cofactors(sp, m, False)[0], x, x.shape[-2:])
+
+
+def plain_cofactors(sp, x, y, scale):
+    """scale * cofactors as a backward() has them that keeps no graph: 0 where the determinant y of
+    several elements is 0.
+    """
+    found = scale[..., None, None] * cofactors(sp, x, y)
+    singular = np.broadcast_to(y[..., None, None], found.shape)
+    if x.shape[-1] == 1:
+        return found
+
+    def chosen(d, value):
+        return choice(sp, compare(sp, "Eq", d, sp.S.Zero), sp.S.Zero, value)
+
+    return np.vectorize(chosen, otypes=[object])(singular, found)
+
+
+def cofactors_along(sp, x, y, t):
+    """How the cofactors change as x moves along t: cofactor by cofactor, by its own cofactors."""
+    out = np.empty(x.shape, object)
+    for *where, r, c in np.ndindex(x.shape):
+        minor, moved = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
+        out[*where, r, c] = (-1) ** (r + c) * (_cofactors(sp, minor, False)[0] * moved).sum()
+    return out
 
 
 def _quotient(sp, top, bottom):

@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import abs, sign
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
-from .singular import svdvals
+from .singular import svd_left, svd_right, svdvals
 
 
 def _norm(x, axis, keepdims, *, ord):
@@ -102,13 +102,42 @@ def _of_matrix(m, ord):
     )
 
 
+def _places(x, dim):
+    """The order of dimensions with the two of the matrix last, and that which undoes it."""
+    rows, columns = (shapes.axis(d, x.ndim) for d in dim)
+    order = (*(d for d in range(x.ndim) if d not in (rows, columns)), rows, columns)
+    return order, tuple(order.index(d) for d in range(x.ndim))
+
+
+def _in_order(x, order):
+    return x if order == tuple(range(x.ndim)) else x.permute(dims=order)
+
+
+def _by_singular_values(g, y, x, *, ord, dim, keepdim):
+    """Those equal to the first or the last share the gradient: PyTorch has them from another call
+    than the norm, and their last digits may be others.
+    """
+    if ord not in (2, -2):
+        return NotImplemented
+    order, back = _places(x, dim)
+    m = _in_order(x, order)
+    S = svdvals(m)
+    hit = S.eq(S[..., :1] if ord > 0 else S[..., -1:])
+    g = (_in_order(g, order)[..., 0] if keepdim else g.unsqueeze(dim=-1)) * hit
+    shares = g / hit.sum(dim=-1, keepdim=True)
+    return _in_order(svd_left(m) @ (shares.unsqueeze(dim=-1) * svd_right(m)), back)
+
+
 @composite(
+    rule=_by_singular_values,
     torch="torch.linalg.matrix_norm",
     order="x ord dim keepdim",
     caveat="of equal sums or singular values each takes a share of the gradient",
     examples=(
         ("linalg.matrix_norm(x)", "x=2x3"),
         ("linalg.matrix_norm(x, 1)", "x=2x3"),
+        ("linalg.matrix_norm(x, 2)", "x=2x3"),
+        ("linalg.matrix_norm(x, -2, dim=(0, 2), keepdim=True)", "x=3x2x2"),
         ("linalg.matrix_norm(x, -inf, dim=(0, 2), keepdim=True)", "x=2x2x2"),
     ),
 )
@@ -119,9 +148,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
         have = shapes.text(x.shape)
         said = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
         raise GradcliError("shape", said)
-    rows, columns = (shapes.axis(d, x.ndim) for d in dim)
-    kept = tuple(d for d in range(x.ndim) if d not in over)
-    found = _of_matrix(x.permute(dims=(*kept, rows, columns)), ord)
+    found = _of_matrix(_in_order(x, _places(x, dim)[0]), ord)
     for axis in over if keepdim else ():
         found = found.unsqueeze(dim=axis)
     return found

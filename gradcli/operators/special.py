@@ -115,6 +115,7 @@ def _times_log(x, y, logarithm):
     domain=(0.2, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= 0),
     caveat="where a is 0 and b is not above 0 PyTorch takes 0 as the derivative by a",
+    numbers=True,
     numpy="scipy.special.xlogy",
 )
 def xlogy(g, y, a, b):
@@ -130,6 +131,7 @@ def xlogy(g, y, a, b):
     kink=lambda y, a, b: a.eq(0) & (b <= -1),
     caveat="where a is 0 and b is not above -1 PyTorch takes 0 as the derivative by a",
     torch="torch.special.xlog1py",
+    numbers=True,
     numpy="scipy.special.xlog1py",
 )
 def xlog1py(g, y, a, b):

@@ -34,6 +34,7 @@ def _detached(
         symbolic=elements.named(name),
         dtype="float",
         torch="torch.special.{name}",
+        numbers=count > 1,
         domain=(0.2, 0.9),
         caveat=caveat,
         examples=((f"x * {call}", "x=3"), (f"x * special.{call}", "x=2x3")),

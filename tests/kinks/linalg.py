@@ -145,6 +145,10 @@ ODD = [
         for x, matrix in (("x", NEARLY), ("x", SINGULAR), ("x", ZEROS), ("x.T", SINGULAR))
         for seed in (1.0, INF, NAN)
     ),
+    *(("det(x)", {"x": [[x]]}, seed) for x in (0.0, 2.0, NAN, INF) for seed in (3.0, INF, NAN)),
+    ("det(x)", {"x": [[[0.0]], [[3.0]]]}, [2.0, -1.0]),
+    ("det(x)", {"x": [[1e-8, 0.0], [0.0, 2e-8]]}, 1.0),
+    ("det(x)", {"x": [[0.1, 0.3], [0.7, 2.1]]}, 1.0),
     ("det(x)", {"x": [[1e-320, 0.0], [0.0, 1.0]]}, 1.0),
     ("det(x)", {"x": [[1e-320, 0.0], [0.0, 1.0]]}, INF),
     *(

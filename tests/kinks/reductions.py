@@ -140,6 +140,11 @@ CASES = [
         for v in ([0.0, 0.0], [3.0, -3.0, 1.0], [NAN, 1.0], [INF, 2.0])
     ),
     ("linalg.matrix_norm(x, 1)", {"x": [[1.0, -1.0], [0.0, 0.0]]}, 3.0),
+    *(
+        (f"linalg.matrix_norm(x, {order})", {"x": x}, 3.0)
+        for order in (2, -2)
+        for x in ([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[1.0, 2.0]])
+    ),
     ("linalg.matrix_norm(x, dim=(2, 0), keepdim=True)", {"x": [[[1.0, 2]], [[0, 3]]]}, [[[2.0]]]),
     ("linalg.matrix_norm(x, ord='nuc', dim=(0, 2))", {"x": [[[1.0, 2]], [[0, 3]]]}, [2.0]),
     ("linalg.vector_norm(x, ord=3, dim=())", {"x": TIES}, 2.0),

@@ -86,7 +86,6 @@ class _CustomVjp:
         if any("rng." in line for line in lines):
             lines.insert(0, "rng = np.random.default_rng(0)")
         asked = [plan.safe(x.name) for x in plan.wrt]
-        names = [plan.safe(i.name) for i in self.arguments]
-        f = self.f if asked == names else f"lambda {', '.join(asked)}: {self.f}({', '.join(names)})"
+        f = plan.called(self.f, plan.wrt, self.arguments)
         at = unpacked(asked) if len(asked) == 1 else f"({unpacked(asked)})"
         return [*lines, f'check_grads({f}, {at}, order=1, modes=["rev"])']

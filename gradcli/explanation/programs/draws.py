@@ -58,11 +58,12 @@ DRAWS = (
 )
 
 
-def _nowhere(said: str) -> GradcliError:
+def _nowhere(said: str, plan: Plan) -> GradcliError:
+    names = " ".join(f"-v {x.name}=[...]" for x in plan.wrt)
     return GradcliError(
         "unsupported",
         f"{said}, so that the program could not be tested",
-        hint="give values at which the function is smooth: -v x=[...]",
+        hint=f"give values at which the function is smooth: {names}",
     )
 
 
@@ -89,7 +90,7 @@ def suitable(plan: Plan) -> Choice:
         for draw in DRAWS:
             if all(_agrees(plan, Choice(draw, kept), *how) for how in TRIES):
                 return Choice(draw, kept)
-    raise _nowhere("gradient and finite differences agree at no random values")
+    raise _nowhere("gradient and finite differences agree at no random values", plan)
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +104,7 @@ def finite(plan: Plan) -> Choice:
     for draw in DRAWS:
         if all(_is_finite(plan, Choice(draw), *how) for how in TRIES):
             return Choice(draw)
-    raise _nowhere("the gradient is finite at no random values")
+    raise _nowhere("the gradient is finite at no random values", plan)
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
@@ -175,6 +176,8 @@ def _slopes(
 
     for x in plan.wrt:
         direction = rng.normal(size=x.shape)
+        if x in plan.mirrored:
+            direction = (direction + direction.swapaxes(-1, -2)) / 2
         grad = plan.analysis.gradients.of[x.node]
         assert grad is not None
         found = float(np.sum(grads(grad)[0] * direction))

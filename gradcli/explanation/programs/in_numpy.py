@@ -121,11 +121,16 @@ class _NumPy:
     def _by_differences(self, x: Input) -> list[str]:
         """An assertion that a gradient is what differences say."""
         name, grad, seed = self.plan.safe(x.name), self.grads[x.name], self.seed or "1.0"
-        f = self.f
+        f, mirrored = self.f, x in self.plan.mirrored
         if len(self.arguments) > 1:
             f = f"lambda {name}: {self.f}({', '.join(self.arguments)})"
-        if x.node.numel <= MANY:
-            return close(grad, f"{self.elements}({f}, {name}, {seed})", "np")
-        slope = f"{self.slope}({f}, {name}, direction, {seed})"
-        line = f"direction = rng.normal(size={name}.shape)"
-        return [line, *close(f"({grad} * direction).sum()", slope, "np")]
+        if x.node.numel > MANY:
+            slope = f"{self.slope}({f}, {name}, direction, {seed})"
+            lines = [f"direction = rng.normal(size={name}.shape)"]
+            lines += ["direction = (direction + direction.mT) / 2"] if mirrored else []
+            return [*lines, *close(f"({grad} * direction).sum()", slope, "np")]
+        if mirrored:  # each element moves with the one across the diagonal
+            moved = [f"{a} + (step + step.mT) / 2" if a == name else a for a in self.arguments]
+            f, grad = f"lambda step: {self.f}({', '.join(moved)})", f"({grad} + {grad}.mT) / 2"
+            name = f"np.zeros_like({name})"
+        return close(grad, f"{self.elements}({f}, {name}, {seed})", "np")

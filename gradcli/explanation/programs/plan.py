@@ -12,6 +12,7 @@ from ...lazy import np
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
+from ..mirrored import kept_symmetric
 from .at_sizes import AtSizes
 
 # Names that programs need for themselves: an input that is called so gets a _ after its name.
@@ -52,6 +53,12 @@ class Plan:
         return [x for x in self.problem.wrt if self.analysis.gradients.of[x.node] is not None]
 
     @cached_property
+    def mirrored(self) -> list[Input]:
+        """Those of them that stay symmetric where differences move them."""
+        kept = kept_symmetric(self.problem.out)
+        return [x for x in self.wrt if x.node in kept]
+
+    @cached_property
     def idle(self) -> list[Input]:
         """The inputs to differentiate by that the output does not depend on."""
         return [x for x in self.problem.wrt if x not in self.wrt]
@@ -67,6 +74,20 @@ class Plan:
     def safe(name: str) -> str:
         """A name of the user's, changed where programs need it for themselves."""
         return f"{name}_" if name in RESERVED else name
+
+    def called(self, function: str, named: Sequence[Input], given: Sequence[Input]) -> str:
+        """A function as one of the inputs `named`, called with those `given`: itself where these
+        are the same and none is to stay symmetric.
+        """
+        if not self.mirrored and list(named) == list(given):
+            return function
+        at = [
+            f"({self.safe(i.name)} + {self.safe(i.name)}.mT) / 2"
+            if i in self.mirrored
+            else self.safe(i.name)
+            for i in given
+        ]
+        return f"lambda {', '.join(self.safe(i.name) for i in named)}: {function}({', '.join(at)})"
 
     def fresh(self, *more: str) -> Names:
         """Names that nothing in a program has, nor any of `more`."""

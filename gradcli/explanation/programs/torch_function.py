@@ -57,7 +57,8 @@ class _Function:
         at = unpacked(self._named) if len(self._named) == 1 else f"({unpacked(self._named)})"
         many = sum(x.node.numel for x in plan.wrt) > MANY
         fast = ", fast_mode=True" * many
-        check = f"assert torch.autograd.gradcheck({self.class_name}.apply, {at}{fast})"
+        f = plan.called(f"{self.class_name}.apply", self.arguments, self.arguments)
+        check = f"assert torch.autograd.gradcheck({f}, {at}{fast})"
         whole = [*helpers(*self.writers), *body, "", "", *test, check]
         return "\n".join([*header(whole, *([ONCE] if once else [])), "", "", *whole]) + "\n"
 

@@ -10,6 +10,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
+from ..mirrored import kept_symmetric
 from ..random_numbers import Numbers
 from ..trial_values import random_values
 from ..wording import Wording
@@ -165,7 +166,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     p, worst, place, compared = a.problem, 0.0, "", 0
-    mirrored = _kept_symmetric(p.out)
+    mirrored = kept_symmetric(p.out)
     odd: dict[str, list[str]] = {"a corner": [], "not finite": [], NOT_TRIANGULAR: []}
     for x, grad in _differentiated(a):
         gradient = at.evaluator(p)(grad)[0]
@@ -214,15 +215,6 @@ def _at_kink(a: Analysis) -> bool:
     from .notes import kinks
 
     return a.problem.numeric and bool(kinks(a))
-
-
-def _kept_symmetric(out: Node) -> set[Node]:
-    """The nodes of which an operation reads one triangle."""
-    found = set()
-    for node in walk([out]):
-        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.symmetric else ()
-        found |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
-    return found
 
 
 def _triangles(out: Node) -> dict[Node, Callable]:

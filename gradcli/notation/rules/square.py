@@ -19,9 +19,9 @@ def inverse_of_transpose(node: Node) -> Node | None:
     return x.mT if is_orthogonal(x) else None
 
 
-@rule("inverse_turned")
-def inverse_with_a_factor(node: Node) -> Node | None:
-    """inverse_turned(X, s) = s * inv(X).T."""
+@rule("inverse_turned", "scaled_cofactors", "cofactors", "cofactors_along")
+def by_inverse(node: Node) -> Node | None:
+    """inverse_turned(X, s) = s * inv(X).T; the cofactors of X = det(X) * inv(X).T."""
     return node.op.in_torch(node)
 
 

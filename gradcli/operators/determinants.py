@@ -1,0 +1,318 @@
+"""Determinants, their signs and logarithms, and their derivatives.
+
+Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008), cited below as Giles with the section.
+"""
+
+import math
+
+from ..graphs import Outputs, as_node
+from ..lazy import np
+from . import matrix_elements
+from .arithmetic import abs
+from .comparisons import where
+from .families import composite, operator, shorthand
+from .guards import unless
+from .inverses import inv
+from .lapack import (
+    LINALG,
+    each_matrix,
+    elimination,
+    of_each_matrix,
+    packed_lu,
+    solved_by_lu,
+    square,
+)
+from .leaves import ones_like
+
+EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
+NEARLY = 100 * EPSILON  # determinants below have their second derivatives by singular values
+
+
+def _inverse_turned(x, scale):
+    """As LAPACK continues where a pivot is 0: with inf and nan."""
+
+    def one(m, s):
+        packed, exchanges, _ = packed_lu(m.T)
+        return _solved(packed, exchanges, s[0, 0])
+
+    return each_matrix(one, x.shape[-2:], x, _numbers(scale)) if x.size else x
+
+
+def _numbers(scale):
+    """A number for each matrix, as a matrix."""
+    return np.asarray(scale)[..., None, None]
+
+
+def _solved(packed, exchanges, scale):
+    """scale * inv(A) from the LU decomposition of A."""
+    return solved_by_lu(packed, exchanges, np.diag(np.full(len(packed), scale)), turned=False)
+
+
+def _for_each_matrix(scale, x):
+    """What belongs to a whole matrix, to be multiplied by its elements."""
+    return scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
+
+
+def _scaled_inverse(x, scale):
+    return _for_each_matrix(scale, x) * inv(x, check=False).mT
+
+
+@composite(
+    value=_inverse_turned,
+    index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
+    torch=None,
+    examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
+    flops=of_each_matrix(lambda n, _: 2 * n**3),
+)
+def inverse_turned(x, scale):
+    """scale * inv(x).mT, with a scale for each matrix; pivots of 0 give inf and nan."""
+    return _scaled_inverse(x, scale)
+
+
+def _pivots(packed, exchanges):
+    """Those of an LU decomposition; the last is negative after an odd number of exchanges."""
+    pivots = np.diagonal(packed).copy()
+    pivots[-1:] *= (-1) ** np.count_nonzero(exchanges != np.arange(len(packed)))
+    return pivots
+
+
+def _pivots_of_each(x):
+    """Of x.mT, as PyTorch has them."""
+
+    def one(m):
+        packed, exchanges, _ = packed_lu(m.T)
+        return _pivots(packed, exchanges)[:, None]
+
+    return each_matrix(one, (x.shape[-1], 1), x)[..., 0]
+
+
+def _det(x):
+    if np.isfinite(x).all():
+        return np.linalg.det(np.swapaxes(x, -1, -2))
+    return np.prod(_pivots_of_each(x), axis=-1)
+
+
+# ---- the derivatives of det ----------------------------------------------------------------------
+# The gradient of det is the matrix of cofactors. A backward() that keeps no graph computes it from
+# the inverse, which gives 0 for a singular matrix. With create_graph=True PyTorch has the cofactors
+# themselves there, from singular values, and differentiates those: where two are equal their
+# vectors have no derivative, and nan comes out.
+
+
+def _matrix_shape(x, *_):
+    return square(x)
+
+
+def _plain_gradient(x, y, g):
+    """With the pivots that the inverse is from: near a singular matrix others are too far off."""
+
+    def one(m, s):
+        packed, exchanges, _ = packed_lu(m.T)
+        scale = s[0, 0] * np.prod(_pivots(packed, exchanges))
+        lifted = packed + EPSILON * np.diag(np.diagonal(packed) == 0)
+        return _solved(lifted, exchanges, scale)
+
+    if x.shape[-1] == 1:
+        return np.broadcast_to(_numbers(g), x.shape)
+    return each_matrix(one, x.shape[-2:], x, _numbers(g)) if x.size else x
+
+
+def _each(singular, regular, x, y, *more):
+    """`singular` of the matrices whose determinant is nearly 0, `regular` of the others."""
+
+    def one(m, d, *rest):
+        if not np.abs(d[0, 0]) < NEARLY:
+            return d * regular(_inverse_turned(m, 1.0), *rest)
+        if not np.isfinite(m).all():
+            return np.full(m.shape, np.nan)
+        u, values, v = np.linalg.svd(m)
+        return np.linalg.det(u) * np.linalg.det(v) * singular(u, values, v, *rest)
+
+    return each_matrix(one, x.shape[-2:], x, _numbers(y), *more) if x.size else x
+
+
+def _products_of_others(values):
+    """Of n values: n×n products, each of all but the value of its row and that of its column."""
+    rows = np.where(np.eye(len(values)) > 0, 1.0, values)
+    before, after = np.ones_like(rows), np.ones_like(rows)
+    np.cumprod(rows[:, :-1], axis=1, out=before[:, 1:])
+    np.cumprod(rows[:, :0:-1], axis=1, out=after[:, -2::-1])
+    return before * after
+
+
+def _singular_cofactors(u, values, v):
+    return u * np.diagonal(_products_of_others(values)) @ v
+
+
+def _singular_cofactors_along(u, values, v, t):
+    """The cofactors of a diagonal matrix change, along t, by Σ_k t[k,k] P[i,k] at [i,i] and by
+    -t[j,i] P[i,j] at [i,j], where P are the products of the other values.
+    """
+    if np.any(np.diff(values * values) == 0):
+        return np.full(t.shape, np.nan)
+    products = _products_of_others(values)
+    np.fill_diagonal(products, 0.0)
+    turned = u.T @ t @ v.T
+    return u @ (np.diag(products @ np.diagonal(turned)) - products * turned.T) @ v
+
+
+def _along(t, scale, turned):
+    """How scale * turned changes along t, for the inverse of a matrix, turned around."""
+    whole = _for_each_matrix((turned * t).sum(dim=(-2, -1)), turned)
+    return scale * whole * turned - scale * turned @ t.mT @ turned
+
+
+def _parts(x, y):
+    return _for_each_matrix(y, x), inv(x, check=False).mT
+
+
+def _parts_away_from_0(x, y):
+    """As _parts, with nan near a singular matrix, where numbers are not found from an inverse."""
+    scale, turned = _parts(x, y)
+    return scale, unless(abs(scale) < NEARLY, turned)
+
+
+@composite(
+    shape=_matrix_shape,
+    value=_plain_gradient,
+    dtype="float",
+    symbolic=matrix_elements.plain_cofactors,
+    said=lambda x, y, scale: _scaled_inverse(x, scale * y),
+    index=lambda lower, i, x, y, scale: (
+        _for_each_matrix(scale, x) * math.prod(_parts_away_from_0(x, y))
+    ),
+    rule=lambda g, out, x, y, scale: (
+        _for_each_matrix(scale, x) * cofactors_along(x, y, g),
+        None,
+        (g * scaled_cofactors(x, y, ones_like(scale))).sum(dim=(-2, -1)),
+    ),
+    with_graph=lambda x, y, scale: _for_each_matrix(scale, x) * cofactors(x, y),
+    torch=None,
+    examples=(("scaled_cofactors(x, det(x), s)", "x=3x3,s=()"),),
+    flops=of_each_matrix(lambda n, _: 2 * n**3),
+)
+def scaled_cofactors(x, y, scale):
+    """scale * cofactors(x) out of y = det(x), with a scale for each matrix; 0 where y is."""
+    return _scaled_inverse(x, scale * det(x))
+
+
+@composite(
+    shape=_matrix_shape,
+    value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
+    dtype="float",
+    symbolic=matrix_elements.cofactors,
+    said=_scaled_inverse,
+    index=lambda lower, i, x, y: math.prod(_parts_away_from_0(x, y)),
+    rule=lambda g, out, x, y: (cofactors_along(x, y, g), None),
+    torch=None,
+    examples=(("cofactors(x, det(x))", "x=3x3"),),
+    flops=of_each_matrix(lambda n, _: 2 * n**3),
+)
+def cofactors(x, y):
+    """The cofactors of x out of y = det(x), those of a singular matrix from singular values."""
+    return _scaled_inverse(x, det(x))
+
+
+@composite(
+    shape=_matrix_shape,
+    value=lambda x, y, t: _each(
+        _singular_cofactors_along,
+        lambda turned, t: (turned * t).sum() * turned - turned @ t.T @ turned,
+        *(x, y, t),
+    ),
+    dtype="float",
+    symbolic=matrix_elements.cofactors_along,
+    index=lambda lower, i, x, y, t: _along(t, *_parts_away_from_0(x, y)),
+    torch=None,
+    examples=(("cofactors_along(x, det(x), t)", "x=2x2,t=2x2"),),
+    flops=of_each_matrix(lambda n, _: 8 * n**3),
+)
+def cofactors_along(x, y, t):
+    """How cofactors(x, y) change as x moves along t."""
+    return _along(t, *_parts(x, y))
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=_det,
+    dtype="float",
+    torch=LINALG + "det",
+    symbolic=matrix_elements.determinant,
+    kink=lambda y, x: y.eq(0) & (x.shape[-1] > 1),
+    caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
+    examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
+    flops=of_each_matrix(elimination),
+    numpy="np.linalg.det",
+)
+def det(g, y, x):
+    """Determinant. Giles 2.2.4."""
+    return scaled_cofactors(x, y, g)
+
+
+def _slogdet(x):
+    if np.isfinite(x).all():
+        return np.linalg.slogdet(x)
+    pivots = _pivots_of_each(x)
+    sign = np.prod(np.where(np.isnan(pivots), 0, np.sign(pivots)), axis=-1)
+    return sign, np.sum(np.log(np.abs(pivots)), axis=-1)
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: _slogdet(x)[0],
+    dtype="float",
+    torch="torch.linalg.slogdet",
+    symbolic=matrix_elements.sign_of_determinant,
+    spelling="slogdet({0}).sign",
+    examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
+    flops=of_each_matrix(elimination),
+    numpy="np.linalg.slogdet({0})[0]",
+)
+def determinant_sign(g, y, x):
+    """Sign of the determinant: -1, 0 or 1; no gradient."""
+    return None
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=lambda x: _slogdet(x)[1],
+    dtype="float",
+    torch="torch.linalg.slogdet",
+    symbolic=matrix_elements.log_size_of_determinant,
+    spelling="slogdet({0}).logabsdet",
+    examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
+    flops=of_each_matrix(elimination),
+    numpy="np.linalg.slogdet({0})[1]",
+)
+def log_abs_determinant(g, y, x):
+    """Logarithm of the size of the determinant."""
+    return inverse_turned(x, g)
+
+
+@shorthand()
+def slogdet(A):
+    """Sign of the determinant, and the logarithm of its size."""
+    A = as_node(A)
+    parts = (determinant_sign(A), log_abs_determinant(A))
+    return Outputs(parts, ("sign", "logabsdet"))
+
+
+def _logdet(x):
+    sign, logabs = _slogdet(x)
+    return np.where(sign < 0, np.nan, logabs)
+
+
+@operator(
+    shape=lambda s: square(s)[:-2],
+    value=_logdet,
+    dtype="float",
+    symbolic=matrix_elements.log_determinant,
+    examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
+    flops=of_each_matrix(elimination),
+    numpy="np.linalg.slogdet({0})[1]",
+)
+def logdet(g, y, x):
+    """Logarithm of the determinant; nan where that is negative."""
+    scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
+    return inverse_turned(x, scale)
