@@ -1,6 +1,7 @@
 """Is a claim right: at all points, and for every size?"""
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
 from ..wording import Wording
-from .given import ORIGIN, Claim, Given, built, names_in, read_claims
+from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
@@ -198,13 +199,31 @@ def _only_for_vectors(reading: Reading) -> str:
 
 
 def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
-    name = problem.seed.name
-    return any(name in names_in(claim.program) for claim in claims)
+    return any(uses_seed(claim.program, problem) for claim in claims)
 
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
     found = points(problems, list(dict.fromkeys(c.name for c in claims)))
-    return [Verdict(claim, found, remark) for claim in claims]
+    return _without_steps([_in_either_reading(claim, found, remark) for claim in claims])
+
+
+def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
+    """The verdict on a claim where names of inputs are inputs, unless it is right where they are
+    steps alone.
+    """
+    found, other = Verdict(claim, points, remark), claim.with_steps
+    if other is None or found.ok:
+        return found
+    with suppress(GradcliError):
+        stepwise = Verdict(other, points, remark)
+        return stepwise if stepwise.ok else found
+    return found
+
+
+def _without_steps(verdicts: list[Verdict]) -> list[Verdict]:
+    """Those that are left where a claim that is wrong was a step to one that is right."""
+    steps = {s for v in verdicts if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
+    return [v for v in verdicts if v.ok or v.claim.program.statements[-1] not in steps]
 
 
 # ---- right under a condition ---------------------------------------------------------------------
