@@ -143,7 +143,8 @@ def test_assumptions_shorten_formulas():
 
 
 def test_formula_tells_what_it_took_for_a_matrix():
-    assert gradcli("formula", "x @ A @ x").err == "assumed: x 2×3, A 3×2 (for a vector: -s x=3)\n"
+    told = "assumed: x (2,), A 2×2 (for a matrix: -s x=2x3)\n"
+    assert gradcli("formula", "x @ A @ x").err == told
     assert gradcli("formula", "x @ A @ x", "-s", "x=3").err == ""
 
 

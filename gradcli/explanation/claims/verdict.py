@@ -18,7 +18,7 @@ from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_rank
+from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_matrices, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
@@ -174,6 +174,9 @@ def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
     """What is right for vectors, after a look at matrices: a wrong axis shows there."""
+    beside = with_matrices(problem)
+    if beside is not None and not _judged([v.claim], beside.problems)[0].ok:
+        return v.remarked(f"with {of_rank(beside.names, 1)}")
     guessed = all(len(i.shape) < 2 for i in problem.inputs.values() if i.inferred)
     reading = with_rank(problem, 1, 2) if guessed else None
     if reading is None:
