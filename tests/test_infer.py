@@ -237,3 +237,9 @@ def test_numbers_need_labels(ask):
         ask("cross_entropy(x, t)")
     assert caught.value.code == "needs-value"
     assert caught.value.hint.startswith('give its numbers with values={"t": [...]}')
+
+
+def test_a_number_is_said_to_be_assumed():
+    told = str(gradcli.explain("X @ w + b"))
+    assert "assumed: a number (choose with -s b=2)" in told
+    assert "nothing fixes the 2 (" in str(gradcli.explain("det(x)"))

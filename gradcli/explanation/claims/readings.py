@@ -19,7 +19,11 @@ DRAWS = 40  # of sizes, until the program works with them
 READINGS = 16  # choices of vectors
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
 ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
-RANKS = {1: ("a vector", "vectors"), 2: ("a matrix", "matrices")}  # by rank
+RANKS = {  # by rank
+    1: ("a vector", "vectors"),
+    2: ("a matrix", "matrices"),
+    3: ("a batch of matrices", "batches of matrices"),
+}
 
 
 class Reading(NamedTuple):

@@ -167,9 +167,22 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
     """A verdict on ranks that are a guess, after a look at the other."""
     try:
-        return _with_matrices(v, problem) if v.ok else _with_vectors(v, problem)
+        if not v.ok:
+            return _with_vectors(v, problem)
+        other = _with_matrices(v, problem)
+        return _with_batches(v, problem) if other is v else other
     except GradcliError:  # nothing is finite for these shapes
         return v
+
+
+def _with_batches(v: Verdict, problem: Problem) -> Verdict:
+    """What is right for matrices, after a look at three dimensions; X in upper case has two."""
+    reading = with_rank(problem, 2, 3)
+    if reading is None or all(name[0].isupper() for name in reading.names):
+        return v
+    if _judged([v.claim], reading.problems)[0].ok:
+        return v
+    return v.remarked(f"with {of_rank(reading.names, 2)}")
 
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
