@@ -142,6 +142,18 @@ def test_assumptions_shorten_formulas():
     assert "2 * A @ x" in answered(*quadratic, "--assume", "A=symmetric").out
 
 
+def test_formula_tells_where_no_gradient_flows():
+    result = gradcli("formula", "hinge_embedding_loss(x, sign(y))")
+    assert result.lines[-1] == "y = None"
+    assert result.err.startswith("note: no gradient flows from out to y: PyTorch leaves its gradient")
+
+
+def test_nothing_is_assumed_of_shapes_that_were_given():
+    err = gradcli("formula", "(x[:, None] - x[None]).norm(dim=-1)", "-s", "x=2x3").err
+    assert "divides by 0" in err
+    assert "assumed" not in err
+
+
 def test_formula_tells_what_it_took_for_a_matrix():
     told = "assumed: x (2,), A 2×2 (for a matrix: -s x=2x3)\n"
     assert gradcli("formula", "x @ A @ x").err == told

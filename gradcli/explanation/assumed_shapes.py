@@ -20,7 +20,7 @@ def assumed_shapes(w: Wording) -> str | None:
     """
     problem = w.analysis.problem
     inputs = problem.inputs
-    if problem.before is not None:
+    if problem.before is not None or w.nowhere:
         return None
     for reading in _other_ranks(problem):
         there = reading.problems[0].inputs
@@ -66,12 +66,13 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
 
 def _oblong(problem: Problem) -> Problem | None:
     """The problem with two different sides for matrices that were assumed to be square; None where
-    they must be.
+    they must be, or there are none.
     """
     shapes = {x.name: x.shape for x in problem.inputs.values()}
     square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
+    oblong = {x.name: (x.shape[0], x.shape[1] + 1) for x in square}
     with suppress(GradcliError):
-        return at_shapes(problem, shapes | {x.name: (x.shape[0], x.shape[1] + 1) for x in square})
+        return at_shapes(problem, shapes | oblong) if oblong else None
     return None
 
 
