@@ -13,6 +13,7 @@ from support import run_torch
 
 import gradcli as package
 from gradcli.errors import GradcliError
+from gradcli.explanation.claims.given import FORM
 from gradcli.explanation.claims.report import as_data, extent, reason
 from gradcli.explanation.claims.verdict import judge
 from gradcli.language.options import read_shapes, read_values
@@ -84,7 +85,14 @@ RIGHT = [
     Case("logsumexp(x, 0)", "x = softmax(x, 0)", EVERY),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1, keepdim=True))", EVERY),
     Case("softmax(x, -1)", "x = out * (g - g @ out)", EVERY + ", with x a vector"),
+    Case("softmax(x, -1)", "x = out * (g - (g * out).sum(1, keepdim=True))",
+         EVERY + ", with x a matrix"),
+    Case("softmax(x, 1)", "x = out * (g - (g * out).sum(1, keepdim=True))", EVERY),
+    Case("softmax(X, -1)", "X = out * (g - (g * out).sum(1, keepdim=True))", EVERY),
     Case("x.sum()", "x = ones(x.shape[0])", EVERY + ", with x a vector"),
+    Case("x @ A @ y", "x = A @ y", EVERY + ", with x and y vectors"),
+    Case("((X @ w - y)**2).mean()", "w = 2 * X.T @ (X @ w - y) / X.shape[0]",
+         EVERY + ", with w a vector"),
     Case("x.T", "x = g.T", EVERY),
     Case("norm(x)", "x = x / out", EVERY),
     Case("max(x)", "x = eye(x.shape[0])[argmax(x)]", "agrees at 4 sizes, with x a vector"),
@@ -382,6 +390,63 @@ SEVERAL = [
 def test_what_is_named_is_judged(claim, expected):
     checks = package.check("x @ W", claim=claim)[2:]
     assert [(c["claim"]["input"], c["ok"]) for c in checks] == expected
+
+
+IN_BOTH_READINGS = [
+    ("(a * b).sum()", "a = b; b = a", [("a = b", True), ("b = a", True)]),
+    ("(a * b).sum()", "a, b = b, a", [("a = b", True), ("b = a", True)]),
+    ("a * b * 2", "a = 2 * g * b; b = 2 * g * a",
+     [("a = 2 * g * b", True), ("b = 2 * g * a", True)]),
+    (ATTENTION, "V = P.T @ g; d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True));"
+     " Q = S @ K; K = S.T @ Q",
+     [("V = P.T @ g", True),
+      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); Q = S @ K", True),
+      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); K = S.T @ Q", True)]),
+    ("x @ W", "x = g @ W.T; W = 2 * x.T @ g", [("x = g @ W.T", True), ("W = 2 * x.T @ g", False)]),
+    ("(x * y).sum()", "y = x; x = 3 * y", [("y = x", True), ("x = 3 * y", False)]),
+    ("x + y", "x = g; y = x", [("x = g", True), ("x = g; y = x", True)]),
+    ("x @ W", "x = x.T; W = x @ g", [("x = x.T; W = x @ g", True)]),
+    ("x @ W", "W = g.T; W = (W @ x).T", [("W = g.T; W = (W @ x).T", True)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expr", "claim", "expected"), IN_BOTH_READINGS)
+def test_an_input_on_the_right_is_the_input_or_else_a_step(expr, claim, expected):
+    verdicts = judge([claim], pose(expr))
+    assert [(v.claim.written(v.claim.text), v.ok) for v in verdicts] == expected
+
+
+def test_which_reading_is_right_is_said():
+    (_, step) = judge(["x = g; y = x"], pose("x + y"))
+    assert extent(step).endswith("where x is the step before")
+    (_, wrong) = judge(["y = x; x = 3 * y"], pose("(x * y).sum()"))
+    assert reason(wrong).endswith("(y is the input)")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["dL/dW = x.T @ g", "∂L/∂W = x.T @ g", "dloss / dW = x.T @ g", "d(L)/dW = x.T @ g",
+     "∇W = x.T @ g", "∇_W = x.T @ g", "W: x.T @ g", "W := x.T @ g", "W.grad += x.T @ g",
+     "grad_W = x.T @ g", "dL_dW = x.T @ g", "W_grad = x.T @ g", "W = x.T @ grad_output",
+     "dW = x.T @ dy", "W = x.T @ y.grad", "W = x.T @ ∂L/∂y", "dL/dy = g; dL/dW = x.T @ dL/dy",
+     "d.grad = g; dW = x.T @ d.grad", "dW = x.T @ g; dW = dW + 0 * W"],
+)  # fmt: skip
+def test_spellings_of_gradients(claim):
+    (v,) = judge([claim], pose("y = x @ W"))
+    assert (v.claim.name, v.ok) == ("W", True)
+
+
+@pytest.mark.parametrize("claim", ["W[i, j] = x.T @ g", "grad(W) = x.T @ g", "W.T = g.T @ x"])
+def test_what_is_claimed_is_a_name(claim):
+    with pytest.raises(GradcliError) as raised:
+        judge([claim], pose("x @ W"))
+    assert (raised.value.code, raised.value.hint) == ("syntax", FORM)
+
+
+def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
+    with pytest.raises(GradcliError) as raised:
+        judge(["W = x.T @ dh"], pose("h = relu(x @ W); h @ V"))
+    assert raised.value.hint == "say in a step before what it is: dh = ...; ..."
 
 
 def test_a_step_that_nothing_uses_is_refused():

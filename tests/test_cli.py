@@ -103,14 +103,14 @@ def test_jacobian_as_json():
 def test_formula_is_a_line_for_each_input():
     assert answered("formula", "x @ a", "-w", "x").out == "g @ a.T\n"
     assert answered("formula", "x @ a").lines == ["x = g @ a.T", "a = x.T @ g"]
-    masked = answered("formula", "(x > 0) * y", "-s", "x=3,y=3")
+    masked = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3")
     assert masked.lines == ["x = None", "y = g * (x > 0)"]
 
 
 def test_formula_in_other_formats():
     made = answered("formula", "x @ a", "-f", "json")
     assert made.json == {"x": "g @ a.T", "a": "x.T @ g"}
-    made = answered("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
+    made = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
     assert made.json == {"x": None, "y": "g * (x > 0)"}
     made = answered("formula", "x @ a", "-f", "markdown")
     assert made.lines == ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
@@ -142,8 +142,21 @@ def test_assumptions_shorten_formulas():
     assert "2 * A @ x" in answered(*quadratic, "--assume", "A=symmetric").out
 
 
+def test_formula_tells_where_no_gradient_flows():
+    result = gradcli("formula", "hinge_embedding_loss(x, sign(y))")
+    assert result.lines[-1] == "y = None"
+    assert result.err.startswith("note: no gradient flows from out to y: PyTorch leaves its ")
+
+
+def test_nothing_is_assumed_of_shapes_that_were_given():
+    err = gradcli("formula", "(x[:, None] - x[None]).norm(dim=-1)", "-s", "x=2x3").err
+    assert "divides by 0" in err
+    assert "assumed" not in err
+
+
 def test_formula_tells_what_it_took_for_a_matrix():
-    assert gradcli("formula", "x @ A @ x").err == "assumed: x 2×3, A 3×2 (for a vector: -s x=3)\n"
+    told = "assumed: x (2,), A 2×2 (for a matrix: -s x=2x3)\n"
+    assert gradcli("formula", "x @ A @ x").err == told
     assert gradcli("formula", "x @ A @ x", "-s", "x=3").err == ""
 
 

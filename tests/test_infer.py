@@ -40,8 +40,30 @@ CASES = [
     ),
     ("((X@w-y)**2).mean()", {}, dict(X=(2, 3), w=(3,), y=(2,), out=())),
     ("norm(X@w-y)**2 + lam*norm(w)**2", {}, dict(X=(2, 3), w=(3,), y=(2,), lam=(), out=())),
+    ("x @ A @ y", {}, dict(x=(2,), A=(2, 3), y=(3,), out=())),
+    ("x.T @ A @ x", {}, dict(x=(2,), A=(2, 2), out=())),
+    ("0.5 * x @ Q @ x - b @ x", {}, dict(x=(2,), Q=(2, 2), b=(2,), out=())),
+    ("0.5 * x.T @ Q @ x - b.T @ x", {}, dict(x=(2,), Q=(2, 2), b=(2,), out=())),
+    ("(x - m) @ inv(S) @ (x - m)", {}, dict(x=(2,), m=(2,), S=(2, 2), out=())),
+    ("x @ W1 @ W2", {}, dict(x=(2, 3), W1=(3, 4), W2=(4, 5), out=(2, 5))),
+    ("trace(X @ w @ w.T)", {}, dict(X=(2, 2), w=(2, 3), out=())),
+    ("w @ w", {}, dict(w=(2,), out=())),
+    ("inv(A) @ b", {}, dict(A=(2, 2), b=(2,), out=(2,))),
+    ("(X@w-y).mean() + lam*w@w", {}, dict(X=(2, 3), w=(3,), y=(2,), lam=(), out=())),
+    (
+        *("inv(X.T@X+lam*eye(X.shape[1]))@X.T@y", {}),
+        dict(X=(2, 3), lam=(), y=(2,), out=(3,)),
+    ),
+    ("logdet(A + c*eye(A.shape[0]))", {}, dict(A=(2, 2), c=(), out=())),
+    ("X * eye(3)", {}, dict(X=(3, 3), out=(3, 3))),
+    ("x * eye(3)", {}, dict(x=(3,), out=(3, 3))),
+    ("kl_div(x, softmax(y, 1))", {}, dict(x=(2, 3), y=(2, 3), out=())),
+    ("linear(x, W)", {}, dict(x=(2, 3), W=(4, 3), out=(2, 4))),
+    ("outer(x, y) * A", {}, dict(x=(2,), y=(3,), A=(2, 3), out=(2, 3))),
+    ("y - lam*norm(w, 1)", {}, dict(y=(2,), lam=(), w=(3,), out=(2,))),
     ("norm(X-U@V)**2", {}, dict(X=(2, 3), U=(2, 4), V=(4, 3), out=())),
-    ("X@w+b", {}, dict(X=(2, 3), w=(3,), b=(2,), out=(2,))),
+    ("X@w+b", {}, dict(X=(2, 3), w=(3,), b=(), out=(2,))),
+    ("W@x+b", {}, dict(W=(2, 3), x=(3,), b=(2,), out=(2,))),
     ("softmax(X@w+b, 1)", {}, dict(X=(2, 3), w=(3, 4), b=(4,), out=(2, 4))),
     ("softmax(q @ k.T, dim=-1) @ v", {}, dict(q=(2, 3), k=(4, 3), v=(4, 5), out=(2, 5))),
     ("a * b", dict(grad=SEED_23), dict(a=(2, 3), b=(2, 3), out=(2, 3))),
@@ -65,7 +87,7 @@ CASES = [
     ("bmm(a, b)", {}, dict(a=(2, 3, 4), b=(2, 4, 5), out=(2, 3, 5))),
     ("einsum('ij,jk->ik', a, b)", {}, dict(a=(2, 3), b=(3, 4), out=(2, 4))),
     ("einsum('bhqd,bhkd->bhqk', q, k)", {}, dict(q=(2, 3, 4, 5), k=(2, 3, 6, 5), out=(2, 3, 4, 6))),
-    ("linear(x, w, b)", {}, dict(x=(2,), w=(3, 2), b=(3,), out=(3,))),
+    ("linear(x, w, b)", {}, dict(x=(2, 3), w=(4, 3), b=(4,), out=(2, 4))),
     ("layer_norm(x, (5,), w, b)", {}, dict(x=(5,), w=(5,), b=(5,), out=(5,))),
     ("cat([x, y], dim=1)", {}, dict(x=(2, 3), y=(2, 4), out=(2, 7))),
     ("cross_entropy(x, y)", dict(values={"y": [0, 1]}), dict(x=(2, 3), y=(2,), out=())),
@@ -186,13 +208,13 @@ def test_a_formula_needs_no_labels(text, name, formula):
 
 
 def test_assumed_shapes_are_told_in_python_and_in_json():
-    with pytest.warns(UserWarning, match=r'x 2×2 \(for a vector: shapes=\{"x": \(3,\)\}\)'):
+    with pytest.warns(UserWarning, match=r'x \(2,\) \(for a matrix: shapes=\{"x": \(2, 2\)\}\)'):
         gradcli.formula("x @ x")
     for want in (["formula"], ["formula", "notes"]):
         (answer,) = gradcli.batch([{"expr": "x @ x", "want": want}])
         note = answer["notes"][-1]
         assert note["code"] == "assumed-shapes"
-        assert '"shapes": {"x": [3]}' in note["message"]
+        assert '"shapes": {"x": [2, 2]}' in note["message"]
 
 
 def test_what_holds_for_any_shapes_is_not_told():
@@ -215,3 +237,9 @@ def test_numbers_need_labels(ask):
         ask("cross_entropy(x, t)")
     assert caught.value.code == "needs-value"
     assert caught.value.hint.startswith('give its numbers with values={"t": [...]}')
+
+
+def test_a_number_is_said_to_be_assumed():
+    told = str(gradcli.explain("X @ w + b"))
+    assert "assumed: a number (choose with -s b=2)" in told
+    assert "nothing fixes the 2 (" in str(gradcli.explain("det(x)"))

@@ -159,18 +159,18 @@ def formula(streams: Streams, given: Given) -> None:
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
-    not hold for any sizes, or is too long to be read.
+    not hold for any sizes, or is too long to be read, and an input that no gradient flows to.
     """
     from ..explanation.assumed_shapes import assumed_shapes
     from ..explanation.data import Data
-    from ..explanation.sections.notes import formulas
+    from ..explanation.sections.notes import formulas, unused
     from ..render.formulas import render_formulas
 
     data = Data(analysis_of(streams, given, suppose=True))
     environment = environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
-    for _, remark in formulas(data.w):
+    for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
     if assumed is not None:

@@ -9,7 +9,7 @@ from ..graphs.shapes import Shape
 from ..language.general import at_shapes
 from ..language.problem import Problem
 from ..notation import tree
-from .claims.readings import RANKS, Reading, with_rank, with_vectors
+from .claims.readings import RANKS, Reading, with_matrices, with_rank, with_vectors
 from .formulas import Trial, fails
 from .wording import Wording, shape_text
 
@@ -20,7 +20,7 @@ def assumed_shapes(w: Wording) -> str | None:
     """
     problem = w.analysis.problem
     inputs = problem.inputs
-    if problem.before is not None:
+    if problem.before is not None or w.nowhere:
         return None
     for reading in _other_ranks(problem):
         there = reading.problems[0].inputs
@@ -51,7 +51,12 @@ def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Vectors for matrices, and matrices for vectors where all are vectors."""
+    """Matrices for vectors beside an @, vectors for matrices, and matrices for vectors where all
+    are vectors.
+    """
+    beside = with_matrices(problem)
+    if beside is not None:
+        yield beside
     yield from with_vectors(problem, most=1)
     all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
     found = with_rank(problem, 1, 2) if all_vectors else with_rank(problem, 2, 1)
@@ -61,12 +66,13 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
 
 def _oblong(problem: Problem) -> Problem | None:
     """The problem with two different sides for matrices that were assumed to be square; None where
-    they must be.
+    they must be, or there are none.
     """
     shapes = {x.name: x.shape for x in problem.inputs.values()}
     square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
+    oblong = {x.name: (x.shape[0], x.shape[1] + 1) for x in square}
     with suppress(GradcliError):
-        return at_shapes(problem, shapes | {x.name: (x.shape[0], x.shape[1] + 1) for x in square})
+        return at_shapes(problem, shapes | oblong) if oblong else None
     return None
 
 

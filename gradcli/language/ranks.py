@@ -1,8 +1,9 @@
 """Ranks of inputs whose shape nobody gave, in order of plausibility.
 
-A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w`, and so is
-what is reduced, summed up or sorted along a dimension that is named, or transposed: of a vector
-nobody says that. Where the program does not work with these, others are tried.
+A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
+`x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
+named, or transposed: of a vector nobody says that. What is called lam or eps is a number. Where the
+program does not work with these, others are tried.
 """
 
 import ast
@@ -10,12 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from ..graphs import Operator
-from ..operators import lookup
-from ..operators.families import Shorthand
 from .names import library_path
+from .products import TRANSPOSES, called, factors, intercepts, operands_of_matmul, vectors
 from .program import Program
 
-TRANSPOSES = ("T", "mT", "H", "mH")
+NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "eps", "tau", "temperature", "lr")
 MIXED = 6  # inputs that get ranks of their own; others are vectors
 
 
@@ -30,19 +30,16 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
-    likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1)
+    numbers = dict.fromkeys(NUMBERS, 0)
+    likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
-    tried = set()
-    right = vectors(program) - along_dimensions(program)
-    if right:
-        beside = likely | dict.fromkeys(right, 1)
-        tried.add(tuple(fixed.get(n, beside.get(n, 1)) for n in unknown))
-        yield from tried
-    for rank in order:
-        ranks = tuple(fixed.get(n, likely.get(n, rank)) for n in unknown)
-        if ranks not in tried:
-            tried.add(ranks)
-            yield ranks
+    columns = vectors(program)
+    small = dict.fromkeys(columns - along_dimensions(program, columns), 1)
+    numbers |= dict.fromkeys(intercepts(program), 0) if small else {}
+    tried: dict[tuple[int, ...], None] = {}
+    for rank, first in product(order, (likely | small | numbers, likely)):
+        tried[tuple(fixed.get(n, first.get(n, rank)) for n in unknown)] = None
+    yield from tried
     choices = [_choices(name, order, likely, fixed) for name in unknown[:MIXED]]
     rest = tuple(fixed.get(name, 1) for name in unknown[MIXED:])
     for chosen in sorted(
@@ -61,67 +58,13 @@ def _choices(
     return sorted(order, key=lambda rank: rank != likely[name]) if name in likely else list(order)
 
 
-# ---- beside an @ ---------------------------------------------------------------------------------
-
-
-def operands_of_matmul(program: Program) -> set[str]:
-    """The names that stand beside an @ or in a call of it, transposed or not."""
-    found = set()
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            for side in _factors(e):
-                while isinstance(side, ast.Attribute | ast.UnaryOp):
-                    side = side.value if isinstance(side, ast.Attribute) else side.operand
-                if isinstance(side, ast.Name):
-                    found.add(side.id)
-    return found
-
-
-def _factors(e: ast.AST) -> list[ast.expr]:
-    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-        return [e.left, e.right]
-    if not isinstance(e, ast.Call):
-        return []
-    op = _called(e)
-    of_matrices = isinstance(op, Operator) and op.matrices
-    before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
-    return [*e.args, *before] if of_matrices else []
-
-
-def vectors(program: Program) -> set[str]:
-    """Names in lower case that stand to the right of one in upper case, `X @ w`, and nowhere else
-    beside an @.
-    """
-    right: set[str] = set()
-    others: set[str] = set()
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            factors = _factors(e)
-            for place, side in enumerate(factors):
-                named = isinstance(side, ast.Name) and side.id.islower() and place == 1
-                last = side.id if isinstance(side, ast.Name) else ""
-                if named and _ends_in_upper_case(factors[0]):
-                    right.add(last)
-                else:
-                    others |= {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
-    return right - others
-
-
-def _ends_in_upper_case(e: ast.expr) -> bool:
-    """Whether the last factor of a product is a name in upper case, transposed or not."""
-    while isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-        e = e.right
-    e = e.value if isinstance(e, ast.Attribute) and e.attr in TRANSPOSES else e
-    return isinstance(e, ast.Name) and e.id[0].isupper()
-
-
 # ---- along a dimension ---------------------------------------------------------------------------
 
 
-def along_dimensions(program: Program) -> set[str]:
+def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str]:
     """The names in what a call with a dimension works on, as x in `softmax(x / t, dim=-1)`, or in
-    what is transposed; as far as elementwise operations lead to them.
+    what is transposed; as far as elementwise operations lead to them. Those of `columns` may be
+    transposed and be vectors.
     """
     meanings = {name: s.value for s in program.statements for name in s.names}
     found: set[str] = set()
@@ -129,7 +72,8 @@ def along_dimensions(program: Program) -> set[str]:
         for e in ast.walk(statement.value):
             operand = _with_dimensions(e)
             if operand is not None:
-                found |= _of_its_shape(operand, meanings)
+                may_be = columns if isinstance(e, ast.Attribute) else ()
+                found |= _of_its_shape(operand, meanings).difference(may_be)
     return found
 
 
@@ -139,7 +83,7 @@ def _with_dimensions(e: ast.AST) -> ast.expr | None:
         return e.value if e.attr in TRANSPOSES else None
     if not isinstance(e, ast.Call):
         return None
-    op, args = _called(e), _arguments(e)
+    op, args = called(e), _arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves:
         return None
@@ -147,14 +91,6 @@ def _with_dimensions(e: ast.AST) -> ast.expr | None:
     given = dict(zip(places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (given.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and _is_number(d) for d in chosen) else None
-
-
-def _called(e: ast.Call) -> Operator | Shorthand | None:
-    """The operator that a call names."""
-    path = library_path(e.func, (), called=True)
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-    found = lookup(path or name)
-    return found if isinstance(found, Operator | Shorthand) else None
 
 
 def _arguments(e: ast.Call) -> list[ast.expr]:
@@ -176,7 +112,7 @@ def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[st
     left = [operand]
     while left:
         e = left.pop()
-        if _factors(e):
+        if factors(e):
             return set()
         if isinstance(e, ast.Name) and e.id not in found:
             found.add(e.id)
@@ -185,6 +121,6 @@ def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[st
             left += [e.left, e.right]
         elif isinstance(e, ast.UnaryOp):
             left.append(e.operand)
-        elif isinstance(e, ast.Call) and getattr(_called(e), "family", "") == "elementwise":
+        elif isinstance(e, ast.Call) and getattr(called(e), "family", "") == "elementwise":
             left += _arguments(e)
     return found

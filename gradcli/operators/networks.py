@@ -58,6 +58,7 @@ def log_softmax(g, y, x, *, dim):
 
 @composite(
     torch=F + "linear",
+    matrices=True,
     examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),
 )
 def linear(input, weight, bias=None):

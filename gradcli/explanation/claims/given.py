@@ -9,13 +9,13 @@ from ...errors import GradcliError, Span, did_you_mean
 from ...graphs import Node, as_node
 from ...language.build import Builder
 from ...language.problem import Problem
-from ...language.program import Program, read_program
+from ...language.program import Program, Source, Statement, read_program
 from ...language.values import Reader
+from ..wording import listed
+from .spellings import as_names, means_seed, meant
 
 ORIGIN = "--claim"
-GRAD = re.compile(r"\.grad(?=\s*=(?!=))")  # in W.grad = ...
-PREFIXES = ("", "d", "d_", "grad_")  # what people put before a name for its gradient
-SUFFIX = "_grad"  # what W.grad is read as
+LEFT = re.compile(r"[^=;\n]*=(?!=)")  # in front of what is claimed
 FORM = 'a claim is written "W = g.T @ x"; steps that come before it end with ;'
 
 Given = Mapping[str, str] | str | Sequence[str]
@@ -24,12 +24,16 @@ Given = Mapping[str, str] | str | Sequence[str]
 class Claim(NamedTuple):
     """That the gradient of `name`, an input or an intermediate, is what `program` comes to.
 
-    `formula` is it as it was typed, without the steps before it.
+    `formula` is it as it was typed, without the steps before it. Where an input has the name of a
+    statement before it, as A in `A = g @ B.T; B = A.T @ g`, the `program` reads it as the input,
+    and `stepwise` as what that statement says; `both` are such names.
     """
 
     name: str
     program: Program
     formula: str
+    both: Sequence[str] = ()
+    stepwise: Program | None = None
 
     @property
     def text(self) -> str:
@@ -37,6 +41,22 @@ class Claim(NamedTuple):
         segment = self.program.source.segment
         steps = [(", ".join(s.names), segment(s.value)) for s in self.program.statements[:-1]]
         return "; ".join([*(f"{names} = {value}" for names, value in steps), self.formula])
+
+    @property
+    def with_steps(self) -> "Claim | None":
+        """The claim in the other reading, if it has one."""
+        if self.stepwise is None:
+            return None
+        return self._replace(program=self.stepwise, stepwise=None)
+
+    @property
+    def reading(self) -> str:
+        """`A is the input`, or `A is the step before`; empty where there is only one reading."""
+        if not self.both:
+            return ""
+        which = "the input" if self.stepwise else "the step before"
+        one = len(self.both) == 1
+        return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
         """`d = g * h; W = x.T @ d`: a formula as a claim about the same."""
@@ -58,8 +78,19 @@ def read_claims(given: Given, problem: Problem) -> list[Claim]:
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
     """What a text claims in its last statement, and before it."""
     last = _claim(text, problem, name)
-    before = _before(last.program, problem)
-    return [c._replace(program=p) for c, p in ((c, _pruned(c.program)) for c in (*before, last))]
+    return [_read(c, problem) for c in (*_before(last.program, problem), last)]
+
+
+def _read(claim: Claim, problem: Problem) -> Claim:
+    """A claim with the statements that it needs: an input's name is the input on the right, also
+    where its gradient was claimed before.
+    """
+    program = claim.program
+    own = [s for k, s in enumerate(program.statements[:-1]) if _claims_inputs(k, program, problem)]
+    steps = tuple(s for s in program.statements if s not in own)
+    plain, stepwise = _pruned(program._replace(statements=steps)), _pruned(program)
+    names = [n for s in own if s in stepwise.statements for n in s.names]
+    return claim._replace(program=plain, both=names, stepwise=stepwise if names else None)
 
 
 def _pruned(program: Program) -> Program:
@@ -72,20 +103,33 @@ def _pruned(program: Program) -> Program:
 
 
 def _before(program: Program, problem: Problem) -> Iterator[Claim]:
-    """Statements that are claims of their own: of `dW`, or of anything that no later one uses."""
+    """Statements that are claims of their own: of an input, or of anything that no later one
+    uses.
+    """
     source, statements = program.source, program.statements
     for k, (names, value) in enumerate(statements[:-1]):
         so_far = program._replace(statements=statements[: k + 1])
         own = next((n for n in names if _is_of_an_input(n, problem)), None)
-        used = set(names) & _used_after(k, program)
-        if own is not None or not used:
+        step = set(names) & _used_after(k, program)
+        if not step or (own is not None and own not in _named_after(k, program)):
             name = _target(own or names[0], problem, source.span(value))
             yield Claim(name, so_far, source.segment(value))
 
 
 def _is_of_an_input(name: str, problem: Problem) -> bool:
-    """Whether `dW` is the gradient of an input W; W itself may be a step."""
-    return name not in targets(problem) and any(n in problem.inputs for n in _meant(name))
+    """Whether W or `dW` is the gradient of an input W; what the program itself names is not."""
+    known = name in problem.inputs or name not in targets(problem)
+    return known and any(n in problem.inputs for n in meant(name))
+
+
+def _claims_inputs(k: int, program: Program, problem: Problem) -> bool:
+    """Whether a statement gives values to inputs alone, and is not the first of several."""
+    names = program.statements[k].names
+    return set(names) <= {*problem.inputs} and not set(names) & _named_after(k, program)
+
+
+def _named_after(k: int, program: Program) -> set[str]:
+    return {n for s in program.statements[k + 1 :] for n in s.names}
 
 
 def _used_after(k: int, program: Program) -> set[str]:
@@ -98,10 +142,11 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
     program = _parsed(text, problem)
     source, last = program.source, program.statements[-1]
     start = _start(program)
-    about = re.search(r"(\w+)(?:\.grad)?\s*=[\s(]*$", source.text[:start])
+    about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
     span = source.span(last.value)
-    if name is None and about is not None:
-        name, span = last.names[0], Span(source.text, *about.span(1), ORIGIN)
+    if name is None and (about is not None or last.names != ("out",)):
+        name = last.names[0]
+        span = span if about is None else Span(source.text, *about.span(1), ORIGIN)
     if name is None and len(problem.wrt) > 1:
         inputs = ", ".join(x.name for x in problem.wrt)
         said = f"the claim does not say whose gradient it is: {inputs} have one"
@@ -115,16 +160,27 @@ def _parsed(text: str, problem: Problem) -> Program:
     typed = text.strip()
     if not typed:
         raise GradcliError("syntax", "the claim is empty", hint=FORM)
-    named = GRAD.sub(SUFFIX, typed)
+    named = as_names(typed)
     try:
         program = read_program(named, problem.limits, ORIGIN)
     except GradcliError as error:
         if error.span is not None and error.span.text == named:
             error.span = error.span._replace(text=typed)
+            error.hint = FORM if LEFT.match(named, error.span.start) else error.hint
         raise
-    if program.source.text == named:
-        program.source.text = typed
-    return program
+    statements = [s for t in program.statements for s in _apart(t, program.source)]
+    return program._replace(statements=tuple(statements))
+
+
+def _apart(s: Statement, source: Source) -> Iterator[Statement]:
+    """`a = b` and `b = a`, for `a, b = b, a`; other statements as they are."""
+    values = s.value.elts if isinstance(s.value, ast.Tuple) else []
+    bare = values and source.span(values[0]).start == source.span(s.value).start
+    if not bare or len(values) != len(s.names):
+        yield s
+        return
+    for name, value in zip(s.names, values):
+        yield Statement((name,), value)
 
 
 def _start(program: Program) -> int:
@@ -139,7 +195,7 @@ def _start(program: Program) -> int:
 def _target(name: str, problem: Problem, span: Span) -> str:
     """Whose gradient is meant: W by W, dW, d_W, grad_W and W.grad."""
     known = targets(problem)
-    for plain in _meant(name):
+    for plain in meant(name):
         if plain in known:
             if known[plain].dtype == "float":
                 return plain
@@ -148,13 +204,6 @@ def _target(name: str, problem: Problem, span: Span) -> str:
     near = did_you_mean(name, known) or f"the inputs are {', '.join(problem.inputs)}"
     said = f"the claim is about {name}, and the expression has no {name}"
     raise GradcliError("unused-option", said, hint=near, span=span)
-
-
-def _meant(name: str) -> list[str]:
-    """What `name` may be the gradient of."""
-    return [name.removeprefix(p) for p in PREFIXES if name.startswith(p)] + [
-        name.removesuffix(SUFFIX)
-    ]
 
 
 def targets(problem: Problem) -> dict[str, Node]:
@@ -168,6 +217,28 @@ def names_in(program: Program) -> set[str]:
     return {e.id for e in parts if isinstance(e, ast.Name)}
 
 
+def uses_seed(program: Program, problem: Problem) -> bool:
+    """Whether a formula has the seed, by its name or as the gradient of the output."""
+    return problem.seed.name in names_in(program) or bool(_seeds(program, problem))
+
+
+def _seeds(program: Program, problem: Problem) -> list[str]:
+    """The names in a formula that mean the seed, as `dout` and `grad_output` do."""
+    known = {problem.seed.name, *problem.constants, *targets(problem)}
+    return [n for n in names_in(program) - known if means_seed(n, problem.out_name)]
+
+
+def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
+    """What to write for a name that nothing has."""
+    span = error.span
+    name = "" if span is None else span.text[span.start : span.end]
+    if any(n in targets(problem) for n in meant(name)):
+        return f"say in a step before what it is: {name} = ...; ..."
+    seed = problem.seed.name
+    known = ", ".join(n for n in scope if n != seed)
+    return error.hint or f"a claim can use {known}, and {seed}, the seed"
+
+
 def built(program: Program, problem: Problem, values: dict[Node, Any] | None = None) -> Node:
     """The formula of a claim as graph, with the shapes of this problem; what it picks is said by
     these `values`, or by those of the problem.
@@ -178,7 +249,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
     scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
     builder = Builder(
         program,
-        scope,
+        scope | dict.fromkeys(_seeds(program, problem), problem.seed.node),
         values=problem.values if values is None else values,
         limits=problem.limits,
         draws=Reader(problem.limits, 0, None),
@@ -186,8 +257,8 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
     try:
         found = builder.run()
     except GradcliError as error:
-        if error.code == "unknown-name" and error.hint is None:
-            error.hint = f"a claim can use {', '.join(scope)}"
+        if error.code == "unknown-name":
+            error.hint = _cure(error, problem, scope)
         raise
     if not isinstance(found, Node | int | float):
         span = program.source.span(program.statements[-1].value)

@@ -9,7 +9,7 @@ from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem, pose
-from ...language.ranks import operands_of_matmul, vectors
+from ...language.products import operands_of_matmul, vectors
 from ...lazy import np
 from ..wording import listed
 
@@ -19,7 +19,11 @@ DRAWS = 40  # of sizes, until the program works with them
 READINGS = 16  # choices of vectors
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
 ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
-RANKS = {1: ("a vector", "vectors"), 2: ("a matrix", "matrices")}  # by rank
+RANKS = {  # by rank
+    1: ("a vector", "vectors"),
+    2: ("a matrix", "matrices"),
+    3: ("a batch of matrices", "batches of matrices"),
+}
 
 
 class Reading(NamedTuple):
@@ -114,7 +118,7 @@ def readings(problem: Problem) -> Iterator[Reading]:
     nobody gave.
     """
     yield from with_vectors(problem)
-    for other in (_with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)):
+    for other in (with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)):
         if other is not None:
             yield other._replace(remark=f"with {other.remark}")
     yield from _with_equal_sizes(problem)
@@ -139,10 +143,14 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
     return None
 
 
-def _with_matrices(problem: Problem) -> Reading | None:
-    """Matrices for the vectors that stand to the right of an @, as w in `X @ w`."""
-    right = vectors(problem.program)
-    names = tuple(i.name for i in problem.inputs.values() if i.inferred and i.name in right)
+def with_matrices(problem: Problem) -> Reading | None:
+    """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
+    small = vectors(problem.program)
+    names = tuple(
+        i.name
+        for i in problem.inputs.values()
+        if i.inferred and len(i.shape) == 1 and i.name in small
+    )
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
     found = _posed(problem, fixed, dict.fromkeys(names, 2)) if names else None
     if found is None:

@@ -33,9 +33,15 @@ def extent(v: Verdict) -> str:
     """For which sizes a claim is right."""
     if v.points.sizes_vary:
         kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
-        return kind + f", {v.remark}" * bool(v.remark)
+        return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
     kind = "the same formula" if v.same else f"agrees at {len(v.trials)} points"
-    return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}"
+    return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}{_reading(v)}"
+
+
+def _reading(v: Verdict) -> str:
+    """`, where A is the step before`: the reading of a claim that is right in that one alone."""
+    steps = v.claim.reading if v.claim.stepwise is None else ""
+    return f", where {steps}" * bool(steps)
 
 
 def right_line(v: Verdict) -> Line:
@@ -63,7 +69,8 @@ def exception(v: Verdict) -> str | None:
 
 def reason(v: Verdict) -> str:
     """What is the matter with a wrong claim, in one line."""
-    return _mistake(v) + f" ({v.remark})" * bool(v.remark)
+    remarks = "; ".join(filter(None, (v.remark, v.claim.reading)))
+    return _mistake(v) + f" ({remarks})" * bool(remarks)
 
 
 def _mistake(v: Verdict) -> str:

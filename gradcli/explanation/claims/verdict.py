@@ -1,6 +1,7 @@
 """Is a claim right: at all points, and for every size?"""
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,11 @@ from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
 from ..wording import Wording
-from .given import ORIGIN, Claim, Given, built, names_in, read_claims
+from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_rank
+from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_matrices, with_rank
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
@@ -166,13 +167,29 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
     """A verdict on ranks that are a guess, after a look at the other."""
     try:
-        return _with_matrices(v, problem) if v.ok else _with_vectors(v, problem)
+        if not v.ok:
+            return _with_vectors(v, problem)
+        other = _with_matrices(v, problem)
+        return _with_batches(v, problem) if other is v else other
     except GradcliError:  # nothing is finite for these shapes
         return v
 
 
+def _with_batches(v: Verdict, problem: Problem) -> Verdict:
+    """What is right for matrices, after a look at three dimensions; X in upper case has two."""
+    reading = with_rank(problem, 2, 3)
+    if reading is None or all(name[0].isupper() for name in reading.names):
+        return v
+    if _judged([v.claim], reading.problems)[0].ok:
+        return v
+    return v.remarked(f"with {of_rank(reading.names, 2)}")
+
+
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
     """What is right for vectors, after a look at matrices: a wrong axis shows there."""
+    beside = with_matrices(problem)
+    if beside is not None and not _judged([v.claim], beside.problems)[0].ok:
+        return v.remarked(f"with {of_rank(beside.names, 1)}")
     guessed = all(len(i.shape) < 2 for i in problem.inputs.values() if i.inferred)
     reading = with_rank(problem, 1, 2) if guessed else None
     if reading is None:
@@ -198,13 +215,31 @@ def _only_for_vectors(reading: Reading) -> str:
 
 
 def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
-    name = problem.seed.name
-    return any(name in names_in(claim.program) for claim in claims)
+    return any(uses_seed(claim.program, problem) for claim in claims)
 
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
     found = points(problems, list(dict.fromkeys(c.name for c in claims)))
-    return [Verdict(claim, found, remark) for claim in claims]
+    return _without_steps([_in_either_reading(claim, found, remark) for claim in claims])
+
+
+def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
+    """The verdict on a claim where names of inputs are inputs, unless it is right where they are
+    steps alone.
+    """
+    found, other = Verdict(claim, points, remark), claim.with_steps
+    if other is None or found.ok:
+        return found
+    with suppress(GradcliError):
+        stepwise = Verdict(other, points, remark)
+        return stepwise if stepwise.ok else found
+    return found
+
+
+def _without_steps(verdicts: list[Verdict]) -> list[Verdict]:
+    """Those that are left where a claim that is wrong was a step to one that is right."""
+    steps = {s for v in verdicts if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
+    return [v for v in verdicts if v.ok or v.claim.program.statements[-1] not in steps]
 
 
 # ---- right under a condition ---------------------------------------------------------------------

@@ -24,6 +24,8 @@ def _row(x: Input, a: Analysis) -> Row:
         return Row((*cells, words(f"made up: give labels with -v {x.name}=[...]")))
     if x.assumed:
         return Row((*cells, words(_assumption(x))))
+    if x.inferred and not x.shape:
+        return Row((*cells, words(f"assumed: a number (choose with -s {x.name}=2)")))
     order = _seed_of(x, a.problem)
     return Row((*cells, words(f"the seed of order {order}")) if order else cells)
 
@@ -38,6 +40,6 @@ def _seed_of(x: Input, p: Problem) -> int:
 
 
 def _assumption(x: Input) -> str:
-    sizes = " and the ".join(str(x.shape[d]) for d in x.assumed)
+    sizes = " and the ".join(dict.fromkeys(str(x.shape[d]) for d in x.assumed))
     other = "x".join(str(n + 2 if d in x.assumed else n) for d, n in enumerate(x.shape))
     return f"assumed: nothing fixes the {sizes} (choose with -s {x.name}={other})"

@@ -38,7 +38,7 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *a.problem.program.asked.notes,
         *_seed_notes(a),
         *_integers(a),
-        *_unused(a),
+        *unused(a),
         *_fixed(a),
         *_kinks(a, w),
         *_not_finite(a),
@@ -133,7 +133,8 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def _unused(a: Analysis) -> list[tuple[str, str]]:
+def unused(a: Analysis) -> list[tuple[str, str]]:
+    """Inputs to which no gradient flows."""
     out = a.problem.out_name
     return [
         (

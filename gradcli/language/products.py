@@ -1,0 +1,151 @@
+"""Products of matrices in a program, and what they tell of the ranks of their operands.
+
+A name in upper case is that of a matrix, as in every textbook; one in lower case may be a vector's.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from ..graphs import Operator
+from ..operators import lookup
+from ..operators.families import Shorthand
+from .names import library_path
+from .program import Program
+
+TRANSPOSES = ("T", "mT", "H", "mH")
+INTERCEPTS = ("b", "b0", "bias", "intercept")
+
+
+def operands_of_matmul(program: Program) -> set[str]:
+    """The names that stand beside an @ or in a call of it, transposed or not."""
+    sides = (side for product in _products(program) for side in product)
+    return {e.id for e in map(_bare, sides) if isinstance(e, ast.Name)}
+
+
+def factors(e: ast.AST) -> list[ast.expr]:
+    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        return [e.left, e.right]
+    if not isinstance(e, ast.Call):
+        return []
+    op = called(e)
+    of_matrices = isinstance(op, Operator) and op.matrices
+    before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
+    return [*e.args, *before] if of_matrices else []
+
+
+def called(e: ast.Call) -> Operator | Shorthand | None:
+    """The operator that a call names."""
+    path = library_path(e.func, (), called=True)
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    found = lookup(path or name)
+    return found if isinstance(found, Operator | Shorthand) else None
+
+
+def _products(program: Program) -> Iterator[list[ast.expr]]:
+    """The operands of each product."""
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            if sides := factors(e):
+                yield sides
+
+
+def _bare(e: ast.expr) -> ast.expr:
+    """What is left of `-a.T` without sign and transposition."""
+    while isinstance(e, ast.Attribute | ast.UnaryOp):
+        e = e.value if isinstance(e, ast.Attribute) else e.operand
+    return e
+
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+
+def vectors(program: Program) -> set[str]:
+    """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
+    an @; x and y in `x @ A @ y`; w in `w @ w`; and what is multiplied by one of these.
+    """
+    found: set[str] = set()
+    others: set[str] = set()
+    small: list[set[str]] = []
+    for sides in _products(program):
+        names = [_names(side) for side in sides]
+        if len(sides) == 2 and all(map(_are_lower, names)):
+            small.append(names[0] | names[1])
+            if names[0] & names[1] and not any(map(_transposes, sides)):
+                found |= small[-1]
+            continue
+        last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
+        if isinstance(last, ast.Name) and _are_lower(names[-1]):
+            found |= names.pop()
+        others |= set().union(*names)
+    found = found - others | _in_forms(program)
+    for _ in small:
+        found |= set().union(*(names for names in small if names & found))
+    return found
+
+
+def _names(e: ast.expr) -> set[str]:
+    """The names of values in an expression."""
+    called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
+    return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and id(n) not in called}
+
+
+def _are_lower(names: set[str]) -> bool:
+    return bool(names) and all(map(str.islower, names))
+
+
+def _transposes(e: ast.expr) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in TRANSPOSES for n in ast.walk(e))
+
+
+def _ends_in_upper_case(e: ast.expr) -> bool:
+    """Whether the last factor of a product is a name in upper case, transposed or not, or a
+    function of such names alone, as `inv(A)`.
+    """
+    last = _chain(e)[-1]
+    last = last.value if isinstance(last, ast.Attribute) and last.attr in TRANSPOSES else last
+    names = _names(last) if isinstance(last, ast.Name | ast.Call) else set()
+    return bool(names) and all(name[0].isupper() for name in names)
+
+
+def _chain(e: ast.expr) -> list[ast.expr]:
+    """A, B and C of `A @ B @ C`."""
+    found, left = [], [e]
+    while left:
+        e = left.pop()
+        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+            left += [e.left, e.right]
+        else:
+            found.append(e)
+    return found[::-1]
+
+
+def _in_forms(program: Program) -> set[str]:
+    """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
+    found: set[str] = set()
+    for sides in _products(program):
+        first, *between, last = [_names(e) for side in sides for e in _chain(side)]
+        matrices = {name for names in between for name in names if name[0].isupper()}
+        if matrices and _are_lower(first) and _are_lower(last):
+            found |= first | last
+    return found
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def intercepts(program: Program) -> set[str]:
+    """Names of numbers: b in `X @ w + b`, where X holds the data and w is a vector."""
+    small = vectors(program)
+    found = set()
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add) and _is_fit(e.left, small):
+                found |= _names(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
+    return found
+
+
+def _is_fit(e: ast.expr, small: set[str]) -> bool:
+    """Whether it is `X @ w`, w being among the names of vectors."""
+    chain = [n.id if isinstance(n, ast.Name) else "" for n in _chain(e)]
+    return len(chain) == 2 and chain[0].startswith("X") and chain[1] in small
