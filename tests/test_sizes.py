@@ -108,7 +108,7 @@ def test_sizes_of_a_step_without_a_name():
         warnings.simplefilter("error")
         written = gradcli.formula("relu(conv2d(x, w)).mean((2, 3))", wrt="x")
     count = "conv2d(x, w).shape[2] * conv2d(x, w).shape[3]"
-    inside = f"g.unsqueeze(2).unsqueeze(3) / ({count}) * (conv2d(x, w) > 0)"
+    inside = f"g.unsqueeze(2).unsqueeze(3) * (conv2d(x, w) > 0) / ({count})"
     assert written == f"conv_transpose2d({inside}, w)"
 
 

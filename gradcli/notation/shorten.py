@@ -132,6 +132,8 @@ class Search:
             if self.length(new) < self.length(best):
                 best = new
             again = self._normalised(new)
+            if self.length(again) <= self.length(best):
+                best = again
             if again is root or self.left <= 0:
                 break
             root = again

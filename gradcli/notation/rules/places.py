@@ -6,7 +6,7 @@ from ...lazy import np
 from ...operators.indexing import full_index
 from ...operators.leaves import Array
 from .products import constant_value
-from .registry import layout, normal, rule
+from .registry import layout, normal, other, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
 SMALL = 1000  # known numbers that are looked at
@@ -178,6 +178,18 @@ def rows_of_the_identity(node: Node) -> Node | None:
     if y.op.name != "tensor" or not whole or node.shape != (*y.shape, *numbers.shape):
         return None
     return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
+
+
+@other("scatter_to")
+def times_rows_of_the_identity(node: Node) -> Node | None:
+    """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
+    v, index = node.parents
+    y = index.parents[0] if index.op.name == "unsqueeze" else index
+    if node.ndim != 2 or axis(node.attrs["dim"], 2) != 1 or y.op.name != "tensor":
+        return None
+    if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
+        return None
+    return v * OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
 
 
 @normal("sum")
