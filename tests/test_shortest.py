@@ -155,7 +155,8 @@ CASES = {
     "never_negative": ["where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)"],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
-        "where((x == 0) & (y > 0), 0, log(x))", "where(A.norm() == 0, 0, A / A.norm())",
+        "where((x == 0) & (y > 0), 0, log(x))",
+        "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
     ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
     "no_tiny_length": ["x * (y >= 1e-12) / y"],
@@ -173,6 +174,7 @@ CASES = {
     "part_of_a_part": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
+    "picked_by_labels": [f"x.gather(0, {LABELS})"],
     "plain_first": ["S.T + S"],
     "spread_by_ones": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",

@@ -46,6 +46,8 @@ def _vanishing(b: Node) -> Iterator[Node]:
         yield factor
         if factor.op.name == "log":
             yield factor.parents[0]
+        if factor.op.name == "log_softmax":
+            yield factor.parents[0].softmax(dim=factor.attrs["dim"])
 
 
 @normal("div", "mul")

@@ -180,6 +180,14 @@ def rows_of_the_identity(node: Node) -> Node | None:
     return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
 
 
+@other("gather")
+def picked_by_labels(node: Node) -> Node | None:
+    """x.gather(0, y) = x[y] for a vector x and known labels y."""
+    x, y = node.parents
+    known = x.ndim == 1 and y.op.name == "tensor"
+    return x[(y.attrs["data"],)] if known else None
+
+
 @other("scatter_to")
 def times_rows_of_the_identity(node: Node) -> Node | None:
     """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
