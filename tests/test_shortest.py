@@ -188,6 +188,9 @@ CASES = {
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],
+    "rows_beside_floats": [
+        f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
+    ],
     "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],
     "saturated": ["where(x > 30, y, y * sigmoid(x))"],
     "shared_batches": ["D @ G + E @ G", "2 * G.mT @ D.mT - 2 * G.mT @ E.mT"],
@@ -210,6 +213,7 @@ CASES = {
     "spread_as_it_is": [
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
+    "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],

@@ -248,6 +248,12 @@ IDENTITIES = together(
         x="g.unsqueeze(1) * (softmax(x, 1) - eye(x.shape[1])[y])",
     ),
     case(
+        "cross entropy, of rows with a 1",
+        "-(one_hot(y, x.shape[1]) * log_softmax(x, 1)).sum()",
+        "x: m c real, y: m index=c",
+        x="softmax(x, 1) - eye(x.shape[1])[y]",
+    ),
+    case(
         "cross entropy, weighted",
         "cross_entropy(x, y, weight=w)",
         "x: m c real, y: m index=c, w: c",
