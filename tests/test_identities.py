@@ -100,7 +100,7 @@ def test_formulas_are_python(identity, torch):
     """Under PyTorch's names, as they stand."""
     found = verdict_of(identity).found
     scope = dict(vars(torch.nn.functional))
-    for module in (torch.special, torch.linalg, torch):
+    for module in (torch.nn.grad, torch.special, torch.linalg, torch):
         scope |= {k: v for k, v in vars(module).items() if not k.startswith("_")}
     scope["solve"] = torch.linalg.solve  # torch.solve is left over from an older one
     scope |= {n: torch.tensor(v.copy()) for n, v in at(identity, 0).names.items()}

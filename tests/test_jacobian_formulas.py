@@ -65,6 +65,14 @@ FORMS = [
         "selection",
         f"block_diag(*[eye({M})[x.argmax(dim=1, keepdim=True)[i]] for i in range({N})])",
     ),
+    (
+        "x * eye(x.shape[1])[tensor([0, 1])]",
+        "x=2x3",
+        "x=2x4",
+        "x",
+        "diagonal",
+        "diag(eye(out.shape[1])[tensor([0, 1])])",
+    ),
     ("x.sort().values", "x=3", "x=5", "x", "selection", f"eye({N})[sort(x).indices]"),
     ("x.diagonal()", "x=3x3", "x=4x4", "x", "selection", f"eye({ALL})[{PLACES}.diagonal()]"),
     (

@@ -79,6 +79,7 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
 SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
 INPUTS = {
     "A": "m n", "B": "m n", "C": "n k", "S": "n n", "T": "n n", "Q": "n n", "K": "n n",
+    "P": "n n", "D": "2 m n", "E": "2 m n", "G": "2 n k",
     "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
 }  # fmt: skip
 KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
@@ -97,11 +98,13 @@ CASES = {
         "(A / c).mean(-1, keepdim=True)",
     ],
     "determinant_of_product": ["det(S @ T)", "det(inv(S))", "det(S.T)"],
+    "diagonal_of_a_number": ["diag(ones(5))", "(2 * s).expand(x.shape).diag()"],
     "diagonal_of_ones": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
     ],
     "diagonal_of_product": ["outer(z, z).diag()", "S.T.diag()", "diag(x).diag()"],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
+    "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
@@ -111,6 +114,15 @@ CASES = {
     "exp_of_difference": [
         "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",
         "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
+    ],
+    "exponential_beside_the_unit": [
+        "matrix_exp(cat([cat([S, 2 * s * eye(S.shape[0])], -1), cat([zeros_like(S), S], -1)], -2))"
+        "[..., :S.shape[0], S.shape[0]:]",
+    ],
+    "exponential_of_transpose": ["matrix_exp(S.T)"],
+    "factors_without_a_dimension": [
+        "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
+        "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
     ],
     "fractions_with_names": [
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
@@ -122,8 +134,17 @@ CASES = {
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
     "in_order": ["(y * x).sum()", "(y * x * y).mean()"],
+    "inverse_by_cholesky": [
+        "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
+        "upper=True), upper=False, left=False)",
+    ],
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
+    "lower_part_of_an_upper": [
+        "(cholesky(P).T @ z.diag()).tril()",
+        "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
+    ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
     "mask_within": ["relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y"],
     "masks_need_no_conversion": ["x * (y > 1).double()", "2 * x * (y > 1).double() * y"],
@@ -131,9 +152,11 @@ CASES = {
     "new_dimensions_together": [
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
     ],
+    "never_negative": ["where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)"],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
-        "where((x == 0) & (y > 0), 0, log(x))", "where(A.norm() == 0, 0, A / A.norm())",
+        "where((x == 0) & (y > 0), 0, log(x))",
+        "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
     ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
     "no_tiny_length": ["x * (y >= 1e-12) / y"],
@@ -147,6 +170,11 @@ CASES = {
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
     "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "over_the_other_dimension": ["A.T.sum(1)", "A.T.mean(0, keepdim=True)", "A.T.sum(dim=(0,))"],
+    "part_of_a_part": [
+        "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
+    ],
+    "picked_by_labels": [f"x.gather(0, {LABELS})"],
     "plain_first": ["S.T + S"],
     "spread_by_ones": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",
@@ -156,8 +184,16 @@ CASES = {
         "conv1d_input((1, 1, 7), ones(1, 1, 3), z[:5][None, None])[:, :, 1:-1]",
         "conv1d_input((1, 1, 5), ones(1, 1, 3), z[:3][None, None]).squeeze(0)[:, 2:3]",
     ],
+    "put_beside_each_other": [
+        "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
+        "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
+    ],
+    "rows_beside_floats": [
+        f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
+    ],
     "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],
     "saturated": ["where(x > 30, y, y * sigmoid(x))"],
+    "shared_batches": ["D @ G + E @ G", "2 * G.mT @ D.mT - 2 * G.mT @ E.mT"],
     "shared_factors": [
         "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
     ],
@@ -174,18 +210,36 @@ CASES = {
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
+    "spread_as_it_is": [
+        "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
+    ],
+    "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
+    "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
+    "times_rows_of_the_identity": [
+        f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
+    ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()"],
-    "transposed_convolution": ["conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))"],
+    "transposed_convolution": [
+        "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
+        "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
+        "dilation=(2, 2), groups=2)",
+    ],
     "transposed_into": ["K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T"],
+    "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "weighted_rows": [
+        "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
+        "(x.unsqueeze(1) * A * s).sum(0)",
+    ],
     "with_ones": [
         "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
-        "ones(k, m) @ x", "A @ ones(n, k)",
+        "ones(k, m) @ x", "A @ ones(n, k)", "A.T @ ones(m, k)", "ones(k, m) @ A",
     ],
+    "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
 }  # fmt: skip
@@ -225,6 +279,8 @@ def test_rules_keep_the_value(name, case, setting):
         array = draw.uniform(0.2, 2, shape)
         if word == "Q":
             array = np.linalg.qr(array)[0]
+        if word == "P":
+            array = array @ array.T + np.eye(len(array))
         values[inputs[word]] = array + array.T if word == "K" else array
     for letter, n in size.items():
         case = case.replace(f"ones({letter}", f"ones({n}").replace(f", {letter})", f", {n})")

@@ -25,6 +25,8 @@ COMPUTED = [  # program, shapes, formula: by hand
     ("q @ k.T / q.shape[-1] ** 0.5", "q=3x5,k=4x5", "g @ k / q.shape[1] ** 0.5"),
     ("x.var(0) * (len(x) - 1) / len(x)", "x=3x4", "2 * g * (x - x.mean(dim=0)) / x.shape[0]"),
     ("x.flatten() @ w", "x=3x4,w=12", "w.reshape(x.shape)"),
+    ("pad(x, (1, 0))[:, :-1]", "x=3x4", "pad(g, (0, 1))[:, 1:]"),
+    ("conv2d(x, w).sum()", "x=2x3x5x6,w=4x3x2x2", "conv_transpose2d(ones_like(conv2d(x, w)), w)"),
     ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
 ]  # fmt: skip
 
@@ -73,6 +75,10 @@ EVERYWHERE = [
     ("x.repeat_interleave(2)", {"x": (3, 2)}, {"x": (4, 5)}),
     ("x.repeat_interleave(3, dim=1)", {"x": (3, 2)}, {"x": (4, 5)}),
     ("linalg.svdvals(x)[0]", {"x": (4, 3)}, {"x": (2, 5)}),
+    ("x.reshape(2, -1).T.flatten()", {"x": (12,)}, {"x": (10,)}),
+    ("x.reshape(5, -1).T.flatten()", {"x": (4, 5)}, {"x": (3, 10)}),
+    ("conv2d(x, 1 - eye(3)[None, None]).mean((2, 3))", {"x": (2, 1, 5, 6)}, {"x": (3, 1, 7, 4)}),
+    ("relu(conv1d(x, ones(2, 3, 2))).mean(2)", {"x": (2, 3, 5)}, {"x": (4, 3, 7)}),
     ("x @ x.T / x.shape[1] ** 0.5", {"x": (4, 3)}, {"x": (2, 5)}),
     ("x @ x.T / math.sqrt(x.shape[1])", {"x": (4, 3)}, {"x": (2, 5)}),
     ("x * torch.log(torch.tensor(x.shape[1]))", {"x": (4, 3)}, {"x": (2, 5)}),
@@ -94,6 +100,16 @@ def test_formulas_are_python_at_other_sizes(program, here, there, double_precisi
     (expected,) = torch.autograd.grad(out, x, g)
     found = run_torch(written.replace("; ", "\n"), {"x": x, "g": g, "out": out})
     torch.testing.assert_close(found, expected)
+
+
+def test_sizes_of_a_step_without_a_name():
+    """Shapes that nobody gave, with kernels that leave little of an image."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = gradcli.formula("relu(conv2d(x, w)).mean((2, 3))", wrt="x")
+    count = "conv2d(x, w).shape[2] * conv2d(x, w).shape[3]"
+    inside = f"g.unsqueeze(2).unsqueeze(3) * (conv2d(x, w) > 0) / ({count})"
+    assert written == f"conv_transpose2d({inside}, w)"
 
 
 def test_labels_may_be_more():

@@ -199,15 +199,20 @@ def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
 
 
 def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
-    """The problem at sizes that are not its own, as far as its program takes them; those of the
-    problem `in_general` are known to fit together.
+    """The problem at sizes that are not its own, as far as its program takes them and has no more
+    dimensions to broadcast; those of the problem `in_general` are known to fit together.
     """
-    if in_general is not None:
+    falling = [] if in_general is None else [_small(in_general, falling=True)]
+    for shapes in (*falling, *other_shapes(problem)):
         with suppress(GradcliError):
-            yield Trial(problem, _small(in_general, falling=True))
-    for shapes in other_shapes(problem):
-        with suppress(GradcliError):
-            yield Trial(problem, shapes)
+            trial = Trial(problem, shapes)
+            if _ones(trial.problem) <= _ones(problem):
+                yield trial
+
+
+def _ones(problem: Problem) -> int:
+    """How many dimensions of size 1 the nodes of a problem have."""
+    return sum(n.shape.count(1) for n in walk(problem.roots))
 
 
 def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:

@@ -178,7 +178,7 @@ class Wording:
             short = simplify(substitute(asked, self._labels), keep=names)
         else:
             short = self._shortest(asked, names)
-        written = formula(short, names, self.telling)
+        written = formula(short, names, self.telling, self._program)
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:

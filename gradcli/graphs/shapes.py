@@ -11,8 +11,9 @@ from ..errors import GradcliError
 
 Shape = tuple[int, ...]
 
-# Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of.
-TELLING = (101, 103, 107, 127, 137, 149, 181, 199, 239, 307, 359, 367, 509, 523, 593, 821)
+# Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of; far
+# enough apart that what a kernel leaves of a dimension is no small number.
+TELLING = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
 
 
 class Conflict(GradcliError):

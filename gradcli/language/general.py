@@ -6,6 +6,7 @@ apart. So formulas are derived where the sizes are `shapes.TELLING`.
 
 import re
 from collections.abc import Sequence
+from math import lcm
 from typing import Any
 
 from ..errors import GradcliError
@@ -17,6 +18,7 @@ from .problem import Input, Posing, Problem, different_sides
 from .values import Reader
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
+PARTS = 16  # and of numbers up to this one that are written in the program
 LARGEST = 400  # nodes; the formula of a larger program is not read
 
 
@@ -27,9 +29,35 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     if _is_large(problem):
         return None
     kinds = (True, False) if _labels(problem, {}) else (False,)
-    ways = ((k, of_labels) for of_labels in kinds for k in FACTORS)
-    found = (telling_sizes(problem, multiples(k), of_labels) for k, of_labels in ways)
-    return next((p for p in found if p is not None), None)
+    for of_labels in kinds:
+        for k in factors(problem):
+            found = telling_sizes(problem, multiples(k), of_labels)
+            if found is not None:
+                return _in_parts(problem, found, k, of_labels)
+    return None
+
+
+def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) -> Problem:
+    """The problem `found` at multiples of `factor`; where a size became a number, as that of x in
+    x.reshape(2, -1), at multiples of that number too, if more sizes tell there.
+    """
+    fixed = _numbers(found)
+    if not fixed:
+        return found
+    several = multiples(lcm(factor, *fixed))
+    other = telling_sizes(problem, several, of_labels)
+    return found if other is None or len(_numbers(other)) >= len(fixed) else other
+
+
+def _numbers(problem: Problem) -> list[int]:
+    """The sizes of a problem that do not tell."""
+    return [n for i in problem.inputs.values() for n in i.shape if 1 < n < TELLING[0]]
+
+
+def factors(problem: Problem) -> tuple[int, ...]:
+    """What sizes may have to be multiples of, in the order in which it is tried."""
+    written = sorted(k for k in _whole_numbers(problem) if k <= PARTS)
+    return tuple(dict.fromkeys([*FACTORS, *written]))
 
 
 def multiples(factor: int) -> tuple[int, ...]:
@@ -134,6 +162,11 @@ def _is_large(problem: Problem) -> bool:
 
 def _may_be_mistaken(problem: Problem) -> bool:
     """Whether the program has numbers that would be taken for sizes."""
+    large = [n for n in _whole_numbers(problem) if n >= TELLING[0]]
+    return any(n % t == 0 or n - t in TELLING for n in large for t in TELLING)
+
+
+def _whole_numbers(problem: Problem) -> set[int]:
+    """The numbers from 1 that are written in a program."""
     text = problem.program.source.text
-    numbers = {int(n) for n in re.findall(r"(?<![\w.])\d{3,9}(?![\w.])", text)}
-    return any(n % t == 0 or n - t in TELLING for n in numbers for t in TELLING)
+    return {int(n) for n in re.findall(r"(?<![\w.])[1-9]\d{0,8}(?![\w.])", text)}

@@ -33,7 +33,7 @@ from .matrices import Matrices
 from .patterns import SELECTIONS, by_pattern
 from .placed import is_identity, picks
 from .places import Place
-from .tensors import is_count, negated
+from .tensors import is_count, label_of, negated
 from .tree import Call, Infix, Prefix, Tree, text
 from .written import divides, inverted, opposite
 
@@ -176,8 +176,12 @@ class Reading:
         return (
             same
             and all(self.pairs.get(r) == c for r, c in zip(self.rows, self.columns))
-            and not any(map(_has_relation, self.rest))
+            and not any(_has_relation(f) and not self._labelled(f) for f in self.rest)
         )
+
+    def _labelled(self, f: Expr) -> bool:
+        own = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
+        return label_of(own, self.rows) is not None
 
     def _diagonal_form(self) -> Named:
         identity = self.write.identity(self.rows, self.columns)

@@ -4,7 +4,7 @@ Sizes are written through names wherever a name has them, so that a formula hold
 too. Operators are written as their records say, or as `idioms` does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..graphs.shapes import Shape, numel
 from ..operators.indexing import is_array
 from . import tree
 from .idioms import IDIOMS
-from .sizes import dimension, told, told_root
+from .sizes import LEAST, dimension, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 
@@ -25,13 +25,19 @@ Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
 
 
-def formula(node: Node, names: Mapping[Node, Name], telling: Telling | None = None) -> Tree:
+def formula(
+    node: Node,
+    names: Mapping[Node, Name],
+    telling: Telling | None = None,
+    program: Collection[Node] = (),
+) -> Tree:
     """`node` in terms of the nodes that have names; of several of one shape the first lends it.
 
     Where the sizes of the inputs are `telling`, each number that is one of them is written by name,
-    and so is what the program computes from them.
+    and so is what the program computes from them; what no name has is a size of a node of the
+    `program`, inputs first.
     """
-    return Writer(names, telling).tree(node)
+    return Writer(names, telling, program).tree(node)
 
 
 def too_long(written: Tree) -> bool:
@@ -42,7 +48,12 @@ def too_long(written: Tree) -> bool:
 class Writer:
     """Trees of nodes, each made once."""
 
-    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        telling: Telling | None = None,
+        program: Collection[Node] = (),
+    ):
         self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
@@ -50,6 +61,9 @@ class Writer:
         self.in_torch: dict[Node, Node | None] = {}
         for node, name in names.items():
             self.shapes.setdefault(node.shape, name)
+        for node in () if telling is None else program:
+            if any(n >= LEAST and self.told(n) is None for n in node.shape):
+                self.shapes.setdefault(node.shape, self.tree(node))
 
     def tree(self, node: Node) -> Tree:
         """The formula of a node."""

@@ -6,7 +6,18 @@ from math import isfinite
 from ..graphs import OPS, Node, shapes
 from . import places
 from .collect import Simplifier
-from .expressions import ZERO, Expr, Function, Number, Product, Relation, Sum, Total, delta
+from .expressions import (
+    ZERO,
+    Expr,
+    Function,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    delta,
+    is_condition,
+)
 from .places import Linear, Picked, Place
 
 
@@ -60,6 +71,10 @@ class Meanings:
     def within(self, place: Place, start: int, size: int) -> Expr:
         """1 where start ≤ place < start + size, else 0."""
         return Product((Relation("<=", start, place), Relation("<=", place, start + size - 1)))
+
+    def whole(self, e: Expr) -> Expr:
+        """A number cut towards 0: itself where it is 0 or 1."""
+        return e if is_condition(e) else Function(OPS["long"], (e,))
 
     def over(self, size: int, body: Callable[[Place], Expr]) -> Expr:
         """The sum of body(letter) for a letter over `size`."""

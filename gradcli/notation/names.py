@@ -7,6 +7,7 @@ from ..graphs import Node, walk
 from ..graphs.shapes import axes, fits
 from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
+from .rules.factoring import MOST_TERMS, multiplied, sum_of
 from .rules.products import Coefficient, Product, build, magnitude, product_of
 from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
@@ -82,6 +83,17 @@ class Names:
                 if made.shape == node.shape:
                     yield made
                     yield normal(made)
+        yield from self._spoken_in_terms(node, normal)
+
+    def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
+        """A sum, multiplied out, with a name in place of some factors of a term."""
+        terms = multiplied(node)
+        for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
+            for atom, meant in self.products:
+                for new in _with(term, atom, meant) if fits(atom.shape, node.shape) else ():
+                    total = sum_of([*terms[:k], new, *terms[k + 1 :]])
+                    if total.shape == node.shape:
+                        yield normal(total)
 
 
 def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:

@@ -38,7 +38,7 @@ def shortest(
 
     `program` are nodes that the user wrote; `telling` is as in `formula`.
     """
-    familiar = {stripped(n, {}) for n in program}
+    familiar = [stripped(n, {}) for n in program]
     found = []
     for opened in (False, True) if any(n.op.name != "input" for n in names) else (False,):
         search = Search(Names(names, opened), familiar, telling)
@@ -62,7 +62,8 @@ class Length:
         familiar: Collection[Node],
         telling: Telling | None,
     ):
-        self.writer, self.names, self.familiar = Writer(names, telling), names, familiar
+        self.writer = Writer(names, telling, familiar)
+        self.names, self.familiar = names, familiar
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
 
@@ -112,7 +113,7 @@ class Search:
     def __init__(self, names: Names, familiar: Collection[Node], telling: Telling | None):
         self.names = names
         self.normal = Rewriter(NORMALISING)
-        own = {*familiar, *(names.hide(n) for n in familiar)}
+        own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.length = Length(names.words, own, telling)
         self.left = BUDGET
         self.said: dict[Node, tuple[Node, ...]] = {}
@@ -131,6 +132,8 @@ class Search:
             if self.length(new) < self.length(best):
                 best = new
             again = self._normalised(new)
+            if self.length(again) <= self.length(best):
+                best = again
             if again is root or self.left <= 0:
                 break
             root = again

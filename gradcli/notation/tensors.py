@@ -17,6 +17,7 @@ from .expressions import (
     Number,
     Power,
     Product,
+    Relation,
     Sum,
     Total,
     is_condition,
@@ -24,7 +25,7 @@ from .expressions import (
 )
 from .formula import formula
 from .matrix_products import Contraction, NoProduct, is_mask
-from .places import Place
+from .places import Linear, Picked, Place
 from .sizes import told
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
@@ -109,13 +110,16 @@ class Tensors:
             return None
         if letters_of(e) - {*self.given} != set(letters):
             return Method(written, "expand", tuple(map(self._length, letters)))
-        return _counted(written) if is_condition(e) else written
+        mask = is_condition(e) and not isinstance(e, Relation)
+        return _counted(written) if mask else written
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
             return self.constant(e.value)
         if isinstance(e, Element):
             return self._element(e, letters)
+        if isinstance(e, Relation):
+            return self._rows_of_identity(e, letters)
         if isinstance(e, Total):
             return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
         if isinstance(e, Product):
@@ -139,6 +143,13 @@ class Tensors:
         if written is None or op.spelling or op.numbers or not isinstance(e, Number):
             return written
         return Call("tensor", (written,))
+
+    def _rows_of_identity(self, e: Relation, letters: Letters) -> Tree | None:
+        """δ[t[i],j] = eye(n)[t]."""
+        label = label_of(e, letters)
+        rows = None if label is None else self.index(label.value, letters[:-1])
+        last = letters[-1:]
+        return None if rows is None else Subscript(self.identity(last, last), tree.text(rows))
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
         """A sum as a product of matrices and vectors, where it is one."""
@@ -279,6 +290,18 @@ def shapes_of(names: Mapping[Node, Tree]) -> dict[Shape, Tree]:
         if isinstance(name, Name):
             found.setdefault(node.shape, name)
     return found
+
+
+def label_of(e: Expr, letters: Letters) -> Picked | None:
+    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
+    if not isinstance(e, Relation) or e.symbol != "==" or letters_of(e) - {*letters}:
+        return None
+    for place, last in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
+            ((atom, times), *more) = place.terms
+            if isinstance(atom, Picked) and times == 1 and not more:
+                return atom
+    return None
 
 
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:

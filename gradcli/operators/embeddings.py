@@ -5,7 +5,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
 from .families import none_at_all, operator, shorthand
-from .leaves import Array, numbers, zeros
+from .leaves import Array, eye, numbers, zeros
 from .pointwise import F
 from .selecting import in_range, index_select
 from .shaping import expand, reshape
@@ -164,4 +164,6 @@ def one_hot(input, num_classes=-1):
     """Each whole number as a row with 1 at its place; no gradient."""
     found = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(found.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    return numbers(np.eye(size, dtype=int)[in_range(found, size)])
+    in_range(found, size)
+    known = input if isinstance(input, Array) else numbers(found).attrs["data"]
+    return eye(n=size)[(known,)].long()

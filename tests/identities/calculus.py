@@ -411,6 +411,27 @@ IDENTITIES = together(
         x="y / (norm(x) * norm(y)) - (x @ y) * x / (norm(x) ** 3 * norm(y))",
     ),
     case("matrix exponential", "trace(matrix_exp(X))", "X: n n unit", X="matrix_exp(X).T"),
+    case(
+        "log-determinant by Cholesky",
+        "cholesky(X).diagonal().log().sum()",
+        "X: n n posdef",
+        X="inv(X) / 2",
+    ),
+    case("Gram", "(X @ X.T).sum()", "X: m n", X="2 * X.sum(0).expand_as(X)"),
+    case(
+        "Gram",
+        "((X.T @ X - A) ** 2).sum()",
+        "X: m n, A: n n",
+        X="2 * X @ (2 * X.T @ X - A - A.T)",
+    ),
+    case("Gram, batched", "x @ x.mT", "x: b m n", x="(g + g.mT) @ x"),
+    case(
+        "similarities",
+        "t = exp((x[:, None] - x[None]) ** 2) * (x[:, None] - x[None]); "
+        "exp((x[:, None] - x[None]) ** 2).sum(1)",
+        "x: n",
+        x="2 * (g * t.sum(1) - t.T @ g)",
+    ),
     case("mean", "(X @ w).mean()", "X: m n, w: n", w="X.mean(0)"),
     case("variance", "((x - x.mean()) ** 2).mean()", "x: n", x="2 * (x - x.mean()) / x.numel()"),
     case("variance", "((x - x.mean()) ** 2).sum()", "x: n", x="2 * (x - x.mean())"),

@@ -236,6 +236,43 @@ IDENTITIES = together(
     ),
     case("Kullback-Leibler", "kl_div(x, p, reduction='sum')", "x: n real, p: n", x="-p"),
     case(
+        "Kullback-Leibler, of logits",
+        "s = log_softmax(y, 1) - x; kl_div(x, softmax(y, 1), reduction='sum')",
+        "x: m n real, y: m n real",
+        y="softmax(y, 1) * (s - (softmax(y, 1) * s).sum(1, keepdim=True))",
+    ),
+    case(
+        "cross entropy, one an example",
+        "cross_entropy(x, y, reduction='none')",
+        "x: m c real, y: m index=c",
+        x="g.unsqueeze(1) * (softmax(x, 1) - eye(x.shape[1])[y])",
+    ),
+    case(
+        "cross entropy, of rows with a 1",
+        "-(one_hot(y, x.shape[1]) * log_softmax(x, 1)).sum()",
+        "x: m c real, y: m index=c",
+        x="softmax(x, 1) - eye(x.shape[1])[y]",
+    ),
+    case(
+        "cross entropy, weighted",
+        "cross_entropy(x, y, weight=w)",
+        "x: m c real, y: m index=c, w: c",
+        x="w[y].unsqueeze(1) * (softmax(x, 1) - eye(x.shape[1])[y]) / w[y].sum()",
+    ),
+    case(
+        "Dauphin 2017, gated linear unit",
+        "a, b = x.split(2, 1); a * sigmoid(b)",
+        "x: m 4 real",
+        x="cat([g * sigmoid(b), g * out * sigmoid(-b)], 1)",
+    ),
+    case(
+        "channels, LeCun 1989",
+        "conv2d(x, w, padding=1)",
+        "x: m 2 3 4, w: 3 2 3 2",
+        x="conv_transpose2d(g, w, padding=1)",
+        w="conv2d_weight(x, w.shape, g, padding=1)",
+    ),
+    case(
         "Kingma and Welling 2014",
         "-0.5 * (1 + s - m ** 2 - exp(s)).sum()",
         "s: n, m: n",

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ...errors import GradcliError
 from ...graphs.shapes import text
-from ...language.general import FACTORS, at_shapes, multiples, telling_sizes
+from ...language.general import at_shapes, factors, multiples, telling_sizes
 from ...language.problem import Problem
 from ..formulas import other_shapes
 from .at_sizes import AtSizes
@@ -25,7 +25,8 @@ def written(plan: Plan, write: Write) -> str:
     """The program for every size; else that for the sizes given, which says so in its first line,
     unless the expression has no other sizes. Raises GradcliError.
     """
-    factor = next((k for k in FACTORS if telling_sizes(plan.problem, multiples(k))), 1)
+    tried = factors(plan.problem)
+    factor = next((k for k in tried if telling_sizes(plan.problem, multiples(k))), 1)
     rising = multiples(factor)
     found, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
     if found is not None and found == even:

@@ -15,11 +15,13 @@ from . import (
     guards,
     matrices,
     matrix_products,
+    parts,
     places,
     products,
     reductions,
     square,
     sums,
+    triangular,
 )
 from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
 
@@ -29,6 +31,6 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
     "chains", "factoring", "foreign", "functions", "guards", "layout", "matrices",
-    "matrix_products", "normal", "other", "places", "products", "reductions", "rule", "square",
-    "sums",
+    "matrix_products", "normal", "other", "parts", "places", "products", "reductions", "rule",
+    "square", "sums", "triangular",
 ]  # fmt: skip

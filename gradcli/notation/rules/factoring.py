@@ -21,7 +21,9 @@ def _build(p: Product, shape: tuple[int, ...]) -> Node:
 
 @other("add", "sub")
 def shared_factors(node: Node) -> Iterator[Node]:
-    """a * x + b * x = (a + b) * x, the smallest of the powers; for all terms, or two of them."""
+    """a * x + b * x = (a + b) * x, the smallest of the powers, below a line the largest too; for
+    all terms, or two of them.
+    """
     terms = terms_of(node)
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
@@ -33,12 +35,13 @@ def shared_factors(node: Node) -> Iterator[Node]:
                 for inner in _common([terms[j], terms[i]], node):
                     p = product_of(inner)
                     if p is not None:
-                        total = _sum_of([p, *rest])
+                        total = sum_of([p, *rest])
                         if total.shape == node.shape:
                             yield total
 
 
-def _sum_of(terms: list[Product]) -> Node:
+def sum_of(terms: list[Product]) -> Node:
+    """The sum of terms, one that is added first."""
     if terms[0].coefficient < 0:
         first = next((t for t in terms if t.coefficient > 0), terms[0])
         terms = [first, *(t for t in terms if t is not first)]
@@ -58,7 +61,8 @@ def _common(terms: list[Product], node: Node) -> Iterator[Node]:
             powers[f] = min(exponents)
     sure = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
     lowest = {f: min(t.factors.get(f, 0) for t in terms) for f in powers}
-    for taken in ({f: lowest[f] for f in sure}, lowest):
+    ways = ({f: lowest[f] for f in sure}, lowest, sure)
+    for taken in [way for k, way in enumerate(ways) if way not in ways[:k]]:
         if taken:
             new = _taken_out(terms, taken, node)
             if new is not None:
@@ -77,7 +81,7 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     size = magnitude(inner[0].coefficient)
     if any(magnitude(t.coefficient) != size for t in inner):
         size = ONE
-    total = _sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
+    total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
     out = build(Product(size, taken | {total: taken.get(total, 0) + 1}), node.shape)
     return out if out.shape == node.shape else None
 
@@ -92,7 +96,7 @@ def numbers_out(node: Node) -> Iterator[Node]:
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms]
         if not all(float(t.coefficient).is_integer() for t in inner):
             continue
-        total = _sum_of(inner)
+        total = sum_of(inner)
         if total.shape == node.shape:
             yield build(Product(size, {total: 1}), node.shape)
 
@@ -141,8 +145,17 @@ def multiplied_out(node: Node) -> Node | None:
             return None
     if len(out) == len(terms):
         return None
-    total = _sum_of(out)
+    total = sum_of(out)
     return total if total.shape == node.shape else total.expand(shape=node.shape)
+
+
+def multiplied(node: Node) -> list[Product]:
+    """The terms of a sum that numbers or other factors multiply, each with these; none for what is
+    no sum.
+    """
+    found = product_of(node)
+    terms = [] if found is None or found.coefficient == 0 else _opened(found)
+    return terms if len(terms) > 1 else []
 
 
 def _opened(t: Product) -> list[Product]:
@@ -271,7 +284,7 @@ def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
 
 
 def _numbers(scales: list[Product]) -> Node:
-    return _sum_of(scales)
+    return sum_of(scales)
 
 
 def _total(nodes: list[Node]) -> Node:
@@ -289,6 +302,32 @@ def _size(c: Chain) -> tuple[int, int] | None:
     if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
         return None
     return rows, columns
+
+
+@other("add", "sub")
+def shared_batches(node: Node) -> Iterator[Node]:
+    """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
+    terms = terms_of(node) if node.ndim > 2 else None
+    found = [_times_one_product(t) for t in terms or ()]
+    if len(found) != 2 or None in found:
+        return
+    (a, rest), (b, other_rest) = found  # type: ignore[misc]
+    numbers = [t.coefficient for t in terms or ()]
+    for k in (0, 1):
+        inner = a.parents[k], b.parents[k]
+        same = a.parents[1 - k] is b.parents[1 - k] and inner[0].shape == inner[1].shape
+        if same and rest == other_rest:
+            total = sum_of([Product(n, {m: 1}) for n, m in zip(numbers, inner)])
+            product = a.parents[1 - k] @ total if k else total @ a.parents[1 - k]
+            yield build(Product(ONE, rest | {product: 1}), node.shape)
+
+
+def _times_one_product(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
+    """The one product of matrices in a term, and the other factors."""
+    found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
+    if len(found) != 1:
+        return None
+    return found[0], {f: e for f, e in t.factors.items() if f is not found[0]}
 
 
 @normal("add", "sub")

@@ -8,19 +8,18 @@ from .registry import other
 
 @other("conv1d_input", "conv2d_input", "conv3d_input")
 def transposed_convolution(node: Node) -> Node | None:
-    """conv2d_input(x.shape, w, g) = conv_transpose2d(g, w)."""
+    """conv2d_input(x.shape, w, g) = conv_transpose2d(g, w), where no stride leaves rows out."""
     weight, g = node.parents
-    if any(set(_numbers(node.attrs.get(k))) - {usual} for k, usual in USUAL.items()):
+    if set(_numbers(node.attrs["stride"])) != {1}:
         return None
-    new = OPS[node.op.name.replace("conv", "conv_transpose").replace("_input", "")](g, weight)
+    how = {k: node.attrs[k] for k in ("padding", "dilation", "groups")}
+    name = node.op.name.replace("conv", "conv_transpose").removesuffix("_input")
+    new = OPS[name](g, weight, **how)
     return new if new.shape == node.shape else None
 
 
-USUAL = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
-
-
 def _numbers(value: object) -> tuple:
-    return value if isinstance(value, tuple) else () if value is None else (value,)
+    return value if isinstance(value, tuple) else (value,)
 
 
 @other("overlap")

@@ -181,6 +181,13 @@ def _as_kept(node: Node) -> tuple[Node, int] | None:
     return x, dim if isinstance(dim, int) else over[0]
 
 
+@normal("log")
+def logarithm_of_softmax(node: Node) -> Node | None:
+    """log(softmax(x, dim)) = log_softmax(x, dim)."""
+    p = node.parents[0]
+    return p.parents[0].log_softmax(dim=p.attrs["dim"]) if p.op.name == "softmax" else None
+
+
 @other("sigmoid")
 def sigmoid_mirrored(node: Node) -> Node | None:
     """sigmoid(-x) = 1 - sigmoid(x)."""

@@ -46,6 +46,8 @@ def _vanishing(b: Node) -> Iterator[Node]:
         yield factor
         if factor.op.name == "log":
             yield factor.parents[0]
+        if factor.op.name == "log_softmax":
+            yield factor.parents[0].softmax(dim=factor.attrs["dim"])
 
 
 @normal("div", "mul")
@@ -68,6 +70,27 @@ def within_the_domain(node: Node) -> Node | None:
     _, a, b = node.parents
     outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
     return a if outside and a.shape == node.shape else None
+
+
+@normal("where")
+def never_negative(node: Node) -> Node | None:
+    """where(i < 0, i + n, i) = i for places that an operator found."""
+    condition, _, b = node.parents
+    found = b.op.name.endswith("_indices") or b.op.name in ("argmax", "argmin")
+    negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
+    return b if found and negative and condition.parents[0] is b else None
+
+
+@normal("xlogy")
+def times_logarithm(node: Node) -> Node | None:
+    """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0."""
+    a, b = node.parents
+    found = product_of(a)
+    if found is None or found.coefficient == 0 or b.shape != node.shape:
+        return None
+    if any(f.op.name != "size" for f in found.factors):
+        return None
+    return build(Product(found.coefficient, found.factors | {b.log(): 1}), node.shape)
 
 
 @rule("unless")

@@ -12,7 +12,7 @@ def _last_two(node: Node) -> bool:
 
 @rule("transpose")
 def transposed(node: Node) -> Node | None:
-    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a)."""
+    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand."""
     x = node.parents[0]
     if x.op.name == "transpose":
         pairs = [{axis(d, x.ndim) for d in n.attrs.values()} for n in (node, x)]
@@ -26,6 +26,10 @@ def transposed(node: Node) -> Node | None:
         return x.op(*reversed(x.inputs))
     if x.op.name in ("ones", "zeros"):
         return x.op(size=node.shape)
+    if x.op.name == "expand" and 1 <= x.parents[0].ndim <= x.ndim == 2:
+        row = x.parents[0]
+        column = row.unsqueeze(dim=1) if row.ndim == 1 else transposed(row.mT) or row.mT
+        return column.expand(shape=node.shape)
     plain = node.attrs == {"dim0": -2, "dim1": -1}
     return None if plain else x.mT
 

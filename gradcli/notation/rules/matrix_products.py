@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from ...graphs import OPS, Node
+from ...graphs.shapes import axes
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .matrices import _last_two
-from .products import product_of
+from .matrices import _is_column, _last_two
+from .products import Product, build, constant_value, is_mask, product_of
 from .registry import layout, normal, other
 
 
@@ -73,8 +74,21 @@ def with_ones(node: Node) -> Node | None:
     if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
         return b.sum().expand(shape=node.shape)
     if b.op.name == "ones" and b.ndim == a.ndim == 2:
-        return a.sum(dim=1, keepdim=True).expand(shape=node.shape)
+        turned = a.parents[0].sum(dim=0, keepdim=True).mT if a.op.name == "transpose" else None
+        return (turned or a.sum(dim=1, keepdim=True)).expand(shape=node.shape)
+    if a.op.name == "ones" and b.ndim == a.ndim == 2:
+        return b.sum(dim=0).expand(shape=node.shape)
     return None
+
+
+@normal("matmul")
+def with_zeros(node: Node) -> Node | None:
+    """A @ zeros = zeros."""
+    return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
+
+
+def _is_zero(x: Node) -> bool:
+    return constant_value(x) == 0
 
 
 @other("matmul")
@@ -150,6 +164,23 @@ def _is_unit(row: Node) -> bool:
     index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
     of_unit = len(index) == 1 and isinstance(index[0], int)
     return of_unit and row.parents[0].op.name == "eye"
+
+
+@other("sum")
+def weighted_rows(node: Node) -> Node | None:
+    """(a.unsqueeze(1) * X * Y).sum(dim=0) = a @ (X * Y); (a * X * Y).sum(dim=1) = (X * Y) @ a."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if x.ndim == 2 and dim is not None and not node.attrs["keepdim"] else None
+    if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
+        return None
+    rows = axes(dim, 2) == (0,)
+    thin = [f for f in found.factors if (_is_column(f) if rows else f.ndim == 1)]
+    weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
+    rest = {f: e for f, e in found.factors.items() if f not in weights}
+    if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
+        return None
+    inner = build(Product(found.coefficient, rest), x.shape)
+    return weights[0].parents[0] @ inner if rows else inner @ weights[0]
 
 
 @layout("add")

@@ -6,7 +6,7 @@ from ...lazy import np
 from ...operators.indexing import full_index
 from ...operators.leaves import Array
 from .products import constant_value
-from .registry import layout, normal, rule
+from .registry import layout, normal, other, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
 SMALL = 1000  # known numbers that are looked at
@@ -178,6 +178,56 @@ def rows_of_the_identity(node: Node) -> Node | None:
     if y.op.name != "tensor" or not whole or node.shape != (*y.shape, *numbers.shape):
         return None
     return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
+
+
+@other("gather")
+def picked_by_labels(node: Node) -> Node | None:
+    """x.gather(0, y) = x[y] for a vector x and known labels y."""
+    x, y = node.parents
+    known = x.ndim == 1 and y.op.name == "tensor"
+    return x[(y.attrs["data"],)] if known else None
+
+
+@other("scatter_to")
+def times_rows_of_the_identity(node: Node) -> Node | None:
+    """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
+    v, index = node.parents
+    y = index.parents[0] if index.op.name == "unsqueeze" else index
+    if node.ndim != 2 or axis(node.attrs["dim"], 2) != 1 or y.op.name != "tensor":
+        return None
+    if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
+        return None
+    return v * OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
+
+
+@normal("elementwise")
+def rows_beside_floats(node: Node) -> Node | None:
+    """x * eye(n)[y].long() = x * eye(n)[y]; as floats it is what it was."""
+    if node.op.name == "double" and _are_rows(node.parents[0]):
+        return node.parents[0].parents[0]
+    if node.op.dtype != "promote" or not any(i.dtype == "float" for i in node.parents):
+        return None
+    inputs = [i.parents[0] if _are_rows(i) else i for i in node.parents]
+    changed = len(inputs) == len(node.inputs) and inputs != node.parents
+    return node.op(*inputs, **node.attrs) if changed else None
+
+
+def _are_rows(x: Node) -> bool:
+    """Whether a node is rows of the identity, as whole numbers."""
+    rows = x.parents[0] if x.op.name == "long" else x
+    return rows is not x and rows.op.name == "getitem" and rows.parents[0].op.name == "eye"
+
+
+@normal("sum")
+def sum_of_rows(node: Node) -> Node | None:
+    """eye(n)[y].sum(dim=1) = 1 for known labels y."""
+    x = node.parents[0]
+    unit = x.parents[0] if x.op.name == "getitem" else x
+    if unit is x or unit.op.name != "eye" or unit.shape[0] != unit.shape[1] or x.ndim < 2:
+        return None
+    labelled = len(x.attrs["index"]) == 1 and isinstance(x.attrs["index"][0], Array)
+    last = axes(node.attrs["dim"], x.ndim) == (x.ndim - 1,)
+    return OPS["ones"](size=node.shape) if labelled and last else None
 
 
 @normal("sum")

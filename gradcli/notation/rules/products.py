@@ -201,11 +201,11 @@ def numbers_out_of_linear_maps(node: Node) -> Node | None:
     return scaled(outer, intern(node.op, (rest, *node.inputs[1:]), node.attrs))
 
 
-@rule("matmul", "outer", "solve")
+@rule("matmul", "outer", "solve", "solve_triangular")
 def numbers_out_of_matrix_products(node: Node) -> Node | None:
     """(2 * a) @ b = 2 * (a @ b)."""
     a, b = node.parents
-    outer, rest = scalars_of(a) if node.op.name != "solve" else (None, None)
+    outer, rest = scalars_of(a) if node.op.name in ("matmul", "outer") else (None, None)
     if outer is not None and rest is not None:
         return scaled(outer, node.op(rest, b))
     outer, rest = scalars_of(b)

@@ -3,8 +3,8 @@
 from ...graphs import Node
 from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
-from .matrices import _last_two
-from .products import ONE, Product
+from .matrices import _is_unit, _last_two
+from .products import ONE, Product, product_of, scaled
 from .registry import normal, rule
 
 
@@ -31,6 +31,37 @@ def solved_by_transpose(node: Node) -> Node | None:
     a, b = node.parents
     known = a.op.name == "transpose" and is_symmetric(a.parents[0])
     return node.op(a.parents[0], b, **node.attrs) if known else None
+
+
+@normal("matrix_exp")
+def exponential_of_transpose(node: Node) -> Node | None:
+    """matrix_exp(X.T) = matrix_exp(X).T."""
+    x = node.parents[0]
+    turned = x.op.name == "transpose" and _last_two(x)
+    return node.op(x.parents[0]).mT if turned else None
+
+
+@normal("getitem")
+def exponential_beside_the_unit(node: Node) -> Node | None:
+    """matrix_exp([[A, 2 * eye(n)], [0, A]])[:n, n:] = 2 * matrix_exp(A)."""
+    whole, n = node.parents[0], node.shape[-1] if node.ndim == 2 else 0
+    if whole.op.name != "matrix_exp" or node.attrs["index"] != (..., slice(n), slice(n, None)):
+        return None
+    rows = _joined(whole.parents[0], -2)
+    parts = [part for row in rows for part in _joined(row, -1)]
+    if len(parts) != 4 or parts[0] is not parts[3] or parts[2].op.name != "zeros":
+        return None
+    a, beside = parts[:2]
+    found = product_of(beside)
+    units = [f for f in found.factors if _is_unit(f)] if found is not None else []
+    if found is None or len(units) != 1 or any(f.shape for f in found.factors if f not in units):
+        return None
+    rest = {f: e for f, e in found.factors.items() if f not in units}
+    return scaled(Product(found.coefficient, rest), whole.op(a))
+
+
+def _joined(x: Node, dim: int) -> list[Node]:
+    return x.parents if x.op.name == "cat" and x.attrs["dim"] == dim else []
 
 
 @normal("det")

@@ -1,0 +1,80 @@
+"""Triangular matrices, and the Cholesky decomposition."""
+
+from ...graphs import OPS, Node
+from .atoms import definition
+from .matrices import _is_unit, _last_two
+from .products import Product, build, product_of, scaled
+from .registry import normal
+
+DIAGONAL = ("diag", "diagonal", "diag_embed")
+
+
+@normal("diag", "diag_embed")
+def diagonal_of_a_number(node: Node) -> Node | None:
+    """diag(2 * ones(n)) = 2 * eye(n)."""
+    x = node.parents[0]
+    found = product_of(x)
+    if x.ndim != 1 or node.shape != 2 * x.shape or found is None:
+        return None
+    if any(f.shape for f in found.factors):
+        return None
+    return scaled(found, OPS["eye"](n=node.shape[0]))
+
+
+@normal("tril", "triu")
+def triangle_of_a_diagonal(node: Node) -> Node | None:
+    """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
+    x, k = node.parents[0], node.attrs["diagonal"]
+    if not (_is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and _plain(x))):
+        return None
+    return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
+
+
+def _plain(x: Node) -> bool:
+    """Whether a diagonal is that of a square matrix, not one beside it."""
+    return x.ndim == 2 and not any(x.attrs.get(k) for k in ("diagonal", "offset"))
+
+
+@normal("tril")
+def lower_part_of_an_upper(node: Node) -> Node | None:
+    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L."""
+    product = node.parents[0]
+    if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] != 0:
+        return None
+    upper, d = product.parents
+    if upper.op.name != "transpose" or d.op.name not in DIAGONAL or d.parents[0].ndim != 1:
+        return None
+    lower, x = upper.parents[0], d.parents[0]
+    if _decomposed(lower) is None:
+        return None
+    found = product_of(x) or Product(1, {x: 1})
+    own = next((f for f in found.factors if _is_diagonal_of(f, lower)), lower.diagonal())
+    factors = found.factors | {own: found.factors.get(own, 0) + 1}
+    kept = {f: e for f, e in factors.items() if e}
+    return d.op(build(Product(found.coefficient, kept), x.shape))
+
+
+def _decomposed(lower: Node) -> Node | None:
+    """X of cholesky(X)."""
+    inner = definition(lower) or lower
+    known = inner.op.name == "cholesky" and not inner.attrs["upper"]
+    return inner.parents[0] if known else None
+
+
+def _is_diagonal_of(f: Node, x: Node) -> bool:
+    inner = definition(f) or f
+    return inner.op.name in DIAGONAL and inner.parents[0] is x and inner.ndim == 1
+
+
+@normal("solve_triangular")
+def inverse_by_cholesky(node: Node) -> Node | None:
+    """inv(L.T) @ inv(L) = inv(X) for L = cholesky(X)."""
+    lower, inner = node.parents
+    x = _decomposed(lower)
+    if x is None or inner.op.name != "solve_triangular" or not _is_unit(inner.parents[1]):
+        return None
+    upper = inner.parents[0]
+    turned = upper.op.name == "transpose" and _last_two(upper) and upper.parents[0] is lower
+    sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
+    known = sides == [(False, False, False), (True, True, False)]
+    return OPS["inv"](x) if turned and known else None
