@@ -5,6 +5,9 @@ import pytest
 from console import gradcli as run
 
 import gradcli
+from gradcli.graphs.signature import signature
+from gradcli.language.problem import pose
+from gradcli.notation.rules.atoms import atom_of
 
 
 def test_other_values():
@@ -58,3 +61,10 @@ def test_what_was_asked_before_does_not_order_terms():
     for before in ("x @ A.T @ x", "x @ A @ x"):
         run("hessian", before, "-s", "x=2,A=2x2")
         assert "= A[i,j] + A[j,i]" in run("hessian", "x @ A @ x", *values, "-w", "x").out
+
+
+def test_nor_factors():
+    names = pose("a = exp(x); b = exp(x); a * b", shapes={"x": (2,)}).names
+    a, b = atom_of(names["a"]), atom_of(names["b"])
+    assert a is not b
+    assert signature(a * a) == signature(b * b)

@@ -37,6 +37,7 @@ class Hessian:
         self.p = a.problem._replace(seed=implied(a.problem.seed.node))
         self.a = Unmoved(self.p, a.dtype)
         self._of: dict[str, Unmoved] = {}
+        self._words: dict[str, Wording] = {}
 
     def gradient(self, x: Input) -> Unmoved:
         """The gradient by an input as a problem; its seed is the input's tangent."""
@@ -49,6 +50,12 @@ class Hessian:
                     p = p._replace(seed=Seed(t.node, t.value, t.text))
             self._of[x.name] = Unmoved(p, self.a.dtype)
         return self._of[x.name]
+
+    def words(self, x: Input) -> Wording:
+        """The words for the gradient by an input, the same for all blocks in its rows."""
+        if x.name not in self._words:
+            self._words[x.name] = Wording(self.gradient(x))
+        return self._words[x.name]
 
     def moves(self, x: Input) -> bool:
         """Whether the input has a tangent."""
@@ -72,7 +79,7 @@ class Hessian:
 
     def written(self, z: Input) -> Node | None:
         """The same as formulas are read off it."""
-        return _sum(Wording(self.gradient(t.x)).read_off(z) for t in self.p.tangents)
+        return _sum(self.words(t.x).read_off(z) for t in self.p.tangents)
 
     @cached_property
     def wording(self) -> Wording:

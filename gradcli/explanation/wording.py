@@ -99,15 +99,21 @@ class Wording:
         yield grad, {}
         names = {n: name for n, name in self.names.items() if n is not grad}
         short = self._shortest(grad, names)
-        yield short, {}
+        if short is not grad:
+            yield short, {}
         parts = beside(short, self.problem.seed.node, names)
         write = Writer(names, self.telling)
-        yield short, {n: write.tree(n) for n in parts}
+        if parts:
+            yield short, {n: write.tree(n) for n in parts}
 
     def jacobian_by_index(self, x: Input) -> Notation | None:
         """The Jacobian by an input in index notation, the shortest of those that are found."""
         grad, best = self.analysis.gradient(x), None
+        read = set[Node]()
         for way in () if grad is None else chain([grad], (way for way, _ in self.ways(x))):
+            if way in read:
+                continue
+            read.add(way)
             found = self.indices.jacobian(x.node, way)
             if found is not None and (best is None or len(found.plain) < len(best.plain)):
                 best = found

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 from .node import Node, walk
 
 LENGTH = 8  # bytes
+APART = "\0"  # what follows it in an input's name tells apart inputs that stand for the same
 
 _known: MutableMapping[Node | None, str] = WeakKeyDictionary()
 
@@ -14,7 +15,8 @@ def signature(node: Node) -> str:
     """An input's name; for what is computed a digest of the operator, attributes and inputs."""
     for n in walk([node], lambda n: () if n in _known else n.inputs):
         if n not in _known:
-            _known[n] = n.attrs["name"] if n.op.name == "input" else _digest(n)
+            name = n.attrs["name"] if n.op.name == "input" else None
+            _known[n] = _digest(n) if name is None else name.rsplit(APART, 1)[0]
     return _known[node]
 
 

@@ -5,13 +5,13 @@ a delta collapses, what does not depend on a sum's letter leaves it, numbers are
 terms added, equal factors made powers.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from math import gcd
 from typing import Any, TypeGuard
 
 from ..lazy import np
 from . import places
+from .alike import alike
 from .expressions import (
     MINUS,
     ONE,
@@ -32,7 +32,6 @@ from .expressions import (
     letters_of,
     parts,
     product_of,
-    rebuilt,
     substituted,
     with_ones,
 )  # fmt: skip
@@ -55,6 +54,8 @@ class Simplifier:
         self.work += 1
         if self.work > self.budget:
             raise TooLong
+        if isinstance(e, Element | Number):
+            return e
         if isinstance(e, Relation):
             return self.relation(e.symbol, e.left, e.right)
         new = tuple(self(part) for part in parts(e))
@@ -117,36 +118,35 @@ class Simplifier:
     def product(self, factors: Iterable[Expr]) -> Expr:
         """Factors multiplied: number, conditions, the others, and last what divides."""
         above, below, rest = split_number(factors)
-        if above == 0 or ZERO in rest:
+        if above == 0:
             return ZERO
         if self.collect:
             rest = self._renamed(rest)
             if ZERO in rest:
                 return ZERO
             holding = {f for f in rest if is_condition(f)}
-            rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
+            if holding:
+                rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
             rest = _powers(f for f in rest if f != ONE)
+        conditions: list[Expr] = []
+        under: list[Expr] = []
+        others: list[Expr] = []
+        for f in rest:
+            (conditions if is_condition(f) else under if _divides(f) else others).append(f)
         numbers = _fraction(above, below)
-        conditions = [f for f in rest if is_condition(f)]
-        under = [f for f in rest if _divides(f)]
-        others = [f for f in rest if not is_condition(f) and not _divides(f)]
         out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
         out = [f for f in out if f != ONE]
         return product_of(out)
 
     def _renamed(self, factors: list[Expr]) -> list[Expr]:
         """Where a delta makes two letters equal, one of them is enough for the other factors."""
-        done: list[Expr] = []
-        waiting = factors
-        while waiting:
-            first, *waiting = waiting
-            letters = (first.left, first.right) if is_delta(first) else ()
-            if letters:
-                keep, drop = sorted(letters, key=_standing)
-                done = [self._put(f, drop, keep) for f in done]
-                waiting = [self._put(f, drop, keep) for f in waiting]
-            done.append(first)
-        return done
+        out = factors
+        for k in range(len(factors)):
+            f = out[k]
+            if is_delta(f):
+                keep, drop = sorted((f.left, f.right), key=_standing)
+                out = [g if j == k else self._put(g, drop, keep) for j, g in enumerate(out)]
+        return out
 
     def _without_implied(self, factors: list[Expr]) -> list[Expr]:
         """Without the bounds that hold wherever a delta does: δ[i,j-1] says that 1 ≤ j."""
@@ -164,9 +164,10 @@ class Simplifier:
 
     def _where_they_hold(self, e: Expr, conditions: Collection[Expr]) -> Expr:
         """A factor where the conditions beside it hold: elsewhere the product is 0."""
-        if conditions and not is_condition(e) and any(part in conditions for part in inner(e)):
-            return self(with_ones(e, conditions))
-        return e
+        kinds = {type(c) for c in conditions}
+        if is_condition(e) or not any(type(p) in kinds and p in conditions for p in inner(e)):
+            return e
+        return self(with_ones(e, conditions))
 
     def _put(self, e: Expr, letter: str, place: Place) -> Expr:
         if letter not in letters_of(e):
@@ -200,15 +201,14 @@ class Simplifier:
         return self.product([*common, inside])
 
     def _like(self, terms: list[Expr]) -> list[Expr]:
-        groups: dict = {}
-        for term in terms:
-            above, below, rest = split_number([term])
-            key = frozenset(Counter(canonical(f) for f in rest).items())
-            have = groups.get(key)
-            top, bottom = (
-                (have[0] * below + above * have[1], have[1] * below) if have else (above, below)
-            )
-            groups[key] = (top, bottom, have[2] if have else rest)
+        split = [split_number([term]) for term in terms]
+        keys = alike([rest for _, _, rest in split])
+        groups: dict[Any, tuple[float, float, list[Expr]]] = {}
+        for (above, below, rest), key in zip(split, keys, strict=True):
+            if key in groups:
+                top, bottom, rest = groups[key]
+                above, below = top * below + above * bottom, bottom * below
+            groups[key] = (above, below, rest)
         return [
             self.product([*_fraction(top, bottom), *rest])
             for top, bottom, rest in groups.values()
@@ -232,8 +232,10 @@ class Simplifier:
                 rest = product_of([f for f in factors if f is not factor])
                 there = self(substituted(rest, {letter: found[0]}, self.sizes))
                 return self.product([*found[1], there])
-        outside = [f for f in factors if letter not in letters_of(f)]
-        inside = [f for f in factors if letter in letters_of(f)]
+        inside: list[Expr] = []
+        outside: list[Expr] = []
+        for f in factors:
+            (inside if letter in letters_of(f) else outside).append(f)
         if not inside:
             return self.product([Number(size), *outside])
         for place, factor in enumerate(inside):
@@ -399,13 +401,3 @@ def _divides(f: Expr) -> bool:
 def _standing(letter: str):
     """Which letter stays: one of the result before one of a sum, and the earlier."""
     return letter.startswith("_"), len(letter), letter
-
-
-def canonical(e: Expr, depth: int = 0) -> Expr:
-    """The expression with the letters of its sums numbered, so that equal sums are equal."""
-    if isinstance(e, Sum):
-        letter = f"#{depth}"
-        body = substituted(e.body, {e.letter: letter}, {})
-        return Sum(letter, e.size, canonical(body, depth + 1))
-    made = parts(e)
-    return rebuilt(e, tuple(canonical(part, depth) for part in made)) if made else e

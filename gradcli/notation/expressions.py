@@ -158,26 +158,32 @@ def places_of(e: Expr) -> tuple[Place, ...]:
 
 def inner(e: Expr) -> Iterator[Expr]:
     """The expression and all in it, from the outside in."""
-    yield e
-    for part in parts(e):
-        yield from inner(part)
+    stack = [e]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack += parts(part)[::-1] or [*_picked(part)][::-1]
+
+
+def _picked(e: Expr) -> Iterator[Expr]:
+    """The expressions inside of the places of an element or a relation."""
     for place in places_of(e):
-        for atom, _ in places.linear(place).terms:
+        for atom, _ in () if isinstance(place, str | int) else place.terms:
             while isinstance(atom, places.Part):
                 atom = next(
                     (a for a, _ in places.linear(atom.place).terms if not isinstance(a, str)), ""
                 )
             if isinstance(atom, places.Picked):
-                yield from inner(atom.value)
+                yield atom.value
 
 
 def letters_of(e: Expr) -> set[str]:
     """The free letters of an expression."""
     found: set[str] = set()
-    for place in places_of(e):
-        found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
     for part in parts(e):
         found |= letters_of(part)
+    for place in places_of(e):
+        found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
     return found - {e.letter} if isinstance(e, Sum) else found
 
 
@@ -189,22 +195,20 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
     def place(p: Place) -> Place:
         if isinstance(p, str):
             return new.get(p, p)
-        return (
-            p
-            if isinstance(p, int)
-            else places.substitute(p, new, lambda v: substituted(v, new, sizes), sizes)
-        )
+        return p if isinstance(p, int) else places.substitute(p, new, expression, sizes)
 
-    if isinstance(e, Element):
-        return Element(e.node, tuple(map(place, e.places)))
-    if isinstance(e, Relation):
-        return Relation(e.symbol, place(e.left), place(e.right))
-    if isinstance(e, Sum):
-        letter = new.get(e.letter, e.letter)
-        return Sum(
-            letter if isinstance(letter, str) else e.letter, e.size, substituted(e.body, new, sizes)
-        )
-    return rebuilt(e, tuple(substituted(part, new, sizes) for part in parts(e)))
+    def expression(e: Expr) -> Expr:
+        if isinstance(e, Element):
+            return Element(e.node, tuple([place(p) for p in e.places]))
+        if isinstance(e, Relation):
+            return Relation(e.symbol, place(e.left), place(e.right))
+        made = tuple([expression(part) for part in parts(e)])
+        if isinstance(e, Sum):
+            letter = new.get(e.letter, e.letter)
+            return Sum(letter if isinstance(letter, str) else e.letter, e.size, *made)
+        return rebuilt(e, made)
+
+    return expression(e)
 
 
 def replaced(e: Expr, node: Node, by: Callable[[tuple[Place, ...]], Expr]) -> Expr:

@@ -5,6 +5,7 @@ that it has in the forward expression, a sum in a gradient reuses those of what 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..graphs import OPS, Node, walk
@@ -45,6 +46,14 @@ class Notation(NamedTuple):
         return f"{tree.text(self.left)} = {tree.text(self.right)}"
 
 
+class JacobianElement(NamedTuple):
+    """An element of a Jacobian, the places of its column, and the sizes of all letters."""
+
+    element: Expr
+    at: tuple[Place, ...]
+    sizes: dict[str, int]
+
+
 class NamedSizes(Lowering):
     """Expressions in which counts of elements stay what they are: x.shape[1]."""
 
@@ -77,23 +86,30 @@ class Indices:
         self.reserved = {name.text for name in names.values()}
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
-        self.letters: dict[Node, tuple[Place, ...]] = (
-            {} if seed is None else {seed: self.out_places}
+        self._jacobians: dict[tuple[Node, Node], JacobianElement | None] = {}
+
+    @cached_property
+    def forward(self) -> Expr | None:
+        """The output in terms of what has a name."""
+        return self._forward(
+            {n: name for n, name in self.names.items() if n is not self.out or n.op.name == "input"}
         )
-        self.letters[out] = self.out_places
-        self.forward = self._forward(
-            {n: name for n, name in names.items() if n is not out or n.op.name == "input"}
-        )
+
+    @cached_property
+    def letters(self) -> dict[Node, tuple[Place, ...]]:
+        """The letters of the seed, of the output, and of what it is made of."""
+        found = {} if self.seed is None else {self.seed: self.out_places}
+        found[self.out] = self.out_places
         if self.forward is not None:
-            self._take(self.forward)
-        inputs = {n: name for n, name in names.items() if n.op.name == "input"}
-        if len(inputs) + 2 < len(names):
-            whole = self._forward(inputs)
-            if whole is not None:
-                self._take(whole)
+            self._take(self.forward, found)
+        inputs = {n: name for n, name in self.names.items() if n.op.name == "input"}
+        whole = self._forward(inputs) if len(inputs) + 2 < len(self.names) else None
+        if whole is not None:
+            self._take(whole, found)
+        return found
 
     def _forward(self, names: Mapping[Node, Name]) -> Expr | None:
-        """The output in terms of what has a name."""
+        """The output in terms of `names`."""
         made = self._lowered(self.out, self.out_places, names)
         if made is None:
             return None
@@ -110,16 +126,17 @@ class Indices:
         except (TooLong, RecursionError):
             return None
 
-    def _take(self, e: Expr) -> None:
+    def _take(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
         """Letters for the nodes that occur, where they have distinct ones."""
-        for part in inner(e):
-            if isinstance(part, Element) and part.node not in self.letters:
+        elements = [part for part in inner(e) if isinstance(part, Element)]
+        for part in elements:
+            if part.node not in letters:
                 found = _plain(part.places)
                 if len(set(found)) == len(found) == sum(n != 1 for n in part.node.shape):
-                    self.letters[part.node] = part.places
-        for part in inner(e):
-            if isinstance(part, Element) and part.node not in self.letters:
-                self.letters[part.node] = self._near(part)
+                    letters[part.node] = part.places
+        for part in elements:
+            if part.node not in letters:
+                letters[part.node] = self._near(part)
 
     def _near(self, e: Element) -> tuple[Place, ...]:
         """A letter for each dimension: its own where it has one, else the next."""
@@ -181,12 +198,13 @@ class Indices:
         )
         return self._notation(left, e)
 
-    def jacobian_expression(
-        self, x: Node, grad: Node
-    ) -> tuple[Expr, tuple[Place, ...], dict[str, int]] | None:
-        """The Jacobian's element at the output's letters and those of x, which come with the sizes
-        of all letters.
-        """
+    def jacobian_expression(self, x: Node, grad: Node) -> JacobianElement | None:
+        """The Jacobian's element at the output's letters and those of x; found once."""
+        if (x, grad) not in self._jacobians:
+            self._jacobians[x, grad] = self._jacobian_expression(x, grad)
+        return self._jacobians[x, grad]
+
+    def _jacobian_expression(self, x: Node, grad: Node) -> JacobianElement | None:
         assert self.seed is not None
         supply = free_letters({*self.reserved, *_plain(self.out_places)})
         at = tuple(0 if n == 1 else next(supply) for n in x.shape)
@@ -201,7 +219,7 @@ class Indices:
             e = replaced(lower(grad, at), self.seed, self._one_hot)
             if any(self.seed in walk([n]) for n in lower.opaque):
                 return None
-            return simplify(simplify(e)), at, lower.sizes
+            return JacobianElement(simplify(simplify(e)), at, lower.sizes)
         except (TooLong, RecursionError):
             return None
 

@@ -10,7 +10,7 @@ from functools import reduce
 
 from ..graphs import OPS
 from . import tree
-from .collect import canonical
+from .alike import canonical
 from .expressions import (
     Expr,
     Number,

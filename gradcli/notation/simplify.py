@@ -77,11 +77,12 @@ def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WR
 
 
 class Rewriter:
-    """A table of rules, applied to each part of a graph; remembers what no rule applies to."""
+    """A table of rules, applied to each part of a graph; remembers what became of each node."""
 
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
-        self.settled: set[Node] = set()
+        self.rewritten: dict[Node, Node] = {}
+        self.fixed: set[Node | None] = {None}  # no rule applies to them, nor to what they need
         self.done: dict[Node, Node] = {}
 
     def __call__(self, node: Node) -> Node:
@@ -100,19 +101,29 @@ class Rewriter:
 
     def once(self, node: Node) -> Node:
         """The node after one pass, inputs first."""
+        fixed = self.fixed
         done: dict[Node | None, Node | None] = {None: None}
-        for n in walk([node]):
+        for n in walk([node], lambda n: () if n in fixed else n.inputs):
+            if n in fixed:
+                done[n] = n
+                continue
             inputs = tuple(done[i] for i in n.inputs)
             fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-            done[n] = fresh if fresh in self.settled else self.top(fresh)
+            done[n] = self.top(fresh)
+            if done[n] is n and fixed.issuperset(n.inputs):
+                fixed.add(n)
         return done[node]  # type: ignore[return-value]
 
     def top(self, node: Node) -> Node:
         """The node rewritten, its inputs as they are."""
+        if node not in self.rewritten:
+            self.rewritten[node] = self._top(node)
+        return self.rewritten[node]
+
+    def _top(self, node: Node) -> Node:
         for _ in range(REWRITES):
             new = self._step(node)
             if new is None:
-                self.settled.add(node)
                 break
             node = new
         return node

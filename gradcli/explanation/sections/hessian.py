@@ -10,7 +10,7 @@ from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
 from ..shortest_structure import at_random_values, structure_of
-from ..wording import Wording, role_of, shape_text
+from ..wording import role_of, shape_text
 from .checks import (
     AGREE,
     DIFFERENCES,
@@ -52,8 +52,7 @@ def _answer(h: Hessian, z: Input) -> Answer:
 
 def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section:
     """One block of the Hessian: rows are elements of `x`, columns elements of `z`."""
-    a = h.gradient(x)
-    w = Wording(a)
+    a, w = h.gradient(x), h.words(x)
     rows, columns = x.node.numel, z.node.numel
     names = [Token(i.name, role_of(i)) for i in ((x,) if x is z else (x, z))]
     by = [names[0]] if x is z else [names[0], Token(" and "), names[1]]

@@ -1,14 +1,12 @@
 """Nodes with a name, as rules see them: inputs whose definition can be looked up."""
 
 from ...graphs import OPS, Node
-from ...graphs.signature import signature
-
-MARK = "\0"
+from ...graphs.signature import APART, signature
 
 
 def atom_of(node: Node) -> Node:
     """What stands for a named node in a formula; two of one node are the same."""
-    name = f"{MARK}{signature(node)}{node.serial}"
+    name = f"{APART}{signature(node)}{APART}{node.serial}"
     return OPS["input"](name=name, shape=node.shape, dtype=node.dtype)
 
 

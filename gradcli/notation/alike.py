@@ -1,0 +1,46 @@
+"""Which expressions of index notation are equal, whatever the letters of their sums."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .expressions import Expr, Function, Sum, parts, rebuilt, substituted
+
+
+def alike(products: Sequence[Sequence[Expr]]) -> list[Any]:
+    """A key for each product, given as its factors: the same for those that are equal, in whatever
+    order. They are looked into only where several could be.
+    """
+    glances = [_counted(map(_glance, factors)) for factors in products]
+    often = Counter(glances)
+    return [
+        _counted(map(canonical, factors)) if often[glance] > 1 else glance
+        for factors, glance in zip(products, glances, strict=True)
+    ]
+
+
+def _glance(e: Expr) -> Any:
+    """What an expression has in common with all that are equal to it, seen without looking into
+    it.
+    """
+    return e.op if isinstance(e, Function) else type(e) if parts(e) else e
+
+
+def _counted(things: Iterable[Any]) -> frozenset:
+    """How often each occurs."""
+    return frozenset(Counter(things).items())
+
+
+def canonical(e: Expr) -> Expr:
+    """The expression with the letters of its sums numbered, so that equal sums are equal."""
+    return _numbered(e, {})
+
+
+def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
+    if isinstance(e, Sum):
+        letter = f"#{len(new)}"
+        return Sum(letter, e.size, _numbered(e.body, {**new, e.letter: letter}))
+    made = parts(e)
+    if made:
+        return rebuilt(e, tuple([_numbered(part, new) for part in made]))
+    return substituted(e, new, {}) if new else e
