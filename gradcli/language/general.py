@@ -98,9 +98,10 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     try:
         return _at_shapes(problem, shapes, labels)
     except GradcliError as error:
-        values = _resized([*problem.inputs.values()], shapes)
-        if error.code != "needs-value" or len(values) == len(labels):
+        given = [i for i in problem.inputs.values() if i.value is not None]
+        if error.code != "needs-value" or len(given) == len(labels):
             raise
+        values = _resized(given, shapes)
         return _at_shapes(problem, shapes, values)
 
 

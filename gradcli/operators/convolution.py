@@ -7,6 +7,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from .contractions import einsum
 from .families import composite
+from .leaves import zeros
 from .pointwise import F
 from .windows import Kernel, several, zeros_around
 
@@ -70,6 +71,14 @@ def _check(name, n, input, weight, groups, channels):
         raise GradcliError(
             "shape", f"{weight.shape[0]} channels do not divide into {groups!r} groups"
         )
+
+
+def _check_output(n, input, weight, grad_output, **how):
+    """That these shapes are those of a convolution and of the gradient of its output."""
+    out = OPS[f"conv{n}d"](zeros(size=input), zeros(size=weight), **how)
+    have, needed = shapes.text(grad_output.shape), shapes.text(out.shape)
+    message = f"the gradient of conv{n}d()'s output has the shape {have}, not {needed}"
+    shapes.require_equal(grad_output.shape, out.shape, message)
 
 
 def _with_bias(out, bias, n):
@@ -153,6 +162,8 @@ def _by_input(n):
         return to_weight, OPS[f"conv{n}d"](g, weight, **how)
 
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
+        how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        _check_output(n, input_size, weight.shape, grad_output, **how)
         kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         return _spread(kernel, weight, grad_output, input_size[-n:])
 
@@ -193,6 +204,8 @@ def _by_weight(n):
         return to_input, OPS[f"conv{n}d"](input, g, **how)
 
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
+        how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        _check_output(n, input.shape, weight_size, grad_output, **how)
         kernel = _Grouped(n, weight_size, stride, padding, dilation, groups)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
         outputs = kernel.grouped(grad_output, -n - 1)
