@@ -305,6 +305,8 @@ def test_names_without_a_value_stay_inputs():
         ),
         (A + "h = x * 2; y = h.sum(); torch.autograd.grad(y, [x, h])", "unsupported", "by both"),
         (A + "y = x.sum(); torch.autograd.grad(y, q)", "unused-option", "no input q"),
+        (A + "y = x.sum(); autograd.grad(inputs=x, grad_outputs=y)", "arguments", "is missing"),
+        (A + "torch.autograd.backward()", "arguments", "tensors is missing"),
         (A + "y = x.sum(); torch.autograd.grad(y, x[0])", "unsupported", "by names"),
         (A + "(x * x).backward([1., 2.])", "arguments", "torch.tensor([1.0, 2.0])"),
         (A + "x.sum().backward(2.0)", "arguments", "torch.tensor(2.0)"),
@@ -366,6 +368,42 @@ def test_a_copied_tensor_is_cut_off():
 def test_sum_without_a_program_is_pytorchs():
     x = [[1.0, 2.0], [3.0, 4.0]]
     assert gradcli.grad("sum(x) ** 2", values={"x": x}).tolist() == [[20, 20], [20, 20]]
+
+
+UNUSED = [
+    ("y = x.sum()", "[x, w]"),
+    ("y = (x * w.detach()).sum()", "[x, w]"),
+    ("y = (x * (w > 0)).sum()", "w"),
+    ("y = x.sum(); h = -x", "h"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("steps", "by"), UNUSED)
+def test_what_pytorch_refuses_without_allow_unused(steps, by):
+    torch = pytest.importorskip("torch")
+    program = (
+        "x = torch.tensor([1., 2.], requires_grad=True); "
+        f"w = torch.ones(2, requires_grad=True); {steps}; torch.autograd.grad(y, {by}"
+    )
+    with pytest.raises(RuntimeError) as theirs:
+        exec(f"{program})", {"torch": torch})
+    for rest in (")", ", allow_unused=False)"):
+        with pytest.raises(GradcliError) as ours:
+            gradcli.grad(program + rest)
+        assert ours.value.code == "not-differentiable"
+        assert str(theirs.value) in ours.value.hint
+        assert "allow_unused=True" in ours.value.hint
+
+
+def test_an_unused_input_is_null_with_allow_unused():
+    found = gradcli.grad(
+        "x = torch.tensor([1., 2.], requires_grad=True); w = torch.ones(2, requires_grad=True); "
+        "y = x.sum(); torch.autograd.grad(y, [x, w], allow_unused=True)"
+    )
+    assert (found["x"].tolist(), found["w"]) == ([1, 1], None)
+    used = "w = torch.ones(2, requires_grad=True); torch.autograd.grad(w.sign().sum(), w)"
+    assert gradcli.grad(used).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,16 @@ printed says nothing of a gradient, nor does what follows on `backward()`.
 import ast
 from typing import NamedTuple
 
-from ..errors import GradcliError
+from ..errors import GradcliError, Span
 from .leaves import LIBRARIES, Leaves, Place, Segment, Value, marked
 from .meant import in_full
 from .remarks import notes, remarks
 from .statements import one_by_one, versions_apart
-from .syntax import bound, called_name, dotted, has_new, keyword, loaded, name_of, target
+from .syntax import bound, called_name, dotted, has_new, is_false, keyword, loaded, name_of, target
 
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 OUTPUTS = ("tensors", "outputs")
+UNUSED_TOO = ("allow_unused", "materialize_grads")
 NO_WAY = "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
 TRANSFORMS = ("torch.autograd.functional", "torch.func", "autograd.functional")
 FLAGS = {"requires_grad_", "Parameter"}
@@ -24,25 +25,28 @@ FLAGS = {"requires_grad_", "Parameter"}
 
 class Asked(NamedTuple):
     """What a program says of its own gradient: the values of inputs, the seed, the names to
-    differentiate by, each as it is typed, and nothing where it does not say it; and notes on what
-    it does besides, codes and sentences.
+    differentiate by, each as it is typed, and nothing where it does not say it; notes on what it
+    does besides, codes and sentences; and where it stands, if PyTorch raises an error where the
+    output does not depend on one of the names.
     """
 
     values: tuple[Value, ...] = ()
     seed: str | None = None
     wrt: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+    refuses_unused: Span | None = None
 
 
 class Call(NamedTuple):
     """The statement that asks for a gradient; the output, and the seed and the names to
-    differentiate by where it says them.
+    differentiate by where it says them; whether these need not be used.
     """
 
     statement: ast.stmt
     output: ast.expr
     seed: ast.expr | None
     wrt: tuple[str, ...]
+    unused_too: bool
 
 
 def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[list, Asked]:
@@ -69,7 +73,8 @@ def taken_apart(body: list[ast.stmt], segment: Segment, place: Place) -> tuple[l
     text = None if seed is None else ast.unparse(seed) if has_new(seed) else segment(seed)
     values = found.values(segment, but=seeding)
     wrt = (call and call.wrt) or tuple(found.leaves)
-    return rest, Asked(values, text, wrt, notes(whole, body[at + 1 :]))
+    strict = place(call.statement) if call and call.wrt and not call.unused_too else None
+    return rest, Asked(values, text, wrt, notes(whole, body[at + 1 :]), strict)
 
 
 def _leaves(body: list[ast.stmt], call: Call | None, place: Place) -> Leaves:
@@ -155,7 +160,8 @@ def _is_grad(e: ast.AST) -> bool:
         return False
     if called_name(e) != "grad":
         return False
-    return len(e.args) + sum(k.arg in ("outputs", "inputs") for k in e.keywords) > 1
+    named = {k.arg for k in e.keywords} & {*OUTPUTS, *SEEDS, "inputs"}
+    return len(e.args) + len(named) > 1 or "inputs" in named
 
 
 def _module(e: ast.AST) -> str:
@@ -169,7 +175,7 @@ def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
     args, named = list(e.args), {k.arg: k.value for k in e.keywords}
     output, wrt = e.func.value, named.get("inputs")
     if _module(e).endswith("autograd"):
-        output = args.pop(0) if args else next(named[n] for n in OUTPUTS if n in named)
+        output = args.pop(0) if args else _named_output(named, e, place)
         if called_name(e) == "grad":
             wrt = args.pop(0) if args else wrt
     given = [*args[:1], *(named[name] for name in SEEDS if name in named)]
@@ -180,7 +186,20 @@ def _parts(s: ast.stmt, e: ast.Call, place: Place) -> Call:
         said = "PyTorch takes a tensor here, and no number or list"
         hint = f"write torch.tensor({ast.unparse(seed)})"
         raise GradcliError("arguments", said, hint=hint, span=place(seed))
-    return Call(s, _only(output, place), seed, _by_name(wrt, place))
+    unused_too = called_name(e) != "grad" or any(
+        word in named and not is_false(named[word]) for word in UNUSED_TOO
+    )
+    return Call(s, _only(output, place), seed, _by_name(wrt, place), unused_too)
+
+
+def _named_output(named: dict[str | None, ast.expr], e: ast.Call, place: Place) -> ast.expr:
+    for name in OUTPUTS:
+        if name in named:
+            return named[name]
+    missing = "outputs" if called_name(e) == "grad" else "tensors"
+    said = f"{missing} is missing: what the gradient is of"
+    hint = f"PyTorch: {called_name(e)}() missing 1 required positional argument: '{missing}'"
+    raise GradcliError("arguments", said, hint=hint, span=place(e))
 
 
 def _only(e: ast.expr, place: Place) -> ast.expr:

@@ -22,7 +22,7 @@ from .names import free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
-from .wrt import check_output, chosen
+from .wrt import check_output, check_used, chosen
 
 
 class Input(NamedTuple):
@@ -254,7 +254,9 @@ class Posing:
         check_output(out, self.program)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
-        out_name = self._out_name()
+        out_name, asked = self._out_name(), self.program.asked
+        if asked.refuses_unused and wrt == asked.wrt:
+            check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
         names = {
             name: node
             for name, node in scope.items()

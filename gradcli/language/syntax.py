@@ -54,6 +54,11 @@ def keyword(e: ast.AST, name: str) -> ast.expr | None:
     return next((k.value for k in given if k.arg == name), None)
 
 
+def is_false(e: ast.AST) -> bool:
+    """Whether False or None is written there."""
+    return isinstance(e, ast.Constant) and e.value in (False, None)
+
+
 def is_true(e: ast.AST) -> bool:
     """Whether True is written there."""
     return isinstance(e, ast.Constant) and e.value is True

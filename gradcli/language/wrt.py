@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ..errors import GradcliError, did_you_mean
-from ..graphs import Node
+from ..autodiff.reverse import conducting
+from ..errors import GradcliError, Span, did_you_mean
+from ..graphs import Node, walk
 from .program import Program
 
 if TYPE_CHECKING:
@@ -23,6 +24,26 @@ def check_output(out: Node, program: Program) -> None:
             span=program.source.span(program.statements[-1].value),
             hint="PyTorch: element 0 of tensors does not require grad and does not have a grad_fn",
         )
+
+
+def check_used(
+    out: Node, out_name: str, wrt: Collection[str], inputs: "dict[str, Input]", call: Span
+) -> None:
+    """Refuse what torch.autograd.grad does, at `call`, without allow_unused=True: an input that the
+    output does not depend on.
+    """
+    order = walk([out])
+    for place, name in enumerate(wrt):
+        if out not in conducting(order, {inputs[name].node}):
+            raise GradcliError(
+                "not-differentiable",
+                f"{out_name} does not depend on {name}",
+                span=call,
+                hint=f"ask for it by the very tensor that {out_name} is computed from; with "
+                "allow_unused=True the answer is None\n"
+                f"PyTorch: The differentiated Tensor at index {place} appears to not have been "
+                "used in the graph. Set allow_unused=True if this is the desired behavior.",
+            )
 
 
 def chosen(wrt: Collection[str] | None, inputs: "dict[str, Input]") -> "list[Input]":

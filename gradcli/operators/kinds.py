@@ -44,7 +44,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below it, or not above it, if right; no gradient."""
     x = as_node(input).unsqueeze(dim=-1)
-    return (x >= boundaries if right else x > boundaries).sum(dim=-1)
+    above = x < boundaries if right else x <= boundaries  # no nan is: it comes last, as in PyTorch
+    return above.logical_not().sum(dim=-1)
 
 
 @shorthand()

@@ -8,6 +8,7 @@ from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
 from .families import composite, elementwise
+from .leaves import size
 from .pointwise import F, exp, log1p
 from .special import xlogy
 
@@ -33,7 +34,16 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
     return attrs | {"reduction": whole if reduce is None or reduce else "none"}
 
 
+def _difference_times_2(g, y, input, target, *, reduction):
+    """In PyTorch's order, which does not overflow where the mean of squares does."""
+    apart = input - target
+    count = size(apart, dim=tuple(range(apart.ndim))) if reduction == "mean" else 1
+    to_input = g * (2 / count * apart)
+    return to_input, -to_input
+
+
 @loss(
+    rule=_difference_times_2,
     order="input target size_average reduce reduction",
     examples=(("mse_loss(a, b)", "a=2x3,b=2x3"), ("mse_loss(a, b, reduction='none')", "a=3,b=3")),
     saved=("input", "target"),

@@ -27,10 +27,11 @@ def _parts_of(tensor, split_size, dim):
     place = shapes.axis(dim, tensor.ndim)
     size = tensor.shape[place]
     if isinstance(split_size, int):
-        if split_size < 1:
+        if split_size < min(1, size):
             raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
-        _check_parts(-(-size // split_size))
-        split_size = [min(split_size, size - k) for k in range(0, size, split_size)]
+        step = max(1, split_size)
+        _check_parts(-(-size // step))
+        split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one, if empty
     elif sum(split_size) != size:
         raise GradcliError(
             "shape",
@@ -56,7 +57,10 @@ def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
     require(is_whole(chunks) and chunks > 0, f"chunk() makes 1 part or more, not {chunks!r}")
     size = input.shape[shapes.axis(dim, input.ndim)]
-    return split(input, max(1, -(-size // chunks)), dim)
+    if not size:
+        _check_parts(chunks)
+        return split(input, [0] * chunks, dim)
+    return split(input, -(-size // chunks), dim)
 
 
 @shorthand()

@@ -45,6 +45,11 @@ CONVENTIONS = [
     case("elu(x, alpha=0.5) + leaky_relu(x, 0.2)", AROUND, x=AROUND),
     case("gelu(x) + gelu(x, approximate='tanh')", AROUND, x=AROUND),
     case("x.detach() * x", AROUND, x=AROUND),
+    *(
+        case(f"w * bucketize(x, tensor([0.0, 1.0, 2.0]), right={r})", AROUND, x=AROUND, w=AROUND)
+        for r in (False, True)
+    ),
+    case("w * searchsorted(tensor([-1.0, 1.0]), x, side='right')", AROUND, x=AROUND, w=AROUND),
     case("x * x.long() + x.int()", AROUND[:13], x=AROUND[:13]),
 ]
 REDUCTIONS = [

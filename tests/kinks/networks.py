@@ -87,6 +87,10 @@ NORMALISATION = [
         None,
     ),
     ("F.instance_norm(x)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
+    *(
+        (f"mse_loss(x, 0 * x, reduction='{how}')", {"x": [1e308, 1.0, -2.0, 0.0, 3.0]}, seed)
+        for how, seed in (("mean", 1.0), ("mean", float("inf")), ("sum", 0.25))
+    ),
     ("F.group_norm(x, 2)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
     ("torch.group_norm(x, 1, w)", {"x": IMAGE, "w": [2.0, 0.0]}, IMAGE),
     ("F.local_response_norm(x, 2, alpha=1.0, beta=0.5, k=0.0)", {"x": IMAGE}, None),

@@ -13,6 +13,13 @@ TINY = 1e-7  # what denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
 
+@rule("logical_not")
+def opposite_comparison(node: Node) -> Node | None:
+    """~(a < b) = a >= b."""
+    (x,) = node.parents
+    return OPS[OPPOSITE[x.op.name]](*x.parents) if x.op.name in OPPOSITE else None
+
+
 @normal("where")
 def no_denominator_is_zero(node: Node) -> Node | None:
     """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y."""
