@@ -28,6 +28,7 @@ class Names:
         self.held = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.held}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
+        self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
 
@@ -41,13 +42,17 @@ class Names:
         return stripped(node, atoms)
 
     def settle(self, normal: Change) -> None:
-        """Look up what the names stand for."""
+        """Let the atoms stand for what their names do, which is looked up the first time."""
+        if self.definitions is not None:
+            for atom, meant in self.definitions.items():
+                atom.expansion = meant
+            return
+        self.definitions = {}
         for n in (n for n in walk(self.held) if n in self.atoms):
             others = {m: a for m, a in self.atoms.items() if m is not n}
             others = {} if self.opened else others
             atom = self.atoms[n]
-            meant = normal(stripped(n, others))
-            atom.expansion = meant
+            atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
             self._means(meant, atom)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
