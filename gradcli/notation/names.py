@@ -65,6 +65,11 @@ class Names:
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, found))
 
+    def stand_for_the_same(self, other: "Names") -> bool:
+        """Whether all names have the definitions that they have for others."""
+        mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
+        return mine == theirs
+
     def show(self, node: Node) -> Node:
         """The node in terms of what the names are the names of."""
         return substitute(node, {atom: n for n, atom in self.atoms.items()})

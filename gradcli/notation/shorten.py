@@ -47,7 +47,9 @@ class Shortener:
     def __call__(self, node: Node) -> Node:
         """An equal node whose formula is the shortest that was found."""
         found = []
-        for search in self.searches:
+        for k, search in enumerate(self.searches):
+            if k and search.repeats(self.searches[0], node):
+                continue
             short = search(node)
             if short is not None:
                 found.append((search.length(search.names.hide(short)), search.names.show(short)))
@@ -120,7 +122,7 @@ class Search:
         self.normal = Rewriter(NORMALISING)
         own = {*familiar, *(names.hide(n) for n in familiar)}
         self.length = Length(names.words, own, telling)
-        self.left = BUDGET
+        self.left, self.folded = BUDGET, False
         self.asked: set[Node] = set()  # in this search
         self.said: dict[Node, tuple[tuple[Node, ...], int]] = {}  # other ways, and what they cost
 
@@ -130,7 +132,7 @@ class Search:
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
-        self.left, self.asked = BUDGET, set()
+        self.left, self.folded, self.asked = BUDGET, False, set()
         best = root = self._normalised(start)
         if self.length(root) > HOPELESS:
             return best
@@ -145,9 +147,22 @@ class Search:
         laid = Rewriter(LAYOUT).once(best)
         return laid if self.length(laid) <= self.length(best) else best
 
+    def repeats(self, before: "Search", node: Node) -> bool:
+        """Whether the search for a node is the one `before` again: from the same beginning, with
+        names that stand for the same, none of which was folded in.
+        """
+        if before.folded or before.names.start(node) is not self.names.start(node):
+            return False
+        self.names.settle(self.normal)
+        return self.names.stand_for_the_same(before.names)
+
     def _normalised(self, node: Node) -> Node:
         short = self.normal(node)
-        return short if self.names.opened else self.names.folded(short, self.normal)
+        if self.names.opened:
+            return short
+        with_names = self.names.folded(short, self.normal)
+        self.folded = self.folded or with_names is not short
+        return with_names
 
     def _round(self, root: Node) -> Node:
         ways: dict[Node, list[Node]] = {}
