@@ -26,7 +26,7 @@ from gradcli.notation import tree
 from gradcli.notation.formula import formula
 from gradcli.notation.rules import LAYOUT, NORMAL, OTHERS
 from gradcli.notation.sharing import shared
-from gradcli.notation.shorten import shortest
+from gradcli.notation.shorten import Shortener
 from gradcli.notation.simplify import stripped
 from gradcli.notation.spelling import read
 
@@ -42,7 +42,7 @@ def test_shortest_formulas_mean_the_gradient(problem):
     values = values_of(problem, seed, names)
     for _, grad in gradients(problem):
         expected = Evaluator({**problem.values, problem.seed.node: seed})(grad)[0]
-        short = tree.text(formula(shortest(grad, names), names))
+        short = tree.text(formula(Shortener(names)(grad), names))
         assert close(value_of(short, names, values), expected), short
 
 

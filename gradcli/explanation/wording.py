@@ -15,7 +15,7 @@ from ..notation.formula import Writer, formula, too_long
 from ..notation.index import Indices, Notation
 from ..notation.parts import beside
 from ..notation.sharing import shared
-from ..notation.shorten import shortest
+from ..notation.shorten import Shortener
 from ..notation.simplify import simplify
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
@@ -62,6 +62,7 @@ class Wording:
         self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
         self._shorter: dict[tuple, Node] = {}
+        self._shorteners: dict[frozenset[Node], Shortener] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -188,11 +189,13 @@ class Wording:
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
-        key = node, frozenset(names)
-        if key not in self._shorter:
+        known = frozenset(names)
+        if known not in self._shorteners:
+            self._shorteners[known] = Shortener(names, self._program, self.telling)
+        if (node, known) not in self._shorter:
             asked = substitute(node, self._labels)
-            self._shorter[key] = shortest(asked, names, self._program, self.telling)
-        return self._shorter[key]
+            self._shorter[node, known] = self._shorteners[known](asked)
+        return self._shorter[node, known]
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 

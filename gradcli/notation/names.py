@@ -29,6 +29,7 @@ class Names:
         self.held = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.held}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
+        self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
 
@@ -42,13 +43,17 @@ class Names:
         return stripped(node, atoms)
 
     def settle(self, normal: Change) -> None:
-        """Look up what the names stand for."""
+        """Let the atoms stand for what their names do, which is looked up the first time."""
+        if self.definitions is not None:
+            for atom, meant in self.definitions.items():
+                atom.expansion = meant
+            return
+        self.definitions = {}
         for n in (n for n in walk(self.held) if n in self.atoms):
             others = {m: a for m, a in self.atoms.items() if m is not n}
             others = {} if self.opened else others
             atom = self.atoms[n]
-            meant = normal(stripped(n, others))
-            atom.expansion = meant
+            atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
             self._means(meant, atom)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
@@ -60,6 +65,11 @@ class Names:
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, found))
+
+    def stand_for_the_same(self, other: "Names") -> bool:
+        """Whether all names have the definitions that they have for others."""
+        mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
+        return mine == theirs
 
     def show(self, node: Node) -> Node:
         """The node in terms of what the names are the names of."""

@@ -28,24 +28,32 @@ NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
 
 
-def shortest(
-    node: Node,
-    names: Mapping[Node, Name],
-    program: Collection[Node] = (),
-    telling: Telling | None = None,
-) -> Node:
-    """An equal node whose formula is the shortest that was found, in terms of `names`.
+class Shortener:
+    """Finds short formulas in terms of `names`. What it learns of a node it knows for the next.
 
     `program` are nodes that the user wrote; `telling` is as in `formula`.
     """
-    familiar = [stripped(n, {}) for n in program]
-    found = []
-    for opened in (False, True) if any(n.op.name != "input" for n in names) else (False,):
-        search = Search(Names(names, opened), familiar, telling)
-        short = search(node)
-        if short is not None:
-            found.append((search.length(search.names.hide(short)), search.names.show(short)))
-    return min(found, key=lambda f: f[0])[1] if found else node
+
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        program: Collection[Node] = (),
+        telling: Telling | None = None,
+    ):
+        familiar = [stripped(n, {}) for n in program]
+        ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
+        self.searches = [Search(Names(names, opened), familiar, telling) for opened in ways]
+
+    def __call__(self, node: Node) -> Node:
+        """An equal node whose formula is the shortest that was found."""
+        found = []
+        for k, search in enumerate(self.searches):
+            if k and search.repeats(self.searches[0], node):
+                continue
+            short = search(node)
+            if short is not None:
+                found.append((search.length(search.names.hide(short)), search.names.show(short)))
+        return min(found, key=lambda f: f[0])[1] if found else node
 
 
 class Length:
@@ -108,15 +116,16 @@ def _own(part: tree.Tree) -> float:
 
 
 class Search:
-    """One search for a short formula, with some names."""
+    """The search for short formulas with some names, one after the other."""
 
     def __init__(self, names: Names, familiar: Collection[Node], telling: Telling | None):
         self.names = names
         self.normal = Rewriter(NORMALISING)
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.length = Length(names.words, own, telling)
-        self.left = BUDGET
-        self.said: dict[Node, tuple[Node, ...]] = {}
+        self.left, self.folded = BUDGET, False
+        self.asked: set[Node] = set()  # in this search
+        self.said: dict[Node, tuple[tuple[Node, ...], int]] = {}  # other ways, and what they cost
 
     def __call__(self, node: Node) -> Node | None:
         """The shortest node found, with atoms for names; None where the node is too large."""
@@ -124,6 +133,7 @@ class Search:
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
+        self.left, self.folded, self.asked = BUDGET, False, set()
         best = root = self._normalised(start)
         if self.length(root) > HOPELESS:
             return best
@@ -140,9 +150,22 @@ class Search:
         laid = Rewriter(LAYOUT).once(best)
         return laid if self.length(laid) <= self.length(best) else best
 
+    def repeats(self, before: "Search", node: Node) -> bool:
+        """Whether the search for a node is the one `before` again: from the same beginning, with
+        names that stand for the same, none of which was folded in.
+        """
+        if before.folded or before.names.start(node) is not self.names.start(node):
+            return False
+        self.names.settle(self.normal)
+        return self.names.stand_for_the_same(before.names)
+
     def _normalised(self, node: Node) -> Node:
         short = self.normal(node)
-        return short if self.names.opened else self.names.folded(short, self.normal)
+        if self.names.opened:
+            return short
+        with_names = self.names.folded(short, self.normal)
+        self.folded = self.folded or with_names is not short
+        return with_names
 
     def _round(self, root: Node) -> Node:
         ways: dict[Node, list[Node]] = {}
@@ -181,20 +204,31 @@ class Search:
 
     def _others(self, n: Node) -> tuple[Node, ...]:
         """What the rules make of a node."""
-        if n not in self.said:
+        if n not in self.asked:
             if self.left <= 0:
                 return ()
-            self.said[n] = tuple(dict.fromkeys(self._alternatives(n)))
-        return self.said[n]
+            self.asked.add(n)
+            if n not in self.said:
+                made = self._made_by_rules(n)
+                others = dict.fromkeys([*self._normal_too(made), *self._in_words(n)])
+                self.said[n] = tuple(others), len(made)
+            self.left -= self.said[n][1]
+        return self.said[n][0]
 
-    def _alternatives(self, n: Node) -> Iterator[Node]:
+    def _made_by_rules(self, n: Node) -> list[Node]:
+        made: list[Node] = []
         for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
             found = rule(n)
-            for new in () if found is None else (found,) if isinstance(found, Node) else found:
-                if new.shape == n.shape and new.dtype == n.dtype:
-                    self.left -= 1
-                    yield new
-                    yield self.normal(new)
+            made += () if found is None else (found,) if isinstance(found, Node) else found
+        return [new for new in made if new.shape == n.shape and new.dtype == n.dtype]
+
+    def _normal_too(self, made: list[Node]) -> Iterator[Node]:
+        for new in made:
+            yield new
+            yield self.normal(new)
+
+    def _in_words(self, n: Node) -> Iterator[Node]:
+        """What PyTorch says, and what names say, in the place of a node."""
         said = self.length.writer.said(n)
         if said is not None and (said.shape, said.dtype) == (n.shape, n.dtype):
             yield self.normal(said)
