@@ -56,7 +56,7 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
     GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
     """
     values: dict[str, str] = {}
-    for given in (part for text in texts for part in _values_apart(text)):
+    for given in (part for text in texts for part in values_apart(text)):
         name, equals, value = given.partition("=")
         if not equals:
             whole = Span(given, 0, len(given), option)
@@ -74,7 +74,7 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
     return values
 
 
-def _values_apart(given: str) -> Iterator[str]:
+def values_apart(given: str) -> Iterator[str]:
     """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
     start = depth = 0
     for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):

@@ -80,9 +80,9 @@ def function(name: str, span: Span | None) -> Callable:
         name = NUMPY_NAMES[name]
     found = lookup(name)
     if name == "backward":
-        hint = "leave .backward(...) out, and give its argument, the seed, with --grad"
+        hint = "let it stand alone and last, or leave it out and give the seed with --grad"
         raise GradcliError(
-            "unknown-function", "going back is what gradcli does", hint=hint, span=span
+            "unknown-function", "backward() gives None to compute with", hint=hint, span=span
         )
     if found is None:
         why = refusal(name)
