@@ -10,6 +10,7 @@ from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
+from .language.options import read_names, read_shapes
 from .language.problem import Problem, pose
 from .limits import Limits
 
@@ -213,8 +214,11 @@ def _object(value: Any, field: str) -> dict[str, Any]:
 
 
 def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
-    shapes = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for name, shape in _object(value, "shapes").items():
+        if isinstance(shape, str):
+            shapes |= read_shapes([f"{name}={shape}"])
+            continue
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
             said = f"the shape of {name} is a list of whole numbers"
             raise GradcliError("request", said, hint=f'as in "shapes": {{"{name}": [2, 3]}}')
@@ -223,6 +227,8 @@ def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
 
 
 def _names(value: Any) -> list[str] | None:
+    if isinstance(value, str):
+        return read_names(value)
     if value is None or (isinstance(value, list) and all(isinstance(n, str) for n in value)):
         return value
     raise GradcliError("request", "wrt is a list of names", hint='as in "wrt": ["x", "W"]')

@@ -176,7 +176,9 @@ def test_the_rank_of_an_input_is_told_where_a_formula_depends_on_it():
 
 
 def test_several_values_in_one_option():
-    err = gradcli("grad", "a * b", "-v", "a=[1],b=[2]").err
+    one = answered("grad", "(a * b).sum()", "-v", "a=[1,2], b=where(ones(2) == 1, 3, 4)")
+    assert one.json == {"a": [3, 3], "b": [1, 2]}
+    err = gradcli("grad", "a * b", "-v", "a=[1] b=[2]").err
     assert err.splitlines()[-1] == "  each value has an option of its own: -v a=[1] -v b=[2]"
 
 

@@ -390,3 +390,10 @@ def test_most_operators_keep_what_pytorch_keeps(request):
             same.append(theirs == sum(size_of(n, "float64") for n in kept))
     assert len(same) > 600
     assert np.mean(same) > 0.8
+
+
+def test_empty_tensors_that_are_kept_are_no_inputs():
+    assert (
+        "Together 0 bytes: these tensors are empty."
+        in gradcli("explain", "relu(x)", "-s", "x=0x3", "--show", "cost").out
+    )

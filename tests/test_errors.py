@@ -353,12 +353,12 @@ def test_what_is_alone_in_a_file_is_no_header(tmp_path):
 @pytest.mark.parametrize(
     ("request_", "hint"),
     [
-        ({"expr": "x", "shapes": {"a": "2x3"}}, 'as in "shapes": {"a": [2, 3]}'),
+        ({"expr": "x", "shapes": {"a": 3}}, 'as in "shapes": {"a": [2, 3]}'),
         ({"expr": "x", "order": 2}, "id, expr, shapes, values, grad, wrt, want, assume, claim"),
         ({"expr": "x", "value": {}}, "did you mean values?"),
         ({"expr": "x", "values": 3}, 'as in "values": {"x": [[1.0, 2.0]]}'),
         ({"expr": "x", "claim": 3}, 'as in "claim": {"x": "g @ W.T"}'),
-        ({"expr": "x", "wrt": "x"}, 'as in "wrt": ["x", "W"]'),
+        ({"expr": "x", "wrt": 3}, 'as in "wrt": ["x", "W"]'),
         ({}, 'as in {"expr": "a * b"}'),
     ],
 )
@@ -487,3 +487,31 @@ def test_python_is_told_of_keywords(ask, cure):
     assert cure in caught.value.hint
     assert not ways.OPTION.search(caught.value.hint)
     assert str(caught.value) == caught.value.message
+
+
+CURES = [
+    ("tf.nn.relu(x)", "that is TensorFlow; functions have PyTorch's names here: relu(x)"),
+    ("max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
+    ("y = x ** 2; dy/dx", "leave dy/dx out: what is differentiated stands last"),
+    ("d(x ** 2)/dx", "a derivative is not written out"),
+    ("f(x) = x ** 2", "names are given values: y = x ** 2"),
+    ("x' * y", "a transpose is written A.T"),
+    ("ln(x)", "write log(x)"),
+    ("sin^2(x)", "sin(x) ** 2 for a power"),
+    ("sin(x)cos(x)", "sin(x) * cos(x)"),
+    ("(x + 1)(x - 1)", "(x + 1) * (x - 1)"),
+    ("torch.tensor([x[0] ** 2, x[1]])", "no gradient flows through it"),
+]
+
+
+@pytest.mark.parametrize(("text", "cure"), CURES)
+def test_what_is_written_elsewhere_has_a_cure(text, cure):
+    with pytest.raises(library.GradcliError) as raised:
+        library.formula(text)
+    assert cure in raised.value.hint
+
+
+def test_dy_and_dx_may_be_names():
+    assert library.formula("y = x ** 2; y * dy / dx", wrt="dy") == "g * y / dx"
+    values = {"x": 1.0, "dy": 6.0, "dx": 2.0}
+    assert library.grad("y = x ** 2; dy / dx", values=values, wrt="dy") == 0.5

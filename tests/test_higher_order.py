@@ -381,3 +381,17 @@ def test_tangents_along_the_way_are_that_of_the_whole(example):
 def test_a_problem_is_left_as_it_was():
     p = pose("x**3", values={"x": 2.0})
     assert (p.order, p.before, p.tangents) == (1, None, ())
+
+
+@pytest.mark.parametrize(
+    ("expr", "told"),
+    [
+        ("(x * y).sum()", "appears to not have been used in the graph"),
+        ("(2 * x).sum() + y.detach().sum()", "element 0 of tensors does not require grad"),
+    ],
+)
+def test_what_pytorch_says_of_a_gradient_that_is_constant(expr, told):
+    """As torch.autograd.grad says it of the sum of the gradient, in PyTorch 2.13."""
+    with pytest.raises(gradcli.GradcliError) as raised:
+        gradcli.grad(expr, values={"x": [1.0, 2.0], "y": [3.0, 4.0]}, wrt="x", order=2)
+    assert told in raised.value.hint

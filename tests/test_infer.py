@@ -106,6 +106,12 @@ CASES = [
     ("softmax(x @ W + b, -1)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
     ("softmax(x, -1)", dict(grad=[1.0, 2.0, 3.0]), dict(x=(3,), out=(3,))),
     ("stack([x, y], 0)", {}, dict(x=(2,), y=(2,), out=(2, 2))),
+    ("kron(A, B) @ C", {}, dict(A=(2, 3), B=(4, 5), C=(15, 6), out=(8, 6))),
+    ("cross(x, y)", {}, dict(x=(3,), y=(3,), out=(3,))),
+    ("x.unbind(1)[0]", {}, dict(x=(2, 3), out=(2,))),
+    ("x.split([1, 2], 1)[1]", {}, dict(x=(2, 3), out=(2, 2))),
+    ("x.hsplit(3)[0]", {}, dict(x=(6,), out=(2,))),
+    ("linalg.norm(x, ord='nuc')", {}, dict(x=(2, 3), out=())),
     ("x.unsqueeze(0)", {}, dict(x=(2,), out=(1, 2))),
 ]
 

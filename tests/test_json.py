@@ -638,3 +638,9 @@ def test_a_formula_without_a_number_where_there_is_one(text, x, place):
 def test_a_formula_with_a_number_for_every_element():
     e = explained("x.prod()", "-v", "x=[1., 2.]")
     assert e["notes"] == []
+
+
+def test_a_line_of_a_batch_may_say_shapes_and_names_as_a_shell_does():
+    request = {"expr": "a * b", "shapes": {"a": "2x3"}, "wrt": "a", "want": ["formula"]}
+    (answer,) = package.batch([request])
+    assert answer["formula"] == {"a": "g * b"}

@@ -308,3 +308,11 @@ def test_targets_in_python_are_checked():
         package.seed_for("x * 2", [1.0])
     with pytest.raises(GradcliError, match="an expression is a text"):
         package.seed_for(3, {"x": [1.0]})
+
+
+def test_the_nearest_seed_is_0_where_nothing_comes_nearer():
+    """The gradient of a softmax sums to 0, so (1, 1, 1) is orthogonal to all of them."""
+    s = np.exp([1.0, 2.0, 3.0]) / np.exp([1.0, 2.0, 3.0]).sum()
+    equations = Equations(np.diag(s) - np.outer(s, s), np.ones(3))
+    assert not equations.solvable
+    assert equations.g.tolist() == [0, 0, 0]

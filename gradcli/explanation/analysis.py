@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 remembered_backward = lru_cache(maxsize=16)(backward)
 
 NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
+UNUSED = (
+    "The differentiated Tensor at index 0 appears to not have been used in the graph. Set "
+    "allow_unused=True if this is the desired behavior."
+)
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
@@ -59,7 +63,8 @@ class Analysis:
     def refuse(self, wrt: Sequence[Input]) -> NoReturn:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
-        hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {NOTHING_FLOWS}"
+        told = UNUSED if self._flows_elsewhere() else NOTHING_FLOWS
+        hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {told}"
         if p.before is not None:
             hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
         raise GradcliError(
@@ -68,6 +73,14 @@ class Analysis:
             span=p.program.source.span(p.program.statements[-1].value),
             hint=hint,
         )
+
+    def _flows_elsewhere(self) -> bool:
+        """Whether a gradient flows to any input at all; seeds of lower orders are none."""
+        p = first = self.problem
+        while first.before is not None:
+            first = first.before
+        inputs = [i.node for i in first.inputs.values() if i.node.dtype == "float"]
+        return any(g is not None for g in backward(p.out, p.seed.node, inputs).of.values())
 
     def _backward(self) -> Gradients:
         p = self.problem

@@ -46,6 +46,8 @@ class Equations:
     @cached_property
     def _g(self) -> Any:
         g = self._refined() if self.solvable else _solved(self.J, self.target)[0]
+        if np.all(np.abs(g @ self.J) <= ROUNDING * np.max(np.abs(self.target), initial=0.0)):
+            return np.zeros_like(g)
         parts = np.abs(g)[:, None] * np.abs(self.J)
         idle = np.all(parts <= ROUNDING * np.sum(parts, axis=0), axis=1)
         return np.where(idle, 0.0, g)

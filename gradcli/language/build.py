@@ -16,7 +16,7 @@ from ..graphs.shapes import numel
 from ..limits import Limits
 from ..operators import lookup
 from .calls import applied, call
-from .foreign import foreign
+from .foreign import foreign, of_library
 from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import check_masks, go_together, in_words, is_number, unfit
@@ -320,7 +320,7 @@ class Builder:
         hint = (
             f"it is a method: write .{e.attr}(...)"
             if lookup(e.attr)
-            else did_you_mean(e.attr, known)
+            else of_library(e) or did_you_mean(e.attr, known)
         )
         span = self.source.span(e)
         return GradcliError(

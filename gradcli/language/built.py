@@ -8,6 +8,7 @@ from ..errors import GradcliError
 from ..graphs import Node, as_node
 from ..limits import Limits
 from .build import Builder
+from .foreign import several_outputs
 from .program import Program
 from .values import Reader
 
@@ -44,7 +45,7 @@ def built(
             "arguments",
             "the last statement must be one tensor",
             span=program.source.span(program.statements[-1].value),
-            hint="choose one of its outputs: [0], or .values",
+            hint=several_outputs(program.statements[-1].value),
         )
     return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
 

@@ -10,7 +10,7 @@ from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
-from .foreign import foreign
+from .foreign import foreign, not_called
 from .indices import check_given, known_array
 from .makers import MAKERS
 from .names import library_path
@@ -85,7 +85,7 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     if not isinstance(e.func, ast.Attribute):
         if isinstance(e.func, ast.Call):
             b.visit(e.func)
-        raise GradcliError("syntax", "only functions and methods can be called")
+        raise not_called(e)
     base = b.visit(e.func.value)
     if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
         raise GradcliError(

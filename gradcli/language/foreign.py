@@ -23,8 +23,51 @@ HINTS: dict[str, tuple[str, str | None]] = {
     "GeneratorExp": ("a loop in brackets", "write its elements out"),
 }
 
+# What functions are called elsewhere, and what is written here.
+SPELLINGS = {
+    "ln": "log(x)",
+    "lg": "log10(x)",
+    "sec": "1 / cos(x)",
+    "csc": "1 / sin(x)",
+    "cot": "1 / tan(x)",
+    "tg": "tan(x)",
+    "sgn": "sign(x)",
+    "σ": "sigmoid(x)",
+    "tr": "trace(A)",
+    "reduce_sum": "x.sum()",
+    "reduce_mean": "x.mean()",
+}
+LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "sp": "SymPy"}
+DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
+
 
 def foreign(e: ast.expr, span: Span) -> GradcliError:
     """The error for a piece of syntax that is not part of the language."""
     what, hint = HINTS.get(type(e).__name__, ("this", "gradcli ops lists the operations"))
     return GradcliError("syntax", f"{what} is not part of the language", span=span, hint=hint)
+
+
+def several_outputs(e: ast.expr) -> str:
+    """What to write in the place of several outputs; max(x, 0) is clamp(x, min=0) to many."""
+    choose = "choose one of its outputs: [0], or .values"
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and len(e.args) == 2:
+        words = {"max": ("larger", "min"), "min": ("smaller", "max")}
+        which, bound = words.get(e.func.id, ("", ""))
+        x, number = map(ast.unparse, e.args)
+        written = f"the {which} of {x} and {number} is written clamp({x}, {bound}={number})"
+        return f"{choose}; {written}" if bound else choose
+    return choose
+
+
+def of_library(e: ast.Attribute) -> str | None:
+    """What to write for a function of another library, as tf.nn.relu; None for anything else."""
+    name = LIBRARIES.get(getattr(e.value, "id", ""))
+    return name and f"that is {name}; functions have PyTorch's names here: relu(x)"
+
+
+def not_called(e: ast.Call) -> GradcliError:
+    """The error for a call of what is no function, as in `(x + 1)(x - 1)`."""
+    sides = "a product is written with a sign: (x + 1) * (x - 1)"
+    number = isinstance(e.func, ast.Constant)
+    hint = "write 2 * (x + 1) for a product, sin(x) ** 2 for a power" if number else sides
+    return GradcliError("syntax", "only functions and methods can be called", hint=hint)

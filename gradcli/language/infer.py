@@ -9,7 +9,7 @@ are tried in order of plausibility (`ranks`).
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, count, islice, permutations, product
+from itertools import chain, count, islice, permutations
 from typing import NamedTuple
 
 from ..errors import GradcliError
@@ -23,6 +23,9 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
+SMALL = 8  # primes at the end, where the others make tensors too large
+LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
+PERMUTATIONS = 60  # of sizes that are tried then
 FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
@@ -69,12 +72,15 @@ def infer(
     first_error: GradcliError | None = None
     tried = ranks_to_try(program, unknown, seed_rank, fixed, labels)
     plausible = list(islice(tried, ATTEMPTS))
-    for numberings, ranks in product((_different, _equal), plausible):
+    attempts = [(_different, plausible), (_equal, plausible), (_few, plausible[:LIKELIEST])]
+    for numberings, ranks in ((n, ranks) for n, several in attempts for ranks in several):
         chosen = dict(zip(unknown, ranks, strict=True))
+        if numberings is not _different and first_error and first_error.code == "arguments":
+            raise first_error
         try:
             found = _solve(chosen, known, trial, numberings)
         except GradcliError as error:
-            if error.code not in ("shape", "index", "seed-shape"):
+            if error.code not in ("shape", "index", "seed-shape", "arguments"):
                 raise
             first_error = first_error or error
             continue
@@ -136,15 +142,31 @@ def _solve(
     ranks: dict[str, int], known: dict[str, Shape], trial: Trial, numberings: Numberings
 ) -> Inferred:
     """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
+    try:
+        return _solved(ranks, known, trial, numberings, PRIMES)
+    except GradcliError as error:
+        if error.code != "limit":
+            raise
+    return _solved(ranks, known, trial, numberings, PRIMES[-SMALL:])
+
+
+def _solved(
+    ranks: dict[str, int],
+    known: dict[str, Shape],
+    trial: Trial,
+    numberings: Numberings,
+    primes: Sequence[int],
+) -> Inferred:
+    """Sizes that these primes stand in for. Raises GradcliError where there are none."""
     taken = {n for shape in known.values() for n in shape}
-    stand_ins = (p for p in chain(PRIMES, islice(_further_primes(), MOST_SIZES)) if p not in taken)
+    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in taken)
     numbers = list(islice(stand_ins, sum(ranks.values())))
     if len(numbers) < sum(ranks.values()):
         hint = "give shapes with -s"
         raise GradcliError("limit", "too many inputs have no shape", hint=hint)
     each = iter(numbers)
     symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
-    sizes = _Sizes(p for shape in symbolic.values() for p in shape)
+    sizes = _Sizes((p for shape in symbolic.values() for p in shape), products=True)
     try:
         seed = _unify(symbolic, known, sizes, trial)
     except GradcliError:
@@ -317,6 +339,11 @@ def _different(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]
     for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
         pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
         yield from islice(permutations(pool, length), attempts)
+
+
+def _few(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
+    """Sizes where stand-ins told nothing, some different ones and 3, as cross(x, y) needs it."""
+    return chain(islice(_different(length, fixed), PERMUTATIONS), ((3,) * length,))
 
 
 def _equal(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:

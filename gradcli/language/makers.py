@@ -35,7 +35,8 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
         raise GradcliError(
             "value",
             "tensor() takes numbers, in lists of equal length",
-            hint="tensors are joined by stack([a, b])",
+            hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
+            "gradient flows through it",
         )
     return b.counted(
         OPS["tensor"](data=Array(array, b.source.segment(e)), span=b.source.span(e)), e

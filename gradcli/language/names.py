@@ -4,6 +4,8 @@ import ast
 from collections.abc import Collection
 from functools import lru_cache
 
+from ..errors import GradcliError
+from .foreign import DERIVATIVE
 from .program import Program
 from .syntax import dotted
 from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
@@ -75,3 +77,16 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
         elif not isinstance(node, ast.Constant):
             stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
     return names
+
+
+def check_derivative(program: Program, inputs: Collection[str]) -> None:
+    """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs. Raises GradcliError `syntax`."""
+    e = program.statements[-1].value
+    if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
+        return
+    sides = [side.id for side in (e.left, e.right) if isinstance(side, ast.Name)]
+    plain = [name.removeprefix("d") for name in sides if name in inputs and name.startswith("d")]
+    named = {name for s in program.statements[:-1] for name in s.names}
+    if len(plain) == 2 and plain[0] in named and plain[1] in {*inputs, *named}:
+        hint = f"leave {'/'.join(sides)} out: what is differentiated stands last"
+        raise GradcliError("syntax", DERIVATIVE, span=program.source.span(e), hint=hint)

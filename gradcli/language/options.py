@@ -4,7 +4,7 @@ Knows the spellings of shapes. Does not know what a value is (values.py) or whic
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from keyword import iskeyword
 
@@ -50,12 +50,13 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
 
 
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
-    """The values by name, as texts, from texts `NAME=VALUE`; VALUE may hold more `=`.
+    """The values by name, as texts, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`; VALUE may
+    hold more `=`, in brackets.
 
     GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
     """
     values: dict[str, str] = {}
-    for given in texts:
+    for given in (part for text in texts for part in values_apart(text)):
         name, equals, value = given.partition("=")
         if not equals:
             whole = Span(given, 0, len(given), option)
@@ -71,6 +72,18 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
             raise GradcliError("value", said, hint="give each name one value", span=span)
         values[name] = value
     return values
+
+
+def values_apart(given: str) -> Iterator[str]:
+    """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
+    start = depth = 0
+    for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
+        sign = found[0]
+        depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
+        if sign == "," and depth == 0 and "=" in given[start : found.start()]:
+            yield given[start : found.start()]
+            start = found.end()
+    yield given[start:]
 
 
 def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:

@@ -18,7 +18,7 @@ from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
 from .infer import Tried, infer
 from .labels import made_up, picking, to_suppose
-from .names import free_names
+from .names import check_derivative, free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
@@ -150,6 +150,7 @@ def pose(
     names = free_names(program, (*shapes, *values, *written))
     names = tuple(dict.fromkeys([*names, *(n for n in asked.wrt if n in written)]))
     grad, wrt = asked.seed if grad is None else grad, wrt or asked.wrt
+    check_derivative(program, {*names} - {*shapes, *values})
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = reader.inputs(program, names, shapes, values)

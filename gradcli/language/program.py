@@ -151,6 +151,7 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
         len(source.text),
     )
     reason = error.msg.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    reason = reason.removesuffix(" here.")
     reason = REASONS.get(reason, reason)
     if "Exceeds the limit" in reason:
         reason = "this whole number has too many digits"
@@ -164,6 +165,7 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
 
 REASONS = {
     "invalid syntax": "this is not an expression",
+    "unterminated string literal (detected at line 1)": "a text begins here, and does not end",
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
 
@@ -173,9 +175,13 @@ SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
 
 
 def _syntax_hint(reason: str, text: str, start: int) -> str | None:
+    if reason.startswith("cannot assign to"):
+        return "names are given values: y = x ** 2"
     if reason == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
     words = re.search(r"[\w.]*[ \t]*$", text[:start])
+    if text[:start].rstrip().endswith(")") and re.match(r"\w", text[start : start + 1]):
+        return "a product is written with a sign: sin(x) * cos(x)"
     beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
     if beside and reason.startswith("invalid syntax"):
         return _without_sign(beside[1], in_brackets="comma" in reason)
@@ -186,6 +192,7 @@ def _syntax_hint(reason: str, text: str, start: int) -> str | None:
         "": "the text ends too early: is a bracket or an operand missing?",
         "!": "the opposite of a mask is written ~mask",
         "=": "a comparison is written ==",
+        "'": "a transpose is written A.T, and a derivative not at all",
         "?": "a choice is written where(condition, a, b)",
     }.get(text[start : start + 1])
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
+from .foreign import DERIVATIVE, SPELLINGS
 from .refusals import refusal
 
 # Names that lead to functions, longest first where one begins with another.
@@ -79,9 +80,9 @@ def function(name: str, span: Span | None) -> Callable:
         name = NUMPY_NAMES[name]
     found = lookup(name)
     if name == "backward":
-        hint = "leave .backward(...) out, and give its argument, the seed, with --grad"
+        hint = "let it stand alone and last, or leave it out and give the seed with --grad"
         raise GradcliError(
-            "unknown-function", "going back is what gradcli does", hint=hint, span=span
+            "unknown-function", "backward() gives None to compute with", hint=hint, span=span
         )
     if found is None:
         why = refusal(name)
@@ -92,6 +93,10 @@ def function(name: str, span: Span | None) -> Callable:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             hint = f"call the function: F.{inside}(...)"
             raise GradcliError("unsupported", said, hint=hint, span=span)
+        if name in SPELLINGS or name == "d":
+            hint = f"write {SPELLINGS[name]}" if name in SPELLINGS else DERIVATIVE
+            said = f"there is no function {name}"
+            raise GradcliError("unknown-function", said, hint=hint, span=span)
         near = did_you_mean(name, functions())
         hint = (
             f"{near} (gradcli ops {name[:3]} lists what is near)"

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from ...language.options import values_apart
+
 PREFIXES = ("", "d", "d_", "grad_")  # before a name
 SUFFIX = "_grad"  # after it
 QUOTIENT = re.compile(r"d\w*?_d(\w+)")  # what dL/dW is read as
@@ -21,13 +23,13 @@ HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 def as_names(text: str) -> str:
     """A claim in which every gradient has a name that is one for Python, as long as it was:
     `dL_dW = x.T @ g` for `dL/dW = x.T @ g`. `W: ...` is `W= ...`, and so is `W += ...`, the first
-    time.
+    time; a comma between claims is a semicolon.
     """
-    for fraction in {found[0].strip() for found in FRACTIONS.finditer(text)}:
-        name = re.sub(r"\W", "_", fraction.replace("∂", "d"))
-        text = re.sub(rf"(?<![\w∂.]){re.escape(fraction)}(?!\w)", name, text)
+    for above in {found[0].partition("/")[0].strip() for found in FRACTIONS.finditer(text)}:
+        fraction = rf"(?<![\w∂.]){re.escape(above)}[ ]?/[ ]?[d∂][^\W\d]\w*"
+        text = re.sub(fraction, lambda f: re.sub(r"\W", "_", f[0].replace("∂", "d")), text)
     text = GRAD.sub(SUFFIX, NABLA.sub("d", text))
-    return HEAD.sub(_equated, text)
+    return ";".join(values_apart(HEAD.sub(_equated, text)))
 
 
 def _equated(head: re.Match[str]) -> str:

@@ -137,6 +137,8 @@ def _together(a: Analysis, kept: Collection[Node]) -> str:
     """`Together 397 MB: 266 MB of inputs, and 131 MB kept for backward alone.`"""
     inputs = sum(size_of(n, a.dtype) for n in kept if n.op.family == "leaf")
     others = sum(size_of(n, a.dtype) for n in kept if n.op.family != "leaf")
+    if not inputs and not others:
+        return "Together 0 bytes: these tensors are empty."
     if not others:
         return f"Together {memory(inputs)}, all of it inputs."
     if not inputs:
