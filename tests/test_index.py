@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
+import gradcli
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
 from gradcli.notation import tree
@@ -445,3 +446,27 @@ def test_long_sums_keep_their_total():
 def test_short_numbers():
     shown = [short(v) for v in (2.0, -0.0, 0.5, 7.38905609893065, 1e-5, 1234.5, float("nan"))]
     assert shown == ["2", "0", "0.5", "7.389", "1e-05", "1234.5", "nan"]
+
+
+# ---- counts --------------------------------------------------------------------------------------
+
+COUNTS = [  # program, shapes, an input, its gradient: by hand
+    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 2)}, "W", "(Σ_i x[i,k])/(x.shape[0]*W.shape[1])"),
+    ("(x @ W).mean(1)", {"x": (3, 4), "W": (4, 2)}, "x", "g[i]*(Σ_j W[k,j])/W.shape[1]"),
+    ("kl_div(x, y, reduction='batchmean')", {"x": (3, 4), "y": (3, 4)}, "x", "-y[i,j]/x.shape[0]"),
+    ("(x[:3] @ W).mean()", {"x": (5, 2), "W": (2, 3)}, "W", "(Σ_i x[i,k])/9"),
+    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 3)}, "W", "(Σ_i x[i,k])/9"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "name", "expected"), COUNTS)
+def test_counts_are_read_off_names(program, shapes, name, expected):
+    """But for sizes that two dimensions have by accident, or that the program has as numbers."""
+    found = gradcli.explain(program, shapes=shapes, wrt=[name]).grad[name]["index"]
+    assert found == expected
+
+
+def test_labels_are_counted_by_name():
+    found = gradcli.explain("cross_entropy(x, t)", shapes={"x": (2, 3)}, values={"t": [0, 2]})
+    softmax = "exp(x[i,j] - log(Σ_k exp(x[i,k])))"
+    assert found.grad["x"]["index"] == f"-δ[j,t[i]]/t.numel() + {softmax}/t.numel()"

@@ -8,6 +8,7 @@ from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
 from .families import composite, elementwise
+from .leaves import size
 from .pointwise import F, exp, log1p
 from .special import xlogy
 
@@ -261,7 +262,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     else:
         losses = xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return losses.sum() / (input.shape[0] if input.ndim else 1)
+        return losses.sum() / (size(input, dim=(0,)) if input.ndim else 1)
     return reduced(losses, reduction)
 
 
