@@ -470,3 +470,24 @@ def test_labels_are_counted_by_name():
     found = gradcli.explain("cross_entropy(x, t)", shapes={"x": (2, 3)}, values={"t": [0, 2]})
     softmax = "exp(x[i,j] - log(Σ_k exp(x[i,k])))"
     assert found.grad["x"]["index"] == f"-δ[j,t[i]]/t.numel() + {softmax}/t.numel()"
+
+
+# ---- written over --------------------------------------------------------------------------------
+
+OVER = [  # program, shapes, labels, an input, its gradient: by hand
+    ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "x", "(Σ_j δ[i,t[j]] <= 0)*g[i]"),
+    ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "y", "g[t[j]]"),
+    ("x.scatter(1, t, y)", {"x": (2, 3), "y": (2, 1)}, [[0], [2]], "x", "(j != t[i,0])*g[i,j]"),
+    ("x.put(t, y)", {"x": (2, 3), "y": (2,)}, [0, 4], "x", "(Σ_k δ[3*i+j,t[k]] <= 0)*g[i,j]"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "t", "name", "expected"), OVER)
+def test_what_is_written_over(program, shapes, t, name, expected):
+    found = gradcli.explain(program, shapes=shapes, values={"t": t}, wrt=[name])
+    assert found.grad[name]["index"] == expected
+
+
+def test_of_two_that_are_written_to_one_place_the_last_is_seen():
+    found = gradcli.explain("x.put(t, y)", shapes={"x": (4,), "y": (2,)}, values={"t": [1, 1]})
+    assert "Σ" not in found.grad["x"]["index"]
