@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
+import gradcli
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
 from gradcli.notation import tree
@@ -445,3 +446,48 @@ def test_long_sums_keep_their_total():
 def test_short_numbers():
     shown = [short(v) for v in (2.0, -0.0, 0.5, 7.38905609893065, 1e-5, 1234.5, float("nan"))]
     assert shown == ["2", "0", "0.5", "7.389", "1e-05", "1234.5", "nan"]
+
+
+# ---- counts --------------------------------------------------------------------------------------
+
+COUNTS = [  # program, shapes, an input, its gradient: by hand
+    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 2)}, "W", "(Σ_i x[i,k])/(x.shape[0]*W.shape[1])"),
+    ("(x @ W).mean(1)", {"x": (3, 4), "W": (4, 2)}, "x", "g[i]*(Σ_j W[k,j])/W.shape[1]"),
+    ("kl_div(x, y, reduction='batchmean')", {"x": (3, 4), "y": (3, 4)}, "x", "-y[i,j]/x.shape[0]"),
+    ("(x[:3] @ W).mean()", {"x": (5, 2), "W": (2, 3)}, "W", "(Σ_i x[i,k])/9"),
+    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 3)}, "W", "(Σ_i x[i,k])/9"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "name", "expected"), COUNTS)
+def test_counts_are_read_off_names(program, shapes, name, expected):
+    """But for sizes that two dimensions have by accident, or that the program has as numbers."""
+    found = gradcli.explain(program, shapes=shapes, wrt=[name]).grad[name]["index"]
+    assert found == expected
+
+
+def test_labels_are_counted_by_name():
+    found = gradcli.explain("cross_entropy(x, t)", shapes={"x": (2, 3)}, values={"t": [0, 2]})
+    softmax = "exp(x[i,j] - log(Σ_k exp(x[i,k])))"
+    assert found.grad["x"]["index"] == f"-δ[j,t[i]]/t.numel() + {softmax}/t.numel()"
+
+
+# ---- written over --------------------------------------------------------------------------------
+
+OVER = [  # program, shapes, labels, an input, its gradient: by hand
+    ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "x", "(Σ_j δ[i,t[j]] <= 0)*g[i]"),
+    ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "y", "g[t[j]]"),
+    ("x.scatter(1, t, y)", {"x": (2, 3), "y": (2, 1)}, [[0], [2]], "x", "(j != t[i,0])*g[i,j]"),
+    ("x.put(t, y)", {"x": (2, 3), "y": (2,)}, [0, 4], "x", "(Σ_k δ[3*i+j,t[k]] <= 0)*g[i,j]"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "t", "name", "expected"), OVER)
+def test_what_is_written_over(program, shapes, t, name, expected):
+    found = gradcli.explain(program, shapes=shapes, values={"t": t}, wrt=[name])
+    assert found.grad[name]["index"] == expected
+
+
+def test_of_two_that_are_written_to_one_place_the_last_is_seen():
+    found = gradcli.explain("x.put(t, y)", shapes={"x": (4,), "y": (2,)}, values={"t": [1, 1]})
+    assert "Σ" not in found.grad["x"]["index"]

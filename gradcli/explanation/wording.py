@@ -21,6 +21,7 @@ from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
+from .count_names import known_sizes
 from .derived import gradient_name
 from .formulas import elsewhere, fails, general, trials, tried_out
 
@@ -305,7 +306,13 @@ class Wording:
     def indices(self) -> Indices:
         """The letters of the problem."""
         p = self.problem
-        return Indices(p.out, p.seed.node, self.names, self.analysis.value, p.out_name)
+        values, known = self.analysis.value, lambda: self._sizes
+        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known)
+
+    @cached_property
+    def _sizes(self) -> dict[int, Node]:
+        whole = self.in_general
+        return {} if whole is None else known_sizes(self.problem, whole.problem, self.names)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""

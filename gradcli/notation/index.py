@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..graphs import OPS, Node, walk
+from ..graphs.shapes import axes
 from . import places, tree
 from .collect import Simplifier
 from .expressions import (
@@ -19,6 +20,7 @@ from .expressions import (
     TooLong,
     delta,
     inner,
+    product_of,
     replaced,
 )
 from .lower import Lowering
@@ -26,6 +28,7 @@ from .places import Place
 from .tree import Attribute, Indexed, Name, Tree
 from .written import Lettering, Writing, free_letters
 
+Known = Callable[[], Mapping[int, Node]]  # sizes, each as the node of one that a named node has
 Values = Callable[[Node], Any]  # the array of a node, or None where it depends on what has none
 LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
 
@@ -55,14 +58,35 @@ class JacobianElement(NamedTuple):
 
 
 class NamedSizes(Lowering):
-    """Expressions in which counts of elements stay what they are: x.shape[1]."""
+    """Expressions in which counts of elements stay what they are: x.shape[1]; `known` are sizes
+    that those of named nodes stand for.
+    """
+
+    def __init__(self, names: Mapping[Node, str], values: Values | None, known: Known | None):
+        super().__init__(names, values)
+        self.known = known
+
+    def _known(self, node: Node) -> Expr | None:
+        """As before; how many labels count is how many there are, where all of them do."""
+        mask = node.parents[0] if node.op.name == "sum" else node
+        if mask is not node and mask.dtype == "bool" and self.values is not None:
+            found = self.values(mask)
+            if found is not None and found.size and found.all():
+                return self.count(mask, axes(node.attrs["dim"], mask.ndim))
+        return super()._known(node)
 
     def count(self, x: Node, dims: Sequence[int]) -> Expr:
         """How many elements x has along dimensions, read off a name where one has them."""
         number = super().count(x, dims)
-        counted = OPS["size"](x, dim=tuple(dims))
-        known = x in self.names or any(x.shape == node.shape for node in self.names)
-        return Element(counted, ()) if known and number != ONE else number
+        if number == ONE:
+            return number
+        if x in self.names or any(x.shape == node.shape for node in self.names):
+            return Element(OPS["size"](x, dim=tuple(dims)), ())
+        known = {} if self.known is None else self.known()
+        sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
+        if not all(n in known for n in sizes):
+            return number
+        return product_of([Element(known[n], ()) for n in sizes])
 
 
 class Indices:
@@ -70,7 +94,7 @@ class Indices:
 
     `names` are the nodes that have a name: inputs, intermediates, the output, the seed; an output
     without one is `called` something. `values` may know the whole numbers and masks that decide
-    what is picked.
+    what is picked, `known` the sizes that have a name.
     """
 
     def __init__(
@@ -80,8 +104,10 @@ class Indices:
         names: Mapping[Node, Name],
         values: Values | None = None,
         called: str = "out",
+        known: Known | None = None,
     ):
         self.out, self.seed, self.names, self.values = out, seed, names, values
+        self.known = known
         self.called = names.get(out, Name(called))
         self.reserved = {name.text for name in names.values()}
         supply = free_letters(self.reserved)
@@ -119,7 +145,7 @@ class Indices:
         self, node: Node, at: tuple[Place, ...], names: Mapping[Node, Name]
     ) -> tuple[Expr, dict[str, int]] | None:
         """The simplified expression of a node, and the sizes of its letters."""
-        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values)
+        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
             return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
@@ -209,7 +235,7 @@ class Indices:
         supply = free_letters({*self.reserved, *_plain(self.out_places)})
         at = tuple(0 if n == 1 else next(supply) for n in x.shape)
         names = {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"}
-        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values)
+        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
         for node, letters in ((self.out, self.out_places), (x, at)):
             lower.sizes |= {
                 p: n for p, n in zip(letters, node.shape, strict=True) if isinstance(p, str)

@@ -110,7 +110,7 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
         terms = terms * _along_classes(weight, logp.ndim, axis)
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
-        return losses.sum() / (losses.numel if losses.ndim else 1)
+        return losses.sum() / size(losses, dim=tuple(range(losses.ndim)))
     return reduced(losses, reduction)
 
 

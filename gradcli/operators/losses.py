@@ -271,7 +271,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     else:
         losses = xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return losses.sum() / (input.shape[0] if input.ndim else 1)
+        return losses.sum() / (size(input, dim=(0,)) if input.ndim else 1)
     return reduced(losses, reduction)
 
 

@@ -88,6 +88,31 @@ def _met_twice(y, x, index, src, *, dim):
     return scatter_to(ones, shape=x.shape, dim=dim, index=index) > 1
 
 
+def _overwritten(lower, x, counts, sent):
+    """In index notation what is sent, and x where nothing is; None where several are sent to one
+    place, or nobody knows.
+    """
+    known = None if lower.values is None else lower.values(counts)
+    if known is None or np.any(np.asarray(known) > 1):
+        return None
+    return sent + where(counts > 0, 0, x)
+
+
+def _scatter_by_index(lower, i, x, index, src, *, dim):
+    if index.ndim != x.ndim or not x.ndim:
+        return None
+    spot = {"shape": x.shape, "dim": dim, "index": index}
+    ones = expand(as_node(1.0), shape=index.shape)
+    return _overwritten(lower, x, scatter_to(ones, **spot), scatter_to(_sent(src, index), **spot))
+
+
+def _sent(src, index):
+    """The elements of src that an index, which may be smaller, sends away."""
+    if not src.ndim:
+        return src.expand(shape=index.shape)
+    return src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
+
+
 def _scatter(x, index, src, *, dim):
     out = np.array(x, order="C")
     out.reshape(-1)[flat_places(np.asarray(index), out.shape, dim)] = _sources(src, index)
@@ -107,6 +132,7 @@ def _scatter(x, index, src, *, dim):
         ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
         ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
     ),
+    index=_scatter_by_index,
     flops=none_at_all,
 )
 def scatter(g, y, x, index, src, *, dim):
@@ -135,10 +161,7 @@ def _scatter_add(x, index, src, *, dim):
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
-    if not src.ndim:
-        src = src.expand(shape=index.shape)
-    sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
-    return x + scatter_to(sent, shape=x.shape, dim=dim, index=index)
+    return x + scatter_to(_sent(src, index), shape=x.shape, dim=dim, index=index)
 
 
 # ---- several elements into one -------------------------------------------------------------------
@@ -312,7 +335,14 @@ def _put_twice(y, x, index, source, *, accumulate):
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),
     ),
     index=lambda lower, i, x, index, source, *, accumulate: (
-        lower(_added_in_a_row(x, index, source), i) if accumulate else None
+        x + _in_a_row(x, index, source)
+        if accumulate
+        else _overwritten(
+            lower,
+            x,
+            _in_a_row(x, index, expand(as_node(1.0), shape=index.shape)),
+            _in_a_row(x, index, source),
+        )
     ),
 )
 def put(g, y, x, index, source, *, accumulate=False):
@@ -321,9 +351,10 @@ def put(g, y, x, index, source, *, accumulate=False):
     return to_x, None, g.take(index).reshape(shape=source.shape)
 
 
-def _added_in_a_row(x, index, source):
+def _in_a_row(x, index, source):
+    """The source added into zeros of the shape of x, where index says, all counted in a row."""
     row = {"index": index.reshape(shape=(index.numel,)), "dim": 0, "shape": (x.numel,)}
-    return x + source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
+    return source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
 
 
 @shorthand(numbers=("indices",))
