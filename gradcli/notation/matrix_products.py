@@ -12,6 +12,7 @@ from ..graphs import OPS
 from . import tree
 from .alike import canonical
 from .expressions import (
+    Element,
     Expr,
     Number,
     Power,
@@ -22,6 +23,7 @@ from .expressions import (
     letters_of,
     product_of,
 )
+from .rules.assumed import is_symmetric
 from .tree import Attribute, Call, Infix, Method, Prefix, Tree
 
 Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
@@ -161,7 +163,9 @@ class Contraction:
         try:
             return self._written(factors, [row, column])
         except NoProduct:
-            return Attribute(self._written(factors, [column, row]), "T")
+            turned = self._written(factors, [column, row])
+            plain = all(isinstance(f, Element) and is_symmetric(f.node) for f in factors)
+            return turned if plain else Attribute(turned, "T")
 
     def _ones(self, letter: str) -> Tree:
         return Call("ones", (self.length(letter),))
