@@ -303,14 +303,13 @@ def _settled(x: Any) -> Any:
     return sp.Mul(sp.oo, *x.args[1:]) if x.is_Mul and x.args[0] is sp.zoo else x
 
 
-def jacobian_rows(
-    grad: Node, seed: Node, given: Mapping[Node, Any], limits: Limits
-) -> Callable[[int], Any]:
-    """The rows of a Jacobian, flat, from the gradient that is linear in `seed`.
+def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int], Any]:
+    """The rows of a Jacobian, flat, from the gradient that is linear in `seed`, whose `elements`
+    are symbols.
 
     A row is the derivative of the gradient by one element of the seed.
     """
-    seeds, gradient = map(np.ravel, Symbolic({**given, seed: None}, limits=limits)(seed, grad))
+    seeds, gradient = map(np.ravel, elements(seed, grad))
     has = [e.free_symbols for e in gradient]  # most seeds occur in few elements
 
     def row(k: int) -> Any:

@@ -222,6 +222,14 @@ class Analysis:
         found = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
         return Symbolic(given | found, limits=p.limits) if found else backend
 
+    @cached_property
+    def _without_directions(self) -> Any:
+        """The graph over SymPy elements, seed and tangents as symbols."""
+        from ..backends.symbolic import Symbolic
+
+        p = self.problem
+        return Symbolic({i.node: i.value for i in p.inputs.values()}, limits=p.limits)
+
     def _rows(self, grad: Node) -> Any:
         """Rows of SymPy elements; SymPy is imported when the first is looked at."""
         found: list[Any] = []
@@ -230,9 +238,7 @@ class Analysis:
             if not found:
                 from ..backends.symbolic import jacobian_rows
 
-                p = self.problem
-                given = {i.node: i.value for i in p.inputs.values()}
-                found.append(jacobian_rows(grad, p.seed.node, given, p.limits))
+                found.append(jacobian_rows(grad, self.problem.seed.node, self._without_directions))
             return found[0](k)
 
         return row

@@ -58,9 +58,13 @@ class Simplifier:
             return e
         if isinstance(e, Relation):
             return self.relation(e.symbol, e.left, e.right)
-        new = tuple(self(part) for part in parts(e))
         if isinstance(e, Product):
-            return self.product(new)
+            holding = {f: self(f) for f in e.factors if isinstance(f, Relation)}
+            if ZERO in holding.values():  # whatever the other factors are
+                return ZERO
+            made = [holding[f] if isinstance(f, Relation) else self(f) for f in e.factors]
+            return self.product(made)
+        new = tuple(self(part) for part in parts(e))
         if isinstance(e, Total):
             return self.total(new)
         if isinstance(e, Sum):
