@@ -108,7 +108,7 @@ class Data:
             "name": name.text if name else None,
             "inputs": [ids[i] for i in node.parents],
             "shape": list(node.shape),
-            "text": self.w.source(node),
+            "text": self.w.source.of(node),
             "value": self.a.value(node),
         }
 
@@ -215,7 +215,7 @@ class Data:
         }
 
     def _text_of(self, node: Node) -> str:
-        return "".join(token.text for token in self.w.short(node))
+        return "".join(token.text for token in self.w.source.short(node))
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}

@@ -61,7 +61,7 @@ class Jvp:
 
     def later(self, node: Node) -> set[Node]:
         """The nodes that are not computed yet where the tangent of `node` is."""
-        order = self.w.operations()
+        order = self.w.source.operations()
         return set(order[order.index(node) + 1 :])
 
     def received(self, node: Node) -> dict[Node, Name]:

@@ -8,7 +8,8 @@ from .blocks import Answer, Block, Document, Line, Prose, Row, Section, Table, T
 from .numbers import number_text
 from .sections.jacobian import label
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
-from .wording import listed, role_of
+from .source_text import role_of
+from .wording import listed
 
 NEARLY = 1e-10  # of the largest singular value
 SMALL = 8  # elements of a direction that is written as a tensor

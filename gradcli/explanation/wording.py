@@ -24,9 +24,9 @@ from .blocks import Line, Prose, words
 from .count_names import known_sizes
 from .derived import gradient_name
 from .formulas import elsewhere, fails, general, trials, tried_out
+from .source_text import SourceText, role_of
 
 SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
-LONGEST_TEXT = 72  # characters of an operation that is written out
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
@@ -40,11 +40,6 @@ def listed(words: Collection[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def role_of(x: Input) -> str:
-    """The role that an input's name plays in every line."""
-    return f"input:{x.name}"
 
 
 def signs(text: str) -> list[Prose]:
@@ -62,7 +57,7 @@ class Wording:
         self.analysis, self.problem = analysis, analysis.problem
         self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
-        self._shorter: dict[tuple, Node] = {}
+        self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
 
     @cached_property
@@ -76,6 +71,11 @@ class Wording:
             found.setdefault(p.out, Name(p.out_name))
         found |= {t.node: Name(t.name, "seed") for t in p.tangents}
         return found | {p.seed.node: Name(p.seed.name, "seed")}
+
+    @cached_property
+    def source(self) -> SourceText:
+        """What the user wrote."""
+        return SourceText(self.problem, self.names)
 
     def read_off(self, x: Input) -> Node | None:
         """The gradient of an input as formulas are read off it: that of the shortened output, where
@@ -193,10 +193,10 @@ class Wording:
         known = frozenset(names)
         if known not in self._shorteners:
             self._shorteners[known] = Shortener(names, self._program, self.telling)
-        if (node, known) not in self._shorter:
+        if (node, known) not in self._shortened:
             asked = substitute(node, self._labels)
-            self._shorter[node, known] = self._shorteners[known](asked)
-        return self._shorter[node, known]
+            self._shortened[node, known] = self._shorteners[known](asked)
+        return self._shortened[node, known]
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
@@ -335,91 +335,3 @@ class Wording:
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
         return self.line(self.formula(node, extra))
-
-    # ---- the user's text -------------------------------------------------------------------------
-
-    def source(self, node: Node) -> str:
-        """The text that a node was read from."""
-        if node.span is None:
-            return tree.text(formula(node, self.names))
-        return " ".join(node.span.text[node.span.start : node.span.end].split())
-
-    def short(self, node: Node) -> Line:
-        """A node in a few words: its name, or its text with `·` for operands that have none."""
-        if node in self.names:
-            name = self.names[node]
-            return (Token(name.text, name.role),)
-        return self.operation(node)
-
-    def operation(self, node: Node) -> Line:
-        """What a node does, `·` standing for operands without a name: `relu(·)`, `· + b`."""
-        if node.span is None:
-            inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
-            names = self.names | {i: Name("·") for i in inner if i not in self.names}
-            return tuple(
-                tree.tokens(formula(node, {n: m for n, m in names.items() if n is not node}))
-            )
-        text, start, end, _ = node.span
-        pieces: list[Token] = []
-        place = start
-        for child in self._inside(node):
-            pieces += [Token(text[place : child.span.start]), Token("·")]  # type: ignore[union-attr]
-            place = child.span.end  # type: ignore[union-attr]
-        pieces.append(Token(text[place:end]))
-        return self.coloured(tuple(pieces))
-
-    def _inside(self, node: Node) -> list[Node]:
-        """The operands written inside a node's text, from left to right, none inside another."""
-        span = node.span
-        spans: dict[tuple[int, int], Node] = {}
-        for i in node.parents:
-            s = i.span
-            if (
-                s is not None
-                and span is not None
-                and s.text == span.text
-                and span.start <= s.start
-                and s.end <= span.end
-                and s != span
-            ):
-                spans.setdefault((s.start, s.end), i)
-        kept, reach = [], -1
-        for (start, end), i in sorted(spans.items()):
-            if start >= reach and i.op.family != "leaf":
-                kept.append(i)
-                reach = end
-        return kept
-
-    def coloured(self, line: Line) -> Line:
-        """The line with the names of inputs in their roles."""
-        import re
-
-        out: list[Token] = []
-        for token in line:
-            if token.role or token.text == "·":
-                out.append(token)
-                continue
-            for piece in re.split(r"(\b[A-Za-z_]\w*\b(?!\s*\())", token.text):
-                known = self.problem.inputs.get(piece)
-                if piece:
-                    out.append(Token(piece, role_of(known) if known else ""))
-        return tuple(out)
-
-    def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands
-        out, while that can be read.
-        """
-        text = self.source(node) if whole else ""
-        does = self.operation(node)
-        if whole and len(text) <= LONGEST_TEXT:
-            does = self.coloured((Token(text),))
-        p = self.problem
-        name = Name(p.out_name) if node is p.out else self.names.get(node)
-        if name is None or (len(does) == 1 and does[0].text == name.text):
-            return does
-        return (Token(name.text, name.role), Token(" = "), *does)
-
-    def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
-        """The nodes of the forward pass that the user wrote, in order."""
-        order = walk([self.problem.out]) if nodes is None else nodes
-        return [n for n in order if n.op.family != "leaf"]

@@ -290,7 +290,8 @@ class Search:
         total = missing[0][1].sent
         for _, contribution in missing[1:]:
             total = total + contribution.sent
-        through = listed(list(dict.fromkeys(text_of(self.w.short(s.node)) for s, _ in missing)))
+        steps = dict.fromkeys(text_of(self.w.source.short(step.node)) for step, _ in missing)
+        through = listed(list(steps))
         used = f"{self.claim.name} is used several times"
         return self._plus(total, f"{used}, and what comes back from {through} is missing")
 

@@ -103,7 +103,7 @@ def mended_line(v: Verdict) -> Line:
     """The claim as it would be right; nothing where that says no more than the gradient itself."""
     if v.mend is None:
         return ()
-    found = wording(v.trials[0]).coloured(plain(v.claim.written(v.mend.formula)))
+    found = wording(v.trials[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
     right = text_of(right_line(v))
     return () if text_of(found) == right or len(text_of(found)) > len(right) else found
 

@@ -3,7 +3,8 @@
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Answer, Line, Tensor, plain
-from ..wording import Wording, role_of
+from ..source_text import role_of
+from ..wording import Wording
 
 
 def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
@@ -32,4 +33,4 @@ def _seed_remark(a: Analysis, w: Wording) -> Line:
     seed = a.problem.seed
     if seed.implicit or seed.text is None:
         return ()
-    return (Token("with the seed "), w.seed, Token(" = "), *w.coloured(plain(seed.text)))
+    return (Token("with the seed "), w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))

@@ -56,7 +56,7 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
     rows = tuple(row for c in step.contributions for row in _sent(c, step, a, w, received))
     return Step(
         number,
-        w.titled(step.node, whole=False),
+        w.source.titled(step.node, whole=False),
         words("receives ", received),
         _tensor(step.received, a),
         rows,
@@ -65,7 +65,7 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
 
 def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
     """What goes to one input: the rule, and a sum over broadcast dimensions in its own line."""
-    to = words("to ", *w.short(c.to), _side(c, step.node))
+    to = words("to ", *w.source.short(c.to), _side(c, step.node))
     formula = _rule(c, step, w, received)
     same = c.local is step.received
     if not _was_broadcast(c):
@@ -73,7 +73,7 @@ def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token)
         return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
-    name = "".join(t.text for t in w.short(c.to))
+    name = "".join(t.text for t in w.source.short(c.to))
     repair = words(
         f"{name} was broadcast over {dims}, "
         f"so its gradient sums over {'them' if len(axes) > 1 else 'it'}"
@@ -125,7 +125,7 @@ def _meeting(
 ) -> Step:
     """The sum of what arrives from several sides, with one element of it written out."""
     often = WORDS.get(len(arrived), f"{len(arrived)} times")
-    title = words(*w.short(node), f", used {often}")
+    title = words(*w.source.short(node), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
     return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
 

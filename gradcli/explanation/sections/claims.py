@@ -23,7 +23,7 @@ def claims(a: Analysis) -> Section:
 
 def _headline(v: Verdict) -> Row:
     w = report.wording(v.trials[0])
-    claim = w.coloured(plain(v.claim.written(v.claim.text)))
+    claim = w.source.coloured(plain(v.claim.written(v.claim.text)))
     said = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
     return Row((claim, words(said)))
 

@@ -11,7 +11,8 @@ from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, item_size, size_of
 from ..elide import middle
 from ..quantities import amount, count_text, memory, size_words
-from ..wording import Wording, listed, role_of, shape_text
+from ..source_text import role_of
+from ..wording import Wording, listed, shape_text
 from .jacobian import KINDS
 
 MOST_READERS = 3  # operations that are named beside what they read
@@ -118,14 +119,14 @@ def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
 
 
 def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
-    shown = [_label(w.operation(reader), reader) for reader in readers[:MOST_READERS]]
+    shown = [_label(w.source.operation(reader), reader) for reader in readers[:MOST_READERS]]
     read_by = words("for ") + shown[0]
     for line in shown[1:]:
         read_by += (Token(", ", "word"), *line)
     if len(readers) > MOST_READERS:
         read_by += words(f" and {len(readers) - MOST_READERS:,} more")
     size = words(memory(size_of(node, a.dtype)))
-    return Row((_label(w.short(node), node), plain(shape_text(node.shape)), size, read_by))
+    return Row((_label(w.source.short(node), node), plain(shape_text(node.shape)), size, read_by))
 
 
 def _label(line: Line, node: Node) -> Line:

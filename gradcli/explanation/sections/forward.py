@@ -9,7 +9,7 @@ from ..wording import Wording, shape_text
 def forward(a: Analysis, w: Wording, most: int) -> Section:
     """A row for every operation, in order; at most about `most` of them."""
     rows = middle(
-        w.operations(),
+        w.source.operations(),
         most,
         lambda node: _row(node, a, w),
         lambda n: Row((words(f"… {n:,} more operations"),)),
@@ -19,7 +19,7 @@ def forward(a: Analysis, w: Wording, most: int) -> Section:
 
 def _row(node, a: Analysis, w: Wording) -> Row:
     value = a.value(node)
-    cells = (w.titled(node, whole=True), plain(shape_text(node.shape)))
+    cells = (w.source.titled(node, whole=True), plain(shape_text(node.shape)))
     return Row(cells if value is None else (*cells, Tensor(value)))
 
 

@@ -7,7 +7,8 @@ from ...notation.element import telling_place
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..wording import Wording, role_of, signs
+from ..source_text import role_of
+from ..wording import Wording, signs
 from .jacobian import element_line
 
 

@@ -25,11 +25,11 @@ def graph(a: Analysis, w: Wording) -> Section:
 
 
 def _label(node: Node, w: Wording) -> tuple[Token, ...]:
-    line = w.titled(node, whole=False) if node.op.family != "leaf" else _leaf(node, w)
+    line = w.source.titled(node, whole=False) if node.op.family != "leaf" else _leaf(node, w)
     return line if node.op.name == "constant" else (*line, *plain(f"  {shape_text(node.shape)}"))
 
 
 def _leaf(node: Node, w: Wording) -> tuple[Token, ...]:
     if node in w.names:
-        return w.short(node)
-    return plain(w.source(node))
+        return w.source.short(node)
+    return plain(w.source.of(node))

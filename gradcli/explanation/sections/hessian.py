@@ -10,7 +10,8 @@ from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
 from ..shortest_structure import at_random_values, structure_of
-from ..wording import role_of, shape_text
+from ..source_text import role_of
+from ..wording import shape_text
 from .checks import (
     AGREE,
     DIFFERENCES,

@@ -4,7 +4,8 @@ from ...language.problem import Input, Problem
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
-from ..wording import Wording, role_of, shape_text
+from ..source_text import role_of
+from ..wording import Wording, shape_text
 
 
 def inputs(a: Analysis, w: Wording) -> Section:

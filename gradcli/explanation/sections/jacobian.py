@@ -17,7 +17,8 @@ from ..cost import item_size
 from ..elide import places
 from ..quantities import size_words
 from ..shortest_structure import structure_of
-from ..wording import Wording, role_of, shape_text, signs
+from ..source_text import role_of
+from ..wording import Wording, shape_text, signs
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole

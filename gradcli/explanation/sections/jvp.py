@@ -12,7 +12,8 @@ from ..elide import middle
 from ..jvp import Jvp
 from ..random_numbers import Numbers
 from ..shortest_structure import structure_of
-from ..wording import listed, role_of, shape_text
+from ..source_text import role_of
+from ..wording import listed, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
 from .jacobian import matrix, structure_row
 
@@ -53,14 +54,14 @@ def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
         return (name, shape, words("0: no tangent was given, it does not move"))
     said = words("moves along ", Token(t.name, "seed"))
     if t.text is not None:
-        said += (Token(" = "), *j.w.coloured(plain(t.text)))
+        said += (Token(" = "), *j.w.source.coloured(plain(t.text)))
     value = None if t.value is None else j.a.value(t.value)
     return (name, shape, said) if value is None else (name, shape, said, Tensor(value, "seed"))
 
 
 def forward(j: Jvp, most: int) -> Section:
     """A row for every operation that moves, with its tangent."""
-    moving = [n for n in j.w.operations() if n in j.along]
+    moving = [n for n in j.w.source.operations() if n in j.along]
     rows = middle(
         moving,
         most,
@@ -78,7 +79,7 @@ def _operation(j: Jvp, node: Node) -> Row:
     if unnamed and any(token.text == own.text for token in line):
         line += (Token(f" with {own.text} the output", "word"),)
     value = j.a.value(j.along[node])
-    cells = (j.w.titled(node, whole=False), (Token(*called), Token(" = "), *line))
+    cells = (j.w.source.titled(node, whole=False), (Token(*called), Token(" = "), *line))
     return Row(cells if value is None else (*cells, Tensor(value)))
 
 

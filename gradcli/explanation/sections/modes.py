@@ -8,7 +8,8 @@ from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, words
 from ..modes import Mode, Modes, modes
 from ..quantities import amount, count_text, memory
-from ..wording import Wording, role_of, shape_text
+from ..source_text import role_of
+from ..wording import Wording, shape_text
 
 
 def section(a: Analysis, w: Wording, x: Input) -> Section:

@@ -188,13 +188,13 @@ def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
         values = np.unique(a.value(x)[hit])
         if len(values) == 1:
             return _exactly(x, float(values[0]), node, hit, w)
-    text = "".join(t.text for t in w.operation(node))
+    text = "".join(t.text for t in w.source.operation(node))
     return f"{text} at {_places('', hit)}" if hit.ndim else text
 
 
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
     """One value, at which an operation of one number has no derivative."""
-    operand = "".join(t.text for t in w.short(x))
+    operand = "".join(t.text for t in w.source.short(x))
     where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
         where = operand

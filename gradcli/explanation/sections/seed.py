@@ -26,7 +26,7 @@ def _row(a: Analysis, w: Wording) -> Row:
     seed = a.problem.seed
     name: Line = (w.seed,)
     if seed.text is not None:
-        name = (w.seed, Token(" = "), *w.coloured(plain(seed.text)))
+        name = (w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))
     value = a.value(seed.node)
     cells = (name, plain(shape_text(seed.node.shape)))
     return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed")))
