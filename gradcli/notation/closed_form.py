@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..graphs import Node
 from ..graphs.shapes import numel
 from . import places
-from .collect import Simplifier, split_number
+from .collect import Simplifier
 from .expressions import (
     ONE,
     Element,
@@ -30,6 +30,7 @@ from .expressions import (
     replaced,
     substituted,
 )
+from .factors import split_number
 from .lower import Lowering
 from .places import Place
 

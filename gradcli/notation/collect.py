@@ -6,14 +6,12 @@ terms added, equal factors made powers.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from math import gcd
 from typing import Any, TypeGuard
 
 from ..lazy import np
 from . import places
 from .alike import alike
 from .expressions import (
-    MINUS,
     ONE,
     ZERO,
     Element,
@@ -35,6 +33,7 @@ from .expressions import (
     substituted,
     with_ones,
 )  # fmt: skip
+from .factors import fraction, powers, split_number
 from .places import Place
 
 LARGE = 1_000  # a number that is no longer seen to be what a function of others comes to
@@ -131,13 +130,13 @@ class Simplifier:
             holding = {f for f in rest if is_condition(f)}
             if holding:
                 rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
-            rest = _powers(f for f in rest if f != ONE)
+            rest = powers(f for f in rest if f != ONE)
         conditions: list[Expr] = []
         under: list[Expr] = []
         others: list[Expr] = []
         for f in rest:
             (conditions if is_condition(f) else under if _divides(f) else others).append(f)
-        numbers = _fraction(above, below)
+        numbers = fraction(above, below)
         out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
         out = [f for f in out if f != ONE]
         return product_of(out)
@@ -214,7 +213,7 @@ class Simplifier:
                 above, below = top * below + above * bottom, bottom * below
             groups[key] = (above, below, rest)
         return [
-            self.product([*_fraction(top, bottom), *rest])
+            self.product([*fraction(top, bottom), *rest])
             for top, bottom, rest in groups.values()
             if top != 0
         ]
@@ -313,64 +312,6 @@ def is_delta(e: Expr) -> TypeGuard[Any]:
     """Whether it makes two letters equal."""
     equal = isinstance(e, Relation) and e.symbol == "=="
     return equal and isinstance(e.left, str) and isinstance(e.right, str)  # type: ignore[union-attr]
-
-
-def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
-    """The number above, the number below, and the factors that are none."""
-    above: float = 1
-    below: float = 1
-    rest: list[Expr] = []
-    stack = list(factors)[::-1]
-    while stack:
-        f = stack.pop()
-        if isinstance(f, Product):
-            stack.extend(reversed(f.factors))
-        elif isinstance(f, Number):
-            above = above * _whole(f.value)
-        elif (
-            isinstance(f, Power)
-            and f.exponent == MINUS
-            and isinstance(f.base, Number)
-            and f.base.value != 0
-        ):
-            below = below * _whole(f.base.value)
-        else:
-            rest.append(f)
-    return above, below, rest
-
-
-def _whole(value):
-    return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
-
-
-def _fraction(above, below) -> list[Expr]:
-    """above / below as factors: one for the number, and where it is needed one that divides."""
-    if below == 1:
-        return [Number(above)]
-    if isinstance(above, int) and isinstance(below, int):
-        shared = gcd(above, below) * (1 if below > 0 else -1)
-        above, below = above // shared, below // shared
-        return [Number(above)] if below == 1 else [Number(above), Power(Number(below), MINUS)]
-    return [Number(_whole(above / below))]
-
-
-def _powers(factors: Iterable[Expr]) -> list[Expr]:
-    """Equal factors as powers; above and below a fraction line they stay apart."""
-    counts: dict = {}
-    for f in factors:
-        base, exponent = f, 1
-        if (
-            isinstance(f, Power)
-            and isinstance(f.exponent, Number)
-            and isinstance(f.exponent.value, int)
-        ):
-            base, exponent = f.base, f.exponent.value
-        key = (base, exponent > 0)
-        counts[key] = counts.get(key, 0) + exponent
-    return [
-        base if exponent == 1 or is_condition(base) else Power(base, Number(exponent))
-        for (base, _), exponent in counts.items()
-    ]
 
 
 def _sorted(left: Place, right: Place) -> Expr:

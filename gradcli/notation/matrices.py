@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from . import places, tree
-from .collect import is_delta, split_number
+from .collect import is_delta
 from .expressions import (
     Element,
     Expr,
@@ -18,6 +18,7 @@ from .expressions import (
     letters_of,
     product_of,
 )
+from .factors import split_number
 from .matrix_products import Contraction, NoProduct, scaled
 from .placed import placed
 from .tensors import Letters, Tensors, is_count, negated
