@@ -181,8 +181,8 @@ CASES = {
         "A.T[None, :, :3, None].expand(-1, -1, -1, 2).overlap((1, z.shape[0], 5), (1,), (2,))",
     ],
     "without_padding": [
-        "conv1d_input((1, 1, 7), ones(1, 1, 3), z[:5][None, None])[:, :, 1:-1]",
-        "conv1d_input((1, 1, 5), ones(1, 1, 3), z[:3][None, None]).squeeze(0)[:, 2:3]",
+        "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None])[:, :, 1:-1]",
+        "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None]).squeeze(0)[:, 2:3]",
     ],
     "put_beside_each_other": [
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
