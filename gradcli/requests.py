@@ -10,7 +10,7 @@ from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
-from .language.options import read_names, read_shapes
+from .language.options import read_names, read_shape
 from .language.problem import Problem, pose
 from .limits import Limits
 
@@ -217,7 +217,7 @@ def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {}
     for name, shape in _object(value, "shapes").items():
         if isinstance(shape, str):
-            shapes |= read_shapes([f"{name}={shape}"])
+            shapes[name] = read_shape(name, shape)
             continue
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
             said = f"the shape of {name} is a list of whole numbers"

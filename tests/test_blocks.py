@@ -111,20 +111,28 @@ def test_a_type_that_a_later_block_widens(block_rows):
 
 
 def test_which_nodes_are_compiled(block_rows, monkeypatch):
-    """All of layer_norm's are in one program; where loops are not built, none."""
-    sizes = []
-    make = strips.Program.__init__
+    """All of layer_norm's, in one program; where loops are not built, none."""
+    programs, alone = [], []
 
-    def count(self, nodes, *rest):
-        sizes.append(len(nodes))
-        make(self, nodes, *rest)
+    class Program(strips.Program):
+        def __init__(self, *args):
+            super().__init__(*args)
+            programs.append(self)
 
-    monkeypatch.setattr(strips.Program, "__init__", count)
+    class Alone(blocks.Alone):
+        def __init__(self, *args):
+            super().__init__(*args)
+            alone.append(self)
+
+    monkeypatch.setattr(blocks, "Program", Program)
+    monkeypatch.setattr(blocks, "Alone", Alone)
     x = np.linspace(-1, 1, 100 * ROWS).reshape(10 * ROWS, 2, 5)
     p = pose("layer_norm(x, (5,))", values={"x": x})
     grad = backward(p.out, p.seed.node, [p.inputs["x"].node]).of[p.inputs["x"].node]
     Evaluator({**p.values, p.seed.node: x}).alone(grad)
-    assert len(sizes) == (block_rows < 10 * ROWS and bool(strips.LOOPS))
+    in_blocks, compiled = block_rows < 10 * ROWS, bool(strips.LOOPS)
+    assert len(programs) == (in_blocks and compiled)
+    assert bool(alone) == (in_blocks and not compiled)
 
 
 def test_compiled_loops_at_the_edges(block_rows, loops):
@@ -146,19 +154,21 @@ def test_other_types_are_not_compiled(block_rows):
 
 
 def test_a_program_does_not_leave_its_arrays():
+    run = pytest.importorskip("gradcli.backends._strips").run
     x, out = np.ones(8), np.ones(8)
     step, strides = np.intc([0, 1, 0, 0]).tobytes(), np.int64([4, 1, 4, 1]).tobytes()
-    if strips.LOOPS:
-        strips._strips.run(step, strides, (x, out), 1, 2, 4)
-        np.testing.assert_array_equal(out, 2.0)
-        for wrong in (
-            (step, strides, (x, out), 1, 3, 4),  # more rows than there are
-            (np.intc([0, 2, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # a place too many
-            (np.intc([99, 1, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # no such loop
-            (step, strides, (x, out, x), 1, 2, 4),  # more arrays than places
-        ):
-            with pytest.raises(ValueError, match=r"place|program"):
-                strips._strips.run(*wrong)
+    run(step, strides, (x, out), 1, 2, 4)
+    np.testing.assert_array_equal(out, 2.0)
+    for wrong in (
+        (step, strides, (x, out), 1, 3, 4),  # more rows than there are
+        (np.intc([0, 2, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # a place too many
+        (np.intc([99, 1, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # no such loop
+        (step, strides, (x, out, x), 1, 2, 4),  # more arrays than places
+        (step, np.int64([4, -1, 4, 1]).tobytes(), (x, out), 1, 2, 4),
+        (step, np.int64([4, 1, 9, 1]).tobytes(), (x, out), 1, 2, 4),
+    ):
+        with pytest.raises(ValueError, match=r"place|program"):
+            run(*wrong)
 
 
 @pytest.mark.parametrize("copies", [1, 2000], ids=["small", "large"])
@@ -172,3 +182,21 @@ def test_what_a_mask_leaves_out_is_zero(side, copies):
     wanted = np.tile([0.0, 0.0, 0.0, 0.0, 3.0, -0.0], (copies, 1))
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+
+
+@pytest.mark.parametrize(
+    ("program", "wanted"),
+    [
+        ("where(x > 0, 1, 0)", np.int64([1, 0] * 3000)),
+        ("where(x > 0, 1.0, 0)", np.float64([1, 0] * 3000)),
+        ("where(x > 0, x > 1, False)", np.array([True, False] * 3000)),
+        ("where(x > 0, x.long(), 0)", np.int64([2, 0] * 3000)),
+        ("where(x > 0, -0.0, x)", np.float64([-0.0, -2] * 3000)),
+    ],
+)
+def test_a_large_choice_among_other_kinds(program, wanted):
+    p = pose(f"m = {program}; m * x", values={"x": np.tile([2.0, -2.0], 3000)})
+    found = Evaluator(p.values)(p.names["m"])[0]
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found * 1.0), np.signbit(wanted * 1.0))

@@ -46,6 +46,7 @@ RIGHT = [
     Case(LINEAR, "x.grad = g @ W.T", EVERY, "b=4"),
     Case(LINEAR, "db = g.sum(0)", EVERY, "b=4"),
     Case("x @ W.T", "W = g.T @ x", EVERY),
+    Case("x @ W.T", "d = g * 1; W, x = d.T @ x, d @ W", EVERY),
     Case("softmax(x / t, -1).sum()", "x = zeros_like(x)", EVERY),
     Case(MLP, "W2 = h.T @ g", EVERY, "b1=4"),
     Case(MLP, "d = (g @ W2.T) * (h > 0); W1 = x.T @ d", EVERY, "b1=4"),

@@ -491,6 +491,8 @@ def test_python_is_told_of_keywords(ask, cure):
 
 CURES = [
     ("tf.nn.relu(x)", "that is TensorFlow; functions have PyTorch's names here: relu(x)"),
+    ("torch.max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
+    ("y = x ** 2\ny'", "a transpose is written A.T"),
     ("max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
     ("y = x ** 2; dy/dx", "leave dy/dx out: what is differentiated stands last"),
     ("d(x ** 2)/dx", "a derivative is not written out"),
@@ -509,6 +511,11 @@ def test_what_is_written_elsewhere_has_a_cure(text, cure):
     with pytest.raises(library.GradcliError) as raised:
         library.formula(text)
     assert cure in raised.value.hint
+
+
+def test_a_derivative_of_what_has_a_value():
+    with pytest.raises(library.GradcliError, match="a derivative is not written out"):
+        library.grad("y = x ** 2; dy/dx", values={"x": 3.0})
 
 
 def test_dy_and_dx_may_be_names():

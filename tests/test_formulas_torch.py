@@ -86,3 +86,24 @@ def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
         (expected,) = torch.autograd.grad(out, x, retain_graph=True)
         found = run_torch(formula, {"x": x.detach(), "out": out.detach()})
         assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "sizes"),
+    [
+        ("x[4:2][:2].sum() + x.sum()", "x", {"x": (5,)}),
+        ("x[3:1].sum() + x.sum()", "x", {"x": (5,)}),
+        ("(cholesky(A).T @ diag(x, 1)).tril().sum()", "x", {"A": (4, 4), "x": (3,)}),
+        ("(cholesky(A).T @ diag(x)).tril().sum()", "x", {"A": (4, 4), "x": (4,)}),
+    ],
+)
+def test_parts_and_triangles_at_their_edges(program, name, sizes):
+    """Slices of nothing, and a diagonal beside the main one."""
+    draw = np.random.default_rng(0)
+    values = {x: draw.normal(size=shape) for x, shape in sizes.items()}
+    if "A" in values:
+        values["A"] = values["A"] @ values["A"].T + np.eye(4)
+    written = gradcli.formula(program, values=values, wrt=name)
+    expected = torch_answer(program, values, None, set()).grads[name]
+    tensors = {name: torch.tensor(v) for name, v in values.items()}
+    assert_equal(run_torch(written, tensors).numpy(), expected, rtol=1e-9, atol=1e-12)

@@ -8,6 +8,8 @@ import pytest
 from support import Case, case, examples, one_hot_jacobian
 
 import gradcli
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
 from gradcli.notation import tree
@@ -329,12 +331,21 @@ def posed(text, shapes, **more):
 def test_lines(text, shapes, forward, name, line, plain, jacobian):
     c = posed(text, shapes)
     x, grad = c.of(name)
+    known = Wording(Analysis(c.p)).indices.known
     if forward is not None:
-        assert str(Indices(c.p.out, None, c.names).output()) == forward
-    found = Indices(c.p.out, c.seed, c.names).gradient(x, grad)
+        assert str(Indices(c.p.out, None, c.names, known=known).output()) == forward
+    indices = Indices(c.p.out, c.seed, c.names, known=known)
+    found = indices.gradient(x, grad)
     assert str(found) == line
     assert plain is None or found.plain == plain
-    assert tree.text(Indices(c.p.out, c.seed, c.names).jacobian(x, grad).right) == jacobian
+    assert tree.text(indices.jacobian(x, grad).right) == jacobian
+
+
+def test_a_count_is_no_size_of_something_else():
+    """The mean over x[:2] divides by 2, whatever has as many elements at these sizes."""
+    p = pose("x[:2].mean() * y.sum()", shapes={"x": (5,), "y": (2,)})
+    found = Wording(Analysis(p)).by_index(p.inputs["y"])
+    assert str(found) == "y.grad[j] = (Σ_i x[i]) / 2"
 
 
 def test_names_are_not_letters():

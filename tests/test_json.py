@@ -485,6 +485,8 @@ def test_odd_requests():
     for request in (
         {"expr": "x", "values": [1]},
         {"expr": "x", "shapes": {"x": "2x3"}},
+        {"expr": "x", "shapes": {"x": "2x3,y=4x3"}},
+        {"expr": "x", "shapes": {"x": "q=3"}},
         {"expr": "x", "shapes": {"x": [-1]}},
         {"expr": "x", "shapes": {"x": [True]}},
         {"expr": "x", "shapes": {"x": [1.5]}},

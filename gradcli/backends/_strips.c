@@ -135,11 +135,11 @@ static void step(int loop, Place out, Place a, Place b, Py_ssize_t rows, Py_ssiz
 
 /* ---- Python -------------------------------------------------------------------------------- */
 
-enum { MOST = 192 }; /* places of a program */
+enum { MOST_PLACES = 192 };
 
 typedef struct {
-    Place places[MOST];
-    Py_buffer views[MOST];
+    Place places[MOST_PLACES];
+    Py_buffer views[MOST_PLACES];
     int count, given;
     double *scratch;
 } Memory;
@@ -153,7 +153,7 @@ static void let_go(Memory *m)
 
 /* Takes the arrays' memory, and makes some for the places that no array is given for. */
 static int take(Memory *m, PyObject *arrays, const long long *strides, Py_ssize_t first_output,
-                Py_ssize_t rows, Py_ssize_t width, Py_ssize_t height)
+                Py_ssize_t rows, Py_ssize_t width)
 {
     const Py_ssize_t given = PyTuple_Size(arrays);
     if (given > m->count) {
@@ -163,6 +163,10 @@ static int take(Memory *m, PyObject *arrays, const long long *strides, Py_ssize_
     for (int k = 0; k < m->count; k++) {
         Place *place = &m->places[k];
         place->row = (Py_ssize_t)strides[2 * k], place->item = (Py_ssize_t)strides[2 * k + 1];
+        if (place->row < 0 || place->row > width || place->item < 0 || place->item > 1) {
+            PyErr_SetString(PyExc_ValueError, "a place has other strides than rows have");
+            return 0;
+        }
         if (k >= given)
             continue;
         Py_buffer *view = &m->views[k];
@@ -172,7 +176,7 @@ static int take(Memory *m, PyObject *arrays, const long long *strides, Py_ssize_
         m->given = k + 1;
         place->at = view->buf;
         const Py_ssize_t last = (rows - 1) * place->row + (width - 1) * place->item;
-        if (last < 0 || view->len < (last + 1) * (Py_ssize_t)sizeof(double)) {
+        if (view->len < (last + 1) * (Py_ssize_t)sizeof(double)) {
             PyErr_SetString(PyExc_ValueError, "an array is smaller than its place");
             return 0;
         }
@@ -201,7 +205,7 @@ static int is_sound(const Step *steps, Py_ssize_t count, int places)
 static void run_steps(const Memory *m, const Step *steps, Py_ssize_t count, Py_ssize_t rows,
                       Py_ssize_t width, Py_ssize_t height)
 {
-    Place here[MOST];
+    Place here[MOST_PLACES];
     for (Py_ssize_t done = 0; done < rows; done += height) {
         const Py_ssize_t now = rows - done < height ? rows - done : height;
         for (int k = 0; k < m->count; k++) {
@@ -230,15 +234,14 @@ static PyObject *run(PyObject *module, PyObject *args)
         return NULL;
     const Py_ssize_t count = steps_size / (Py_ssize_t)sizeof(Step);
     const Py_ssize_t places = strides_size / (2 * (Py_ssize_t)sizeof(long long));
-    if (rows < 1 || width < 1 || width > STRIP || places > MOST ||
+    if (rows < 1 || width < 1 || width > STRIP || places > MOST_PLACES ||
         !is_sound((const Step *)steps, count, (int)places)) {
         PyErr_SetString(PyExc_ValueError, "not a program for strips of rows");
         return NULL;
     }
     Memory memory = {.count = (int)places};
     const Py_ssize_t height = STRIP / width;
-    const int taken = take(&memory, arrays, (const long long *)strides, first_output, rows, width,
-                           height);
+    const int taken = take(&memory, arrays, (const long long *)strides, first_output, rows, width);
     if (taken)
         run_steps(&memory, (const Step *)steps, count, rows, width, height);
     let_go(&memory);
@@ -264,7 +267,13 @@ static int add_names(PyObject *module)
     return added;
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, add_names}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, add_names},
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "_strips", .m_methods = methods, .m_slots = slots};
 

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 from ..graphs import Node
 from ..lazy import np
 from .numeric import LARGE, Evaluator, sources
-from .strips import MOST, Plan, Program, Rows, Source, adds_rows, rows_of
+from .strips import MOST_NODES, Plan, Program, Rows, Source, adds_rows, rows_of
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
 
 
 class Run(NamedTuple):
-    """Nodes that are computed together, a few of its `rows` at a time; one alone as a whole."""
+    """Nodes that are computed together, a few of `length` rows at a time; one alone as a whole."""
 
     nodes: list[Node]
-    rows: int
+    length: int
 
 
 def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node]) -> None:
@@ -97,12 +97,12 @@ def _runs(plan: Plan) -> Iterable[Run]:
 
 
 def _is_worth_it(run: Run) -> bool:
-    return max(node.numel for node in run.nodes) >= LARGE and _block_rows(run) < run.rows
+    return max(node.numel for node in run.nodes) >= LARGE and _block_rows(run) < run.length
 
 
 def _block_rows(run: Run) -> int:
     """How many rows make a block."""
-    widest = max(node.numel for node in run.nodes) // max(run.rows, 1)
+    widest = max(node.numel for node in run.nodes) // max(run.length, 1)
     return max(BLOCK // max(widest, 1), 1)
 
 
@@ -143,12 +143,12 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
     kept = [node for node in run.nodes if node in needed]
     parts = list(_parts(evaluator, run, plan, kept))
     programs = [part for part in parts if isinstance(part, Program)]
-    size = run.rows if len(programs) == len(parts) else _block_rows(run)
+    size = run.length if len(programs) == len(parts) else _block_rows(run)
     outputs = [node for part in programs for node in part.outputs if node in kept]
     made: dict[Any, Any] = {node: _room(node) for node in outputs}
     read = [{s.node for s in part.sources if s.by_rows} for part in parts]
     spent = _last_uses(read, set().union(*read).difference(kept))
-    for start in range(0, run.rows, size):
+    for start in range(0, run.length, size):
         rows = slice(start, start + size)
         block: dict[Any, Any] = {n: a if adds_rows(n) else a[rows] for n, a in made.items()}
         with np.errstate(all="ignore"):
@@ -162,7 +162,7 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
                     block.pop(n, None)
         for node in kept:
             if node not in made:
-                whole[node] = _joined(node, whole.get(node), rows, block[node], run.rows)
+                whole[node] = _joined(node, whole.get(node), rows, block[node], run.length)
     whole.update(made)
 
 
@@ -190,7 +190,7 @@ def _together(nodes: Sequence[Node], plan: Plan) -> Iterator[tuple[list[Node], i
     so_far: Rows | None = None
     for node in nodes:
         rows = rows_of(node, plan[node])
-        if so_far is not None and rows is not None and so_far.fits(rows) and len(group) < MOST:
+        if so_far and rows and so_far.fits(rows) and len(group) < MOST_NODES:
             group.append(node)
             so_far = max(so_far, rows)
         else:

@@ -21,7 +21,7 @@ else:
     LOOPS = {name: code for code, name in enumerate(_strips.LOOPS)}
 
 WIDEST = 512  # elements of a row, of which enough must fit the first cache
-MOST = 40  # nodes of a program
+MOST_NODES = 40  # of a program, in which each has 4 places at the most; 192 are too many
 
 
 class Source(NamedTuple):
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
     def fits(self, other: "Rows") -> bool:
         """Whether one program can go through both."""
-        return self.lead == other.lead and (self.width == other.width or 1 in (self[1], other[1]))
+        return self.lead == other.lead and len({1, self.width, other.width}) < 3
 
 
 def adds_rows(node: Node) -> bool:

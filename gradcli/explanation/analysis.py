@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..autodiff.reverse import Gradients, backward
+from ..autodiff.reverse import Gradients, backward, conducting
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
+from ..language.no_gradient import NO_WAY, unused
 from ..language.problem import Input, Problem
 from .flat import is_flat
 
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 # The same program is often asked about with other values.
 remembered_backward = lru_cache(maxsize=16)(backward)
 
-NOTHING_FLOWS = "element 0 of tensors does not require grad and does not have a grad_fn"
-UNUSED = (
-    "The differentiated Tensor at index 0 appears to not have been used in the graph. Set "
-    "allow_unused=True if this is the desired behavior."
-)
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
@@ -63,7 +59,7 @@ class Analysis:
     def refuse(self, wrt: Sequence[Input]) -> NoReturn:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
-        told = UNUSED if self._flows_elsewhere() else NOTHING_FLOWS
+        told = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
         hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {told}"
         if p.before is not None:
             hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
@@ -76,11 +72,11 @@ class Analysis:
 
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input at all; seeds of lower orders are none."""
-        p = first = self.problem
+        first = self.problem
         while first.before is not None:
             first = first.before
         inputs = [i.node for i in first.inputs.values() if i.node.dtype == "float"]
-        return any(g is not None for g in backward(p.out, p.seed.node, inputs).of.values())
+        return first.out in conducting(walk([first.out]), inputs)
 
     def _backward(self) -> Gradients:
         p = self.problem
@@ -215,11 +211,9 @@ class Analysis:
         """The same graph over SymPy elements, seed and tangents in numbers where they have some."""
         from ..backends.symbolic import Symbolic
 
-        p = self.problem
-        given: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
-        given |= {d.node: None for d in p.directions}
-        backend = Symbolic(given, limits=p.limits)
+        p, backend = self.problem, self._without_directions
         found = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
+        given: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
         return Symbolic(given | found, limits=p.limits) if found else backend
 
     @cached_property

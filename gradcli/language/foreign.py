@@ -3,6 +3,7 @@
 import ast
 
 from ..errors import GradcliError, Span
+from .syntax import dotted
 
 HINTS: dict[str, tuple[str, str | None]] = {
     "IfExp": ("a conditional expression", "a choice is written where(condition, a, b)"),
@@ -50,9 +51,9 @@ def foreign(e: ast.expr, span: Span) -> GradcliError:
 def several_outputs(e: ast.expr) -> str:
     """What to write in the place of several outputs; max(x, 0) is clamp(x, min=0) to many."""
     choose = "choose one of its outputs: [0], or .values"
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and len(e.args) == 2:
+    if isinstance(e, ast.Call) and len(e.args) == 2:
         words = {"max": ("larger", "min"), "min": ("smaller", "max")}
-        which, bound = words.get(e.func.id, ("", ""))
+        which, bound = words.get((dotted(e.func) or "").removeprefix("torch."), ("", ""))
         x, number = map(ast.unparse, e.args)
         written = f"the {which} of {x} and {number} is written clamp({x}, {bound}={number})"
         return f"{choose}; {written}" if bound else choose

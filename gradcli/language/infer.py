@@ -131,7 +131,7 @@ def _generalised(
         name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
-    sizes = _Sizes(new.values(), products=True)
+    sizes = _Sizes(new.values())
     _unify(symbolic, known, sizes, trial)
     shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
     trial(known | shapes)
@@ -166,7 +166,7 @@ def _solved(
         raise GradcliError("limit", "too many inputs have no shape", hint=hint)
     each = iter(numbers)
     symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
-    sizes = _Sizes((p for shape in symbolic.values() for p in shape), products=True)
+    sizes = _Sizes(p for shape in symbolic.values() for p in shape)
     try:
         seed = _unify(symbolic, known, sizes, trial)
     except GradcliError:
@@ -207,18 +207,15 @@ def _further_primes() -> Iterator[int]:
 
 
 class _Sizes:
-    """What the stand-ins have turned out to be: another stand-in, or a size; with `products`, a
-    product of others too.
-    """
+    """What the stand-ins have turned out to be: another stand-in, a size, or a product of these."""
 
-    def __init__(self, stand_ins: Iterable[int], products: bool = False):
+    def __init__(self, stand_ins: Iterable[int]):
         self.meaning: dict[int, int] = {p: p for p in stand_ins}
-        self.products = products
 
     def find(self, size: int) -> int:
         while self.meaning.get(size, size) != size:
             size = self.meaning[size]
-        if self.products and size and size not in self.meaning:
+        if size and size not in self.meaning:
             for p in self.meaning:
                 while size % p == 0 and self.find(p) != p:
                     size = size // p * self.find(p)
@@ -244,7 +241,7 @@ class _Sizes:
                 if times and right % times == 0 and right // times != p:
                     target = right // times
                     divided = [q for q in free if target % q == 0]
-                    if target in free or not divided or (self.products and p not in divided):
+                    if target in free or not divided or p not in divided:
                         self.meaning[p] = target
                         return True
         return self._shifted(free, a, b)

@@ -79,13 +79,15 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
     return names
 
 
-def check_derivative(program: Program, inputs: Collection[str]) -> None:
-    """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs. Raises GradcliError `syntax`."""
+def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
+    """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs that are not `given`. Raises
+    GradcliError `syntax`.
+    """
     e = program.statements[-1].value
     if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
         return
     sides = [side.id for side in (e.left, e.right) if isinstance(side, ast.Name)]
-    plain = [name.removeprefix("d") for name in sides if name in inputs and name.startswith("d")]
+    plain = [name.removeprefix("d") for name in sides if name not in given and name.startswith("d")]
     named = {name for s in program.statements[:-1] for name in s.names}
     if len(plain) == 2 and plain[0] in named and plain[1] in {*inputs, *named}:
         hint = f"leave {'/'.join(sides)} out: what is differentiated stands last"

@@ -49,6 +49,11 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     return shapes
 
 
+def read_shape(name: str, text: str) -> Shape:
+    """A shape as it is written after a name: `2x3`, `(2, 3)`. GradcliError "shape-option"."""
+    return _shape(name, Span(text, 0, len(text), "shapes"))
+
+
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
     """The values by name, as texts, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`; VALUE may
     hold more `=`, in brackets.
@@ -80,7 +85,8 @@ def values_apart(given: str) -> Iterator[str]:
     for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
         sign = found[0]
         depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
-        if sign == "," and depth == 0 and "=" in given[start : found.start()]:
+        last = re.split("[;\n]", given[start : found.start()])[-1]
+        if sign == "," and depth == 0 and "=" in last:
             yield given[start : found.start()]
             start = found.end()
     yield given[start:]

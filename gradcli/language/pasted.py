@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..errors import GradcliError, Span
 from .leaves import LIBRARIES, Leaves, Place, Segment, Value, marked
 from .meant import in_full
+from .no_gradient import NO_WAY
 from .remarks import notes, remarks
 from .statements import one_by_one, versions_apart
 from .syntax import bound, called_name, dotted, has_new, is_false, keyword, loaded, name_of, target
@@ -18,7 +19,6 @@ from .syntax import bound, called_name, dotted, has_new, is_false, keyword, load
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 OUTPUTS = ("tensors", "outputs")
 UNUSED_TOO = ("allow_unused", "materialize_grads")
-NO_WAY = "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
 TRANSFORMS = ("torch.autograd.functional", "torch.func", "autograd.functional")
 FLAGS = {"requires_grad_", "Parameter"}
 
@@ -269,7 +269,7 @@ def _check(found: Leaves, renamed: dict[str, str], call: Call | None, place: Pla
         raise GradcliError("not-differentiable", said, hint=hint, span=place(s))
     if call and not found.leaves and not _free(found, call):
         said = "nothing in this program requires a gradient"
-        hint = f"write requires_grad=True where an input is made\n{NO_WAY}"
+        hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
         raise GradcliError("not-differentiable", said, hint=hint, span=place(call.statement))
 
 

@@ -150,7 +150,7 @@ def pose(
     names = free_names(program, (*shapes, *values, *written))
     names = tuple(dict.fromkeys([*names, *(n for n in asked.wrt if n in written)]))
     grad, wrt = asked.seed if grad is None else grad, wrt or asked.wrt
-    check_derivative(program, {*names} - {*shapes, *values})
+    check_derivative(program, names, {*shapes, *values})
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = reader.inputs(program, names, shapes, values)

@@ -151,7 +151,7 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
         len(source.text),
     )
     reason = error.msg.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
-    reason = reason.removesuffix(" here.")
+    reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     reason = REASONS.get(reason, reason)
     if "Exceeds the limit" in reason:
         reason = "this whole number has too many digits"
@@ -165,7 +165,7 @@ def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
 
 REASONS = {
     "invalid syntax": "this is not an expression",
-    "unterminated string literal (detected at line 1)": "a text begins here, and does not end",
+    "unterminated string literal": "a text begins here, and does not end",
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ..autodiff.reverse import conducting
 from ..errors import GradcliError, Span, did_you_mean
 from ..graphs import Node, walk
+from .no_gradient import NO_WAY, unused
 from .program import Program
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def check_output(out: Node, program: Program) -> None:
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",
             span=program.source.span(program.statements[-1].value),
-            hint="PyTorch: element 0 of tensors does not require grad and does not have a grad_fn",
+            hint=f"PyTorch: {NO_WAY}",
         )
 
 
@@ -40,9 +41,7 @@ def check_used(
                 f"{out_name} does not depend on {name}",
                 span=call,
                 hint=f"ask for it by the very tensor that {out_name} is computed from; with "
-                "allow_unused=True the answer is None\n"
-                f"PyTorch: The differentiated Tensor at index {place} appears to not have been "
-                "used in the graph. Set allow_unused=True if this is the desired behavior.",
+                f"allow_unused=True the answer is None\nPyTorch: {unused(place)}",
             )
 
 

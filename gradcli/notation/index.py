@@ -67,7 +67,7 @@ class NamedSizes(Lowering):
         self.known = known
 
     def _known(self, node: Node) -> Expr | None:
-        """As before; how many labels count is how many there are, where all of them do."""
+        """As in Lowering; how many labels count is how many there are, where all of them do."""
         mask = node.parents[0] if node.op.name == "sum" else node
         if mask is not node and mask.dtype == "bool" and self.values is not None:
             found = self.values(mask)
@@ -80,12 +80,15 @@ class NamedSizes(Lowering):
         number = super().count(x, dims)
         if number == ONE:
             return number
-        if x in self.names or any(x.shape == node.shape for node in self.names):
-            return Element(OPS["size"](x, dim=tuple(dims)), ())
+        whole = Element(OPS["size"](x, dim=tuple(dims)), ())
+        if x in self.names:
+            return whole
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
         if not all(n in known for n in sizes):
             return number
+        if any(x.shape == node.shape for node in self.names):
+            return whole
         return product_of([Element(known[n], ()) for n in sizes])
 
 

@@ -81,23 +81,26 @@ def logical_not(g, y, x):
 
 
 def _chosen(condition, a, b):
-    if np.size(condition) >= MANY and np.ndim(a) == 0 and _is_plain_zero(a):
-        return _kept(np.logical_not(condition), b)
-    if np.size(condition) >= MANY and np.ndim(b) == 0 and _is_plain_zero(b):
-        return _kept(condition, a)
+    if np.size(condition) >= MANY and condition.dtype == bool:
+        if _is_plain_zero(a) and _is_double(b):
+            return _kept(np.logical_not(condition), b)
+        if _is_plain_zero(b) and _is_double(a):
+            return _kept(condition, a)
     return np.where(condition, a, b)
 
 
-def _is_plain_zero(number):
-    return number == 0 and not np.signbit(number)
+def _is_plain_zero(x):
+    return np.ndim(x) == 0 and x == 0 and not np.signbit(x)
+
+
+def _is_double(x):
+    return getattr(x, "dtype", None) == np.float64
 
 
 def _kept(mask, x):
     """x where the mask holds, otherwise 0. Its bits times 0 or 1: without a branch, which costs
     several times as much where a mask has no pattern, and 0 for inf and nan too.
     """
-    if x.dtype != np.float64 or mask.dtype != bool:
-        return np.where(mask, x, 0)
     return np.multiply(x.view(np.int64), mask).view(np.float64)
 
 

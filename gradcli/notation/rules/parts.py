@@ -31,7 +31,8 @@ def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
     full = full_index(index, len(shape))
     if any(not isinstance(i, slice) or i.step not in (None, 1) for i in full):
         return None
-    return [i.indices(size)[:2] for i, size in zip(full, shape, strict=True)]
+    spans = [i.indices(size)[:2] for i, size in zip(full, shape, strict=True)]
+    return [(start, max(start, stop)) for start, stop in spans]
 
 
 def _within(item: slice | int, start: int, stop: int, size: int) -> Any:

@@ -42,7 +42,7 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] != 0:
         return None
     upper, d = product.parents
-    if upper.op.name != "transpose" or d.op.name not in DIAGONAL or d.parents[0].ndim != 1:
+    if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not _plain(d):
         return None
     lower, x = upper.parents[0], d.parents[0]
     if _decomposed(lower) is None:
