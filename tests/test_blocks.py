@@ -200,3 +200,12 @@ def test_a_large_choice_among_other_kinds(program, wanted):
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found * 1.0), np.signbit(wanted * 1.0))
+
+
+def test_sums_over_blocks_say_nothing_of_inf(block_rows, loops):
+    """inf - inf is nan, without a warning."""
+    x = np.ones((ROWS, 3))
+    x[0, 0], x[-1, 0] = np.inf, -np.inf
+    p = pose("((x - b) ** 3).sum_to_size(3)", values={"x": x, "b": np.zeros(3)})
+    found = Evaluator(p.values).alone(p.out)[0]
+    np.testing.assert_array_equal(found, [np.nan, ROWS, ROWS])

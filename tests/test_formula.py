@@ -12,6 +12,7 @@ import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
+from gradcli.explanation.formulas import tried_out
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
 from gradcli.language.build import Builder
@@ -526,3 +527,11 @@ def test_what_a_mask_picks_is_put_back_at_any_size(expr, formula):
 def test_a_mask_in_index_notation():
     j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
     assert "Σ_j δ[i,nonzero(x > 0)[j,0]] y[j]" in str(j)
+
+
+def test_what_is_wrong_below_zero_is_not_shown():
+    """Formulas are tried out at numbers of both signs, where a program chooses by them."""
+    p = pose("where(x > 0, x, 0.5 * x).norm()", shapes={"x": (3,)})
+    right = tree.Verbatim("x * where(x > 0, 1.0, 0.25) / out")
+    assert tried_out(p, p, {"x": right}) == {"x": right}
+    assert tried_out(p, p, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}

@@ -107,3 +107,48 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
     expected = torch_answer(program, values, None, set()).grads[name]
     tensors = {name: torch.tensor(v) for name, v in values.items()}
     assert_equal(run_torch(written, tensors).numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+CHOICES = ("where(x > 0, x, 0.5 * x)", "where(y > 0, x, y * x)", "(relu(x) - 0.1 * relu(-x))")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(f"h = {choice}; {out}" for choice in CHOICES for out in ("h.norm()", "(h * h).sum()")),
+        *(f"{choice}.square().mean().sqrt()" for choice in CHOICES),
+        *(f"({x} * {y}.sum()).sum()" for x in ("-x", "2 * x", "x") for y in ("x", "(-x)", "y")),
+        "(-x * x.mean() * y).sum()",
+        "-relu(x) * relu(x).sum() @ y",
+    ],
+)
+def test_formulas_hold_below_zero_and_at_other_sizes(program):
+    """Where a formula chooses by signs, and where a name is nearly what is meant."""
+    names = [name for name in "xy" if name in program]
+    formula = gradcli.formula(program, shapes=dict.fromkeys(names, (4,)), wrt="x")
+    for size in (4, 7):
+        draw = np.random.default_rng(size)
+        values = {name: draw.normal(size=size) for name in names}
+        answer = torch_answer(program, values, None, set())
+        tensors = {name: torch.tensor(v) for name, v in values.items()}
+        tensors |= {"out": torch.tensor(answer.out)}
+        if program.startswith("h = "):
+            tensors["h"] = torch.as_tensor(run_torch(program.partition(";")[0], tensors))
+        found = run_torch(formula, tensors)
+        assert_equal(found.numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("program", "numbers", "size"),
+    [
+        ("layer_norm(x, [100])", ["1e-05"], (3, 100)),
+        ("rms_norm(x, [100], eps=1e-6)", ["1e-06"], (3, 100)),
+        ("x.reshape(10, 10) * 0.01", ["0.01"], (100,)),
+        ("(x.view(20, 5) + 0.05).log()", ["0.05"], (100,)),
+        ("x.view(2, 50) / 2500", ["2500"], (100,)),
+    ],
+)
+def test_numbers_are_no_sizes(program, numbers, size):
+    """Where the text fixes a size, numbers that are made of its digits are numbers still."""
+    formula = gradcli.formula(program, shapes={"x": size})
+    assert all(number in formula for number in numbers)

@@ -160,9 +160,9 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
                 block.update(part(arrays, block))
                 for n in done:
                     block.pop(n, None)
-        for node in kept:
-            if node not in made:
-                whole[node] = _joined(node, whole.get(node), rows, block[node], run.length)
+            for node in kept:
+                if node not in made:
+                    whole[node] = _joined(node, whole.get(node), rows, block[node], run.length)
     whole.update(made)
 
 

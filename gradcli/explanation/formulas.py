@@ -85,20 +85,29 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 
 
 class Trial:
-    """A problem at other sizes with random numbers, for formulas to be tried out on; `nudged` a
-    little off them.
+    """A problem at other sizes with random numbers, for formulas to be tried out on: above 0, or
+    `signed`; `nudged` a little off them.
     """
 
-    def __init__(self, problem: Problem, shapes: dict[str, Shape], nudged: bool = False):
-        self.origin = problem, shapes
+    def __init__(
+        self,
+        problem: Problem,
+        shapes: dict[str, Shape],
+        signed: bool = False,
+        nudged: bool = False,
+    ):
+        self.origin = problem, shapes, signed
         p = _again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
         draw = Numbers(0)
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
+        floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
+        if signed:
+            free = [n for n in floats if not n.attrs["known"]]
+            given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
         if nudged:
-            floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
             given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
@@ -187,7 +196,20 @@ def tried_out(
     holding = dict(found)
     for trial in trials(problem, own):
         holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
+    for trial in _signed(problem or own):
+        holding = {
+            name: f
+            for name, f in holding.items()
+            if not trial.tells(name) or _holds(trial, tree.text(f), name)
+        }
     return holding
+
+
+def _signed(problem: Problem) -> Iterator[Trial]:
+    """A problem at small sizes with numbers below 0 too, where it chooses by them."""
+    if any(n.dtype == "bool" or n.op.kink is not None for n in walk(problem.roots)):
+        with suppress(GradcliError):
+            yield Trial(problem, _small(problem), signed=True)
 
 
 def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:

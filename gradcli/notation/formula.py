@@ -14,7 +14,7 @@ from ..graphs.shapes import Shape, numel
 from ..operators.indexing import is_array
 from . import tree
 from .idioms import IDIOMS
-from .sizes import LEAST, dimension, told, told_root
+from .sizes import LEAST, dimension, tells, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 
@@ -170,7 +170,8 @@ class Writer:
         """A number, by sizes where it is made of some that tell."""
         found = None
         if self.telling is not None and isfinite(value):
-            found = self.told(value) or told_root(value, self.shapes)
+            whole = value in self.telling or tells(value)
+            found = self.told(value) if whole else told_root(value, self.shapes)
         return found or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:

@@ -116,6 +116,7 @@ def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
     for total, e in found.factors.items():
         if total.op.name not in ("sum", "mean") or e != 1:
             continue
+        beside = _changed(found.factors, {total: -ONE})
         x = total.parents[0]
         inner = product_of(x)
         if inner is None or not fits(atom.shape, x.shape):
@@ -123,14 +124,13 @@ def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
         over = axes(total.attrs["dim"], x.ndim)
         inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}
         outside = {f: k for f, k in meant.factors.items() if f not in inside}
-        if not inside or not outside or not _holds(found.factors, outside):
+        if not inside or not outside or not _holds(beside, outside):
             continue
         if not all(constant_along(f, x, over) and _fits(f, total) for f in outside):
             continue
         body = _changed(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
         new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
-        taken = {f: -k for f, k in outside.items()} | {total: -ONE}
-        factors = _changed(found.factors, taken)
+        factors = _changed(beside, {f: -k for f, k in outside.items()})
         yield Product(found.coefficient / meant.coefficient, _changed(factors, {new: ONE}))
 
 

@@ -50,11 +50,24 @@ def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
     return None
 
 
+def tells(value: float) -> bool:
+    """Whether a number is made of sizes that tell, and of small numbers: 100 and 0.01 are what the
+    user wrote, though a size that the program fixes is 100.
+    """
+    rest = int(value) if value == int(value) else 0
+    if any(rest - t in TELLING for t in TELLING):
+        return True
+    for t in TELLING if rest else ():
+        while rest % t == 0:
+            rest //= t
+    return 0 < rest < LEAST and rest != value
+
+
 def told_root(value: float, shapes: Shapes) -> Tree | None:
     """A number that is one over a size, its root, or one over that: x.shape[0] ** -0.5."""
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
-        if size >= TELLING[0] and abs(size - round(size)) < CLOSE * size:
+        if abs(size - round(size)) < CLOSE * size and tells(round(size)):
             found = told(round(size), shapes)
             if found is not None:
                 one = tree.Infix("/", Number(1), found)

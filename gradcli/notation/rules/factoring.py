@@ -6,7 +6,16 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .products import Coefficient, Product, build, is_mask, magnitude, product_of, scaled
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    is_mask,
+    magnitude,
+    product_of,
+    scaled,
+    with_factor,
+)
 from .registry import normal, other
 from .sums import _added, terms_of
 
@@ -82,7 +91,7 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     if any(magnitude(t.coefficient) != size for t in inner):
         size = ONE
     total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
-    out = build(Product(size, taken | {total: taken.get(total, 0) + 1}), node.shape)
+    out = build(Product(size, with_factor(taken, total)), node.shape)
     return out if out.shape == node.shape else None
 
 
@@ -319,7 +328,7 @@ def shared_batches(node: Node) -> Iterator[Node]:
         if same and rest == other_rest:
             total = sum_of([Product(n, {m: 1}) for n, m in zip(numbers, inner)])
             product = a.parents[1 - k] @ total if k else total @ a.parents[1 - k]
-            yield build(Product(ONE, rest | {product: 1}), node.shape)
+            yield build(Product(ONE, with_factor(rest, product)), node.shape)
 
 
 def _times_one_product(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:

@@ -7,7 +7,15 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
 from .atoms import definition
-from .products import Coefficient, Product, build, constant_value, magnitude, product_of
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    magnitude,
+    product_of,
+    with_factor,
+)
 from .registry import normal, other
 from .sums import terms_of
 
@@ -273,7 +281,8 @@ def normal_distribution(node: Node) -> Node | None:
         x = _of_error_function(f) if e == 1 else None
         if x is not None:
             rest = {k: v for k, v in found.factors.items() if k is not f}
-            return build(Product(found.coefficient * 2, rest | {OPS["ndtr"](x): 1}), node.shape)
+            factors = with_factor(rest, OPS["ndtr"](x))
+            return build(Product(found.coefficient * 2, factors), node.shape)
     return None
 
 

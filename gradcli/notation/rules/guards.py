@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...graphs import OPS, Node
 from .broadcasting import _thinner
-from .products import Coefficient, Product, build, constant_value, is_mask, product_of
+from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other, rule
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -97,7 +97,7 @@ def times_logarithm(node: Node) -> Node | None:
         return None
     if any(f.op.name != "size" for f in found.factors):
         return None
-    return build(Product(found.coefficient, found.factors | {b.log(): 1}), node.shape)
+    return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
 
 
 @rule("unless")
@@ -202,7 +202,7 @@ def shared_factors_out(node: Node) -> Node | None:
         for p in found
     ]
     chosen = node.op(condition, *inner)
-    return build(Product(a.coefficient**0, shared | {chosen: a.coefficient**0}), node.shape)  # type: ignore[union-attr]
+    return build(Product(a.coefficient**0, with_factor(shared, chosen)), node.shape)  # type: ignore[union-attr]
 
 
 @normal("gt", "ge", "lt", "le", "eq", "ne")

@@ -6,7 +6,7 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import Shape
 from ...operators.indexing import full_index
 from .matrices import _is_unit
-from .products import Product, build
+from .products import Product, build, with_factor
 from .registry import normal, other
 from .sums import terms_of
 
@@ -78,7 +78,7 @@ def _laid(p: Product, shape: Shape) -> Laid | None:
         return None
     rest = {f: e for f, e in p.factors.items() if f is not whole[0]}
     size = tuple(found.stop - found.start if d == found.dim else n for d, n in enumerate(shape))
-    return found._replace(value=build(Product(p.coefficient, rest | {found.value: 1}), size))
+    return found._replace(value=build(Product(p.coefficient, with_factor(rest, found.value)), size))
 
 
 def _put(f: Node) -> Laid | None:

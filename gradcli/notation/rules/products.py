@@ -1,6 +1,6 @@
 """Products: numbers collected, equal factors made powers, g first."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -127,6 +127,11 @@ def number_node(value: Coefficient) -> Node:
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
     """What stands above and below the line."""
     return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
+
+
+def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
+    """The factors and one more, which may be among them."""
+    return {f: e for f, e in {**factors, one: factors.get(one, 0) + 1}.items() if e}
 
 
 def build(p: Product, shape: tuple[int, ...]) -> Node:

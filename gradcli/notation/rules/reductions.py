@@ -8,7 +8,7 @@ from ...graphs.shapes import axes, axis, numel
 from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import _thinner
-from .products import Product, build, constant_value, is_mask, product_of
+from .products import Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other
 from .sums import terms_of
 
@@ -37,7 +37,7 @@ def constants_out_of_sums(node: Node) -> Node | None:
         return None
     body = build(Product(ONE, inner), x.shape)
     total = node.op(body, **node.attrs)
-    out = build(Product(found.coefficient, outer | {total: outer.get(total, 0) + 1}), node.shape)
+    out = build(Product(found.coefficient, with_factor(outer, total)), node.shape)
     return out if out.shape == node.shape else None
 
 
@@ -58,7 +58,7 @@ def sum_by_count(node: Node) -> Node | None:
             if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
                 rest = {a: b for a, b in found.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
-                return build(Product(found.coefficient, rest | {new: 1}), node.shape)
+                return build(Product(found.coefficient, with_factor(rest, new)), node.shape)
     return None
 
 
@@ -232,7 +232,7 @@ def on_the_diagonal(node: Node) -> Node | None:
     if vector.ndim != 1 or vector.shape != node.shape[:1]:
         return None
     scale = {f: e for f, e in rest.items() if f.shape == ()}
-    return build(Product(found.coefficient, scale | {OPS["diag"](vector): 1}), node.shape)
+    return build(Product(found.coefficient, with_factor(scale, OPS["diag"](vector))), node.shape)
 
 
 @normal("diagonal_scatter")

@@ -4,7 +4,16 @@ from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
-from .products import MOST, Coefficient, Product, build, carries_seed, is_mask, product_of
+from .products import (
+    MOST,
+    Coefficient,
+    Product,
+    build,
+    carries_seed,
+    is_mask,
+    product_of,
+    with_factor,
+)
 from .registry import rule
 
 
@@ -41,7 +50,7 @@ def like_terms(node: Node) -> Node | None:
     if shared:
         inner = [Product(p.coefficient, _without(p, shared)) for p in terms]
         total = _added(inner)
-        return build(Product(Fraction(1), shared | {total: 1}), node.shape)
+        return build(Product(Fraction(1), with_factor(shared, total)), node.shape)
     out = _added(terms)
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 

@@ -3,7 +3,7 @@
 from ...graphs import OPS, Node
 from .atoms import definition
 from .matrices import _is_unit, _last_two
-from .products import Product, build, product_of, scaled
+from .products import Product, build, product_of, scaled, with_factor
 from .registry import normal
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
@@ -49,9 +49,7 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
         return None
     found = product_of(x) or Product(1, {x: 1})
     own = next((f for f in found.factors if _is_diagonal_of(f, lower)), lower.diagonal())
-    factors = found.factors | {own: found.factors.get(own, 0) + 1}
-    kept = {f: e for f, e in factors.items() if e}
-    return d.op(build(Product(found.coefficient, kept), x.shape))
+    return d.op(build(Product(found.coefficient, with_factor(found.factors, own)), x.shape))
 
 
 def _decomposed(lower: Node) -> Node | None:
