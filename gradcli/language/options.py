@@ -85,11 +85,15 @@ def values_apart(given: str) -> Iterator[str]:
     for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
         sign = found[0]
         depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
-        last = re.split("[;\n]", given[start : found.start()])[-1]
-        if sign == "," and depth == 0 and "=" in last:
+        if sign == "," and depth == 0 and _holds_equation(given[start : found.start()]):
             yield given[start : found.start()]
             start = found.end()
     yield given[start:]
+
+
+def _holds_equation(text: str) -> bool:
+    """Whether the last statement of a text has an equals sign."""
+    return "=" in re.split(r"[;\n]", text)[-1]
 
 
 def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
