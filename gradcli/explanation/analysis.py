@@ -76,7 +76,8 @@ class Analysis:
         while first.before is not None:
             first = first.before
         inputs = [i.node for i in first.inputs.values() if i.node.dtype == "float"]
-        return first.out in conducting(walk([first.out]), inputs)
+        out = self.problem.out
+        return out in conducting(walk([out]), inputs)
 
     def _backward(self) -> Gradients:
         p = self.problem

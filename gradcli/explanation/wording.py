@@ -306,7 +306,8 @@ class Wording:
     def indices(self) -> Indices:
         """The letters of the problem."""
         p = self.problem
-        values, known = self.analysis.value, lambda: self._sizes
+        values = self.analysis.value
+        known = None if self.telling is not None else lambda: self._sizes
         return Indices(p.out, p.seed.node, self.names, values, p.out_name, known)
 
     @cached_property

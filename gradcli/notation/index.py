@@ -59,7 +59,7 @@ class JacobianElement(NamedTuple):
 
 class NamedSizes(Lowering):
     """Expressions in which counts of elements stay what they are: x.shape[1]; `known` are sizes
-    that those of named nodes stand for.
+    that those of named nodes stand for, None where all sizes tell.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Values | None, known: Known | None):
@@ -81,14 +81,13 @@ class NamedSizes(Lowering):
         if number == ONE:
             return number
         whole = Element(OPS["size"](x, dim=tuple(dims)), ())
-        if x in self.names:
-            return whole
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
+        tell = self.known is None or all(n in known for n in sizes)
+        if x in self.names or (tell and any(x.shape == node.shape for node in self.names)):
+            return whole
         if not all(n in known for n in sizes):
             return number
-        if any(x.shape == node.shape for node in self.names):
-            return whole
         return product_of([Element(known[n], ()) for n in sizes])
 
 
