@@ -13,7 +13,9 @@ from itertools import chain, count, islice, permutations
 from typing import NamedTuple
 
 from ..errors import GradcliError
+from ..graphs import Node, walk
 from ..graphs.shapes import TELLING, Conflict, Shape, numel, text
+from .broadcasts import ranks_not_broadcast
 from .program import Program
 from .ranks import ranks_to_try
 
@@ -42,6 +44,11 @@ class Tried(NamedTuple):
     seed: Shape | None
     alike: list[tuple[int, int]]
     ranks: Mapping[str, int] = {}
+
+    @classmethod
+    def of(cls, roots: list[Node], seed: Shape | None) -> "Tried":
+        """What a graph says whose first root is the output."""
+        return cls(roots[0].shape, seed, different_sides(roots), ranks_not_broadcast(roots))
 
 
 Trial = Callable[[dict[str, Shape]], Tried]
@@ -346,3 +353,9 @@ def _few(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
 def _equal(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
     """A last resort, where sizes that all differ do not work."""
     return ((n,) * length for n in (2, 1))
+
+
+def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
+    """The sizes of matrices that are square as a rule, where they are not."""
+    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
+    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]

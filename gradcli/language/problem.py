@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from itertools import chain, count
 from types import MappingProxyType
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import uncollected
 from ..errors import GradcliError, did_you_mean
@@ -13,16 +13,17 @@ from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
 from .assumptions import Assumed, check_shape, check_value
-from .broadcasts import ranks_not_broadcast
 from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
-from .infer import Tried, infer
 from .labels import made_up, picking, to_suppose
 from .names import check_derivative, free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
 from .values import Reader
 from .wrt import check_output, check_used, chosen
+
+if TYPE_CHECKING:
+    from .infer import Tried
 
 
 class Input(NamedTuple):
@@ -289,23 +290,26 @@ class Posing:
         unknown = [name for name in self.names if name not in self.known]
         if not unknown:
             return self.known, {}
+        from .infer import infer
+
         rank = None if self.out_shape is None else len(self.out_shape)
         found = infer(
             self.program, self.known, unknown, self.trial, rank, self.ranks, self.supposed
         )
         return self.known | found.shapes, found.assumed
 
-    def trial(self, shapes: dict[str, Shape]) -> Tried:
+    def trial(self, shapes: dict[str, Shape]) -> "Tried":
         """The program, built with these shapes."""
+        from .infer import Tried
+
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
         roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
-        alike, ranks = different_sides(roots), ranks_not_broadcast(roots)
         if self.out_shape is not None:
-            return Tried(out.shape, self.out_shape, alike, ranks)
+            return Tried.of(roots, self.out_shape)
         seed = self._build_seed(nodes, out, scope)
-        return Tried(out.shape, None if seed is None else seed.shape, alike, ranks)
+        return Tried.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
@@ -376,9 +380,3 @@ class Posing:
 def _shape_of(given: Given) -> Shape | None:
     """The shape of an array; None for an expression."""
     return None if given.array is None else given.array.shape
-
-
-def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
-    """The sizes of matrices that are square as a rule, where they are not."""
-    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
-    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
