@@ -18,14 +18,15 @@ SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
 class Way(NamedTuple):
-    """From a node back to an input: the gradient as a function of the seed, the closed form, and
-    all that its arrays are computed from, in order.
+    """From a node back to an input: the gradient as a function of the seed, the closed form, all
+    that its arrays are computed from, in order, and the elements that an array may have on the way.
     """
 
     seed: Node
     grad: Node | None
     form: ClosedForm | None
-    order: Sequence[Node]
+    order: Sequence[Node] = ()
+    most: int = 0
 
 
 remembered: dict[tuple[Node, Node], Way] = {}  # the latest, as long as their graphs are small
@@ -47,7 +48,10 @@ def _way_back(out: Node, x: Node) -> Way:
     seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
-    return Way(seed, grad, form, () if form is None else walk(form.nodes, sources))
+    if form is None:
+        return Way(seed, grad, None)
+    most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
+    return Way(seed, grad, form, walk(form.nodes, sources), most)
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
@@ -65,19 +69,17 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     if way.grad is None or not entries:
         return np.zeros(shape, evaluator.dtype)
     if way.form is not None:
-        found = _by_form(way.form, way.order, entries, evaluator)
+        found = _by_form(way.form, way, evaluator)
         if found is not None:
             return np.asarray(found.reshape(shape), evaluator.dtype)
     one_by_one = rows(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
     return np.array([*one_by_one]).reshape(shape)
 
 
-def _by_form(form: ClosedForm, order: Sequence[Node], entries: int, evaluator: Evaluator) -> Any:
+def _by_form(form: ClosedForm, way: Way, evaluator: Evaluator) -> Any:
     values = evaluator.values
-    evaluator.run([node for node in order if node not in values])
-    arrays = {node: np.asarray(values[node]) for node in form.nodes}
-    largest = max((node.numel for node in form.nodes), default=0)
-    return matrix(form, arrays.__getitem__, max(2 * entries, largest, SMALL))
+    evaluator.run([node for node in way.order if node not in values])
+    return matrix(form, lambda node: np.asarray(values[node]), way.most)
 
 
 def rows(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
