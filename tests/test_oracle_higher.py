@@ -8,6 +8,7 @@ from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_torch, torch_answer
 
 import gradcli
+from gradcli.errors import GradcliError
 from gradcli.language.options import read_shapes
 
 pytest.importorskip("torch")
@@ -176,6 +177,18 @@ def test_second_derivatives_of_determinants_near_0_are_those_of_torch(text, matr
     assert_equal(found, np.tensordot(seed, theirs, axes=seed.ndim), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("text", ["logdet(X)", "slogdet(X).logabsdet"])
+def test_second_derivatives_of_logarithms_of_singular_matrices_are_refused_as_by_torch(text):
+    import torch
+
+    matrix = [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(torch.linalg.LinAlgError, match="singular"):
+        torch.autograd.functional.hessian(lambda X: run_torch(text, {"X": X}), torch.tensor(matrix))
+    with pytest.raises(GradcliError) as caught:
+        gradcli.hessian(text, values={"X": matrix})
+    assert caught.value.code == "singular"
+
+
 @pytest.mark.parametrize("text", OF_DETERMINANTS)
 @pytest.mark.parametrize("rank", [name for name in LOW_RANK if name != "rank 0 of 1"])
 def test_jvps_of_determinants_near_0_are_those_of_torch(text, rank):
@@ -276,7 +289,7 @@ def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
     x = torch.tensor([0.3, -1.2, 2.0, 0.9], requires_grad=True)
     (first,) = torch.autograd.grad(run_torch(text, {"x": x}).sum(), x, create_graph=True)
     assert not first.requires_grad
-    with pytest.raises(gradcli.GradcliError) as caught:
+    with pytest.raises(GradcliError) as caught:
         gradcli.grad(
             f"({text}).sum()", values={"x": x.tolist()}, grad=1.0, order=2, grads=["ones_like(out)"]
         )

@@ -61,6 +61,7 @@ def _scaled_inverse(x, scale):
 @composite(
     value=_inverse_turned,
     index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
+    with_graph=lambda x, scale: _for_each_matrix(scale, x) * inv(x).mT,
     torch=None,
     examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),

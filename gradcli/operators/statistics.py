@@ -35,14 +35,27 @@ def _settle(*, dim, correction, **attrs):
     """`unbiased`, which may stand in the place of dim, as the correction that it means."""
     if isinstance(dim, bool):
         dim, correction = None, dim
+    if dim == ():
+        said = "with dim=() PyTorch takes the variance of all, and a gradient that is not its own"
+        raise GradcliError("arguments", said, hint="leave dim out, or name every dimension")
     return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
 
 
 def _slope_of_variance(x, dim, correction):
-    count, mean = size(x, dim=dim), x.mean(dim=dim, keepdim=True)
-    if shapes.numel([x.shape[d] for d in dim]) <= correction:
-        return where(x.eq(mean), math.nan, math.inf)  # as PyTorch
-    return 2 / (count - correction if correction else count) * (x - mean)
+    count = size(x, dim=dim)
+    return 2 / (count - correction if correction else count) * (x - x.mean(dim=dim, keepdim=True))
+
+
+def _slope_of_all(x, correction):
+    """Where no dim is given, PyTorch takes an infinite slope for too few elements."""
+    if x.numel <= correction:
+        return where(x.eq(x.mean()), math.nan, math.inf)
+    return _slope_of_variance(x, tuple(range(x.ndim)), correction)
+
+
+def _to_variance(g, y):
+    """The gradient of the variance, from that of its root y."""
+    return where(y.eq(0), 0, g / (y * 2))
 
 
 def _spread_flops(out, s, **_):
@@ -61,6 +74,7 @@ def _spread_flops(out, s, **_):
     flops=_spread_flops,
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
     loop="var correction",
+    of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -81,11 +95,11 @@ def var(g, y, x, dim, *, correction=1):
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
     flops=_spread_flops,
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
+    of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
-    to_variance = where(y.eq(0), 0, g / (y * 2))
-    return to_variance * _slope_of_variance(x, dim, correction)
+    return _to_variance(g, y) * _slope_of_variance(x, dim, correction)
 
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):

@@ -20,6 +20,7 @@ from ..wording import Wording, listed
 from .seed import IMPLICIT
 
 BARE_SUM = re.compile(r"sum\s*\(")
+COMPARED = 2  # orders up to which numbers that are not finite are those of PyTorch
 
 
 def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
@@ -228,6 +229,7 @@ def _places(name: str, hit: Any) -> str:
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     notes = []
+    same = ": PyTorch computes the same" if a.problem.order <= COMPARED else ""
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
@@ -237,8 +239,8 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
             notes.append(
                 (
                     "not-finite",
-                    f"The gradient of {x.name} holds {kinds}: PyTorch computes the "
-                    f"same.{_culprit(a)} Formulas are written for where all is finite.",
+                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a)} Formulas are "
+                    "written for where all is finite.",
                 )
             )
     return notes
