@@ -433,6 +433,14 @@ def test_a_retained_gradient_is_noted():
     assert "retain-grad" in [n["code"] for n in found.notes]
 
 
+@pytest.mark.parametrize("value", [True, False])
+def test_zeros_that_torch_makes_of_none_are_noted(value):
+    asked = f"torch.autograd.grad(x.sum(), [x, w], allow_unused=True, materialize_grads={value})"
+    found = gradcli.explain(A + "w = torch.ones(2, requires_grad=True); " + asked)
+    assert found.grad["w"] is None
+    assert ("materialized" in [n["code"] for n in found.notes]) is value
+
+
 @pytest.mark.parametrize(
     "text",
     [

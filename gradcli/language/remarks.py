@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from ..operators import lookup
-from .syntax import called_name, dotted
+from .syntax import called_name, dotted, is_true, keyword
 
 REMARKS = {
     *("print", "zero_grad", "retain_grad", "set_printoptions", "filterwarnings", "display"),
@@ -85,7 +85,17 @@ def notes(body: list[ast.stmt], after: list[ast.stmt]) -> tuple[tuple[str, str],
         for s in after
         if _changes(s)
     ]
-    return tuple(kept + changed)
+    return tuple(kept + changed + _materialized(body))
+
+
+def _materialized(body: list[ast.stmt]) -> list[tuple[str, str]]:
+    said = (
+        "materialized",
+        "materialize_grads=True makes zeros of a gradient that is None; here it stays None, for a "
+        "zero may be a gradient too.",
+    )
+    given = [keyword(n, "materialize_grads") for s in body for n in ast.walk(s)]
+    return [said] * any(e is not None and is_true(e) for e in given)
 
 
 def _changes(s: ast.stmt) -> bool:
