@@ -113,6 +113,14 @@ CASES = [
     ("x.hsplit(3)[0]", {}, dict(x=(6,), out=(2,))),
     ("linalg.norm(x, ord='nuc')", {}, dict(x=(2, 3), out=())),
     ("x.unsqueeze(0)", {}, dict(x=(2,), out=(1, 2))),
+    ("w.T @ x + b", {}, dict(w=(2,), x=(2,), b=(), out=())),
+    ("log(1 + exp(-y * (w.T @ x + b)))", {}, dict(y=(), w=(2,), x=(2,), b=(), out=())),
+    ("(y - w.T @ x - b)**2", {}, dict(y=(), w=(2,), x=(2,), b=(), out=())),
+    ("mu + sigma * eps", {}, dict(mu=(2,), sigma=(2,), eps=(2,), out=(2,))),
+    ("x / (norm(x) + eps)", {}, dict(x=(2,), eps=(), out=(2,))),
+    ("exp(-gamma * norm(x - y)**2)", {}, dict(gamma=(), x=(2,), y=(2,), out=())),
+    ("q @ k.T / sqrt(d)", {}, dict(q=(2, 3), k=(4, 3), d=(), out=(2, 4))),
+    ("q @ k.T / d**0.5", {}, dict(q=(2, 3), k=(4, 3), d=(), out=(2, 4))),
 ]
 
 

@@ -1,17 +1,18 @@
 """Ranks that a built program tells of: with them nothing is broadcast by accident."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import permutations
 
 from ..graphs import Node, walk
+from .coefficients import COEFFICIENTS
 
 
 def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     """Ranks with which inputs are not broadcast where people seldom mean it.
 
     What is subtracted has the rank of what it is subtracted from, and what is compared by a loss
-    that of what it is compared with; X in upper case is no row of a matrix; and lam in
-    `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number.
+    that of what it is compared with; X in upper case is no row of a matrix; lam in
+    `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so is y in `y - w @ x`.
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -19,11 +20,17 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     terms = [pair for both in sums for pair in permutations(both)]
     beside_numbers = {n for n, other in terms if not other.ndim and other.parents}
     summed = {n for n, _ in terms}
+    varying = _depending(order, lambda n: n.op.name == "input")
+    of_products = _depending(order, lambda n: n.op.matrices)
     for node in order:
-        for x, other in permutations(_operands(node), 2):
+        for operand, other in permutations(_operands(node), 2):
+            by_number = not other.ndim and other in varying
+            x = _begins_with(operand, varying) if by_number else operand
             if x.op.name != "input" or not x.ndim or x in walk([other]):
                 continue
-            if _multiplies(node, other, beside_numbers, summed):
+            is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
+            is_multiple = _multiplies(node, other, beside_numbers, summed)
+            if is_multiple or (by_number and is_number):
                 found[x.attrs["name"]] = 0
             elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x):
                 found[x.attrs["name"]] = other.ndim
@@ -52,6 +59,22 @@ def _multiplies(
         return False
     constant = other.ndim == 2 and all(n.op.name != "input" for n in walk([other]))
     return (not other.ndim and node in beside_numbers) or (constant and node in summed)
+
+
+def _depending(order: Sequence[Node], on: Callable[[Node], bool]) -> set[Node]:
+    """The nodes of an order that depend on some, with these themselves."""
+    found: set[Node] = set()
+    for node in order:
+        if on(node) or any(i in found for i in _made_of(node)):
+            found.add(node)
+    return found
+
+
+def _begins_with(node: Node, varying: Collection[Node]) -> Node:
+    """y of `-y` and `1 - y`: what elementwise operations with constants change."""
+    while node.op.family == "elementwise" and sum(i in varying for i in node.parents) == 1:
+        node = next(i for i in node.parents if i in varying)
+    return node
 
 
 def _made_of(node: Node) -> Sequence[Node | None]:

@@ -91,15 +91,33 @@ def infer(
                 raise
             first_error = first_error or error
             continue
-        better = trial(known | found.shapes).ranks
-        free = {name: rank for name, rank in better.items() if name in chosen and name not in fixed}
-        with suppress(GradcliError):
-            return _solve(chosen | free, known, trial, numberings) if free else found
-        return found
+        return _refined(found, chosen, known, trial, numberings, fixed)
     assert first_error is not None
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
     raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+
+
+def _refined(
+    found: Inferred,
+    chosen: dict[str, int],
+    known: dict[str, Shape],
+    trial: Trial,
+    numberings: Numberings,
+    fixed: Collection[str],
+) -> Inferred:
+    """The shapes found, with the ranks that the program tells of when it is built with them."""
+    settled = set(fixed)
+    with suppress(GradcliError):
+        while True:
+            told = trial(known | found.shapes).ranks
+            better = {name: r for name, r in told.items() if name in chosen and name not in settled}
+            if not better:
+                break
+            settled |= better.keys()
+            chosen = chosen | better
+            found = _solve(chosen, known, trial, numberings)
+    return found
 
 
 def in_general(

@@ -13,13 +13,12 @@ from .names import library_path
 from .program import Program
 
 TRANSPOSES = ("T", "mT", "H", "mH")
-INTERCEPTS = ("b", "b0", "bias", "intercept")
 
 
 def operands_of_matmul(program: Program) -> set[str]:
     """The names that stand beside an @ or in a call of it, transposed or not."""
     sides = (side for product in _products(program) for side in product)
-    return {e.id for e in map(_bare, sides) if isinstance(e, ast.Name)}
+    return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
 
 
 def factors(e: ast.AST) -> list[ast.expr]:
@@ -50,7 +49,7 @@ def _products(program: Program) -> Iterator[list[ast.expr]]:
                 yield sides
 
 
-def _bare(e: ast.expr) -> ast.expr:
+def bare(e: ast.expr) -> ast.expr:
     """What is left of `-a.T` without sign and transposition."""
     while isinstance(e, ast.Attribute | ast.UnaryOp):
         e = e.value if isinstance(e, ast.Attribute) else e.operand
@@ -62,16 +61,18 @@ def _bare(e: ast.expr) -> ast.expr:
 
 def vectors(program: Program) -> set[str]:
     """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
-    an @; x and y in `x @ A @ y`; w in `w @ w`; and what is multiplied by one of these.
+    an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
+    of these.
     """
     found: set[str] = set()
     others: set[str] = set()
     small: list[set[str]] = []
     for sides in _products(program):
-        names = [_names(side) for side in sides]
+        names = [names_in(side) for side in sides]
         if len(sides) == 2 and all(map(_are_lower, names)):
             small.append(names[0] | names[1])
-            if names[0] & names[1] and not any(map(_transposes, sides)):
+            turned = any(map(_transposes, sides))
+            if _is_inner(*sides) if turned else names[0] & names[1]:
                 found |= small[-1]
             continue
         last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
@@ -84,7 +85,7 @@ def vectors(program: Program) -> set[str]:
     return found
 
 
-def _names(e: ast.expr) -> set[str]:
+def names_in(e: ast.expr) -> set[str]:
     """The names of values in an expression."""
     called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
     return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and id(n) not in called}
@@ -92,6 +93,12 @@ def _names(e: ast.expr) -> set[str]:
 
 def _are_lower(names: set[str]) -> bool:
     return bool(names) and all(map(str.islower, names))
+
+
+def _is_inner(left: ast.expr, right: ast.expr) -> bool:
+    """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
+    is_turned = isinstance(left, ast.Attribute) and left.attr in TRANSPOSES
+    return is_turned and not _transposes(right) and not names_in(left) & names_in(right)
 
 
 def _transposes(e: ast.expr) -> bool:
@@ -102,13 +109,13 @@ def _ends_in_upper_case(e: ast.expr) -> bool:
     """Whether the last factor of a product is a name in upper case, transposed or not, or a
     function of such names alone, as `inv(A)`.
     """
-    last = _chain(e)[-1]
+    last = chain(e)[-1]
     last = last.value if isinstance(last, ast.Attribute) and last.attr in TRANSPOSES else last
-    names = _names(last) if isinstance(last, ast.Name | ast.Call) else set()
+    names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()
     return bool(names) and all(name[0].isupper() for name in names)
 
 
-def _chain(e: ast.expr) -> list[ast.expr]:
+def chain(e: ast.expr) -> list[ast.expr]:
     """A, B and C of `A @ B @ C`."""
     found, left = [], [e]
     while left:
@@ -124,28 +131,8 @@ def _in_forms(program: Program) -> set[str]:
     """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
     found: set[str] = set()
     for sides in _products(program):
-        first, *between, last = [_names(e) for side in sides for e in _chain(side)]
+        first, *between, last = [names_in(e) for side in sides for e in chain(side)]
         matrices = {name for names in between for name in names if name[0].isupper()}
         if matrices and _are_lower(first) and _are_lower(last):
             found |= first | last
     return found
-
-
-# ---- numbers -------------------------------------------------------------------------------------
-
-
-def intercepts(program: Program) -> set[str]:
-    """Names of numbers: b in `X @ w + b`, where X holds the data and w is a vector."""
-    small = vectors(program)
-    found = set()
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add) and _is_fit(e.left, small):
-                found |= _names(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
-    return found
-
-
-def _is_fit(e: ast.expr, small: set[str]) -> bool:
-    """Whether it is `X @ w`, w being among the names of vectors."""
-    chain = [n.id if isinstance(n, ast.Name) else "" for n in _chain(e)]
-    return len(chain) == 2 and chain[0].startswith("X") and chain[1] in small

@@ -2,8 +2,8 @@
 
 A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
 `x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
-named, or transposed: of a vector nobody says that. What is called lam or eps is a number. Where the
-program does not work with these, others are tried.
+named, or transposed: of a vector nobody says that. What is called lam or eps is a number
+(`coefficients`). Where the program does not work with these, others are tried.
 """
 
 import ast
@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from ..graphs import Operator
+from .coefficients import coefficients, intercepts
 from .names import library_path
-from .products import TRANSPOSES, called, factors, intercepts, operands_of_matmul, vectors
+from .products import TRANSPOSES, called, factors, operands_of_matmul, vectors
 from .program import Program
 
-NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "eps", "tau", "temperature", "lr")
 MIXED = 6  # inputs that get ranks of their own; others are vectors
 
 
@@ -30,7 +30,7 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
-    numbers = dict.fromkeys(NUMBERS, 0)
+    numbers = dict.fromkeys(coefficients(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     columns = vectors(program)
