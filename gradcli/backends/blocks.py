@@ -27,22 +27,23 @@ class Run(NamedTuple):
 
 def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node]) -> None:
     """Compute `roots`, and leave no other value of `order` behind."""
-    plan = {
-        node: _sources(node, evaluator.values)
-        for node in order
-        if node in roots or not _only_means(node, evaluator.values)
-    }
+    values = evaluator.values
+    plan = {node: _sources(node, values) for node in order if not _only_means(node, values)}
+    meant = {root: _meant(root, values) for root in roots}
     runs = list(_runs(plan))
     read = [{s.node for node in run.nodes for s in plan[node]} - set(run.nodes) for run in runs]
-    needed = set(roots).union(*read)
-    spent = _last_uses(read, plan.keys() - set(roots))
+    needed = set(meant.values()).union(*read)
+    spent = _last_uses(read, plan.keys() - set(meant.values()))
     for run, done in zip(runs, spent, strict=True):
         if len(run.nodes) == 1:
             _compute_whole(evaluator, run.nodes[0], plan)
         else:
             _compute(evaluator, run, plan, needed)
         for node in done:
-            del evaluator.values[node]
+            del values[node]
+    values |= {root: values[node] for root, node in meant.items()}
+    for node in (plan.keys() & meant.values()) - set(roots):
+        del values[node]
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -50,15 +51,12 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
 
 def _sources(node: Node, values: Collection[Node | None]) -> list[Source]:
     found = [_meant(i, values) for i in sources(node)]
-    if node.op.value is None:
-        by_rows: Sequence[bool] = [True] * len(found)  # the same value, said with other operators
-    elif adds_rows(node):
+    if adds_rows(node):
         return [Source(i, True) for i in found]
-    elif node.op.rows is not None:
+    by_rows: Sequence[bool] = ()
+    if node.op.rows is not None and node.shape:
         by_rows = node.op.rows(*[i and i.shape for i in found], **node.attrs)
-    else:
-        by_rows = ()
-    return [Source(i, bool(by_rows and node.shape) and by_rows[k]) for k, i in enumerate(found)]
+    return [Source(i, bool(by_rows) and by_rows[k]) for k, i in enumerate(found)]
 
 
 def _only_means(node: Node | None, values: Collection[Node | None]) -> bool:

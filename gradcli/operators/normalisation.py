@@ -5,7 +5,7 @@ from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
 from .comparisons import where
 from .families import composite, operator, require, shorthand
-from .leaves import zeros
+from .leaves import size, zeros
 from .norms import vector_norm
 from .pointwise import F
 from .windows import windows, zero_pad
@@ -13,12 +13,12 @@ from .windows import windows, zero_pad
 EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
 
 
-def _standardized(x, *, dim, eps):
+def _standardized(x, *, dim, eps, **_):
     spread = (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
     return (x - x.mean(dim=dim, keepdim=True)) / spread
 
 
-def _layer_norm(x, *, dim, eps):
+def _layer_norm(x, *, dim, eps, **_):
     over = shapes.axes(dim, x.ndim)
     if over != tuple(range(x.ndim - len(over), x.ndim)):
         return _standardized(x, dim=dim, eps=eps)
@@ -29,15 +29,44 @@ def _layer_norm(x, *, dim, eps):
     method=True,
     expand=_standardized,
     said=_layer_norm,
-    examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
-    caveat="inf in the gradient, and a variance too large for a float, spread as they are written "
-    "here; PyTorch's own kernels for layers, groups and instances differ there among themselves",
+    examples=(
+        ("standardize(x, (1,), 0.00001)", "x=2x3"),
+        ("standardize(x, (1,), 0.00001, in_sums=True)", "x=2x3"),
+    ),
+    caveat="a variance too large for a float spreads as it is written here; PyTorch's kernels for "
+    "layers and groups have nan there for some, by their place in a vector register",
     torch=None,
 )
-def standardize(g, y, x, *, dim, eps):
-    """x moved and scaled to mean 0 and variance 1 along dim."""
+def standardize(g, y, x, *, dim, eps, in_sums=False):
+    """x moved and scaled to mean 0 and variance 1 along dim; `in_sums` as summed_vjp."""
+    if in_sums:
+        return summed_vjp(g, x, dim=dim, eps=eps)
+    return _through_standardize(g, y, x, dim, eps)
+
+
+def _through_standardize(g, y, x, dim, eps):
     scale = _inverse_deviation(x, dim, eps)
     return scale * (g - g.mean(dim=dim, keepdim=True) - y * (g * y).mean(dim=dim, keepdim=True))
+
+
+def _with_means(g, x, *, dim, eps):
+    y = standardize(x, dim=dim, eps=eps, in_sums=True)
+    return _through_standardize(g, y, x, dim, eps)
+
+
+@composite(
+    said=_with_means,
+    index=lambda lower, i, g, x, **attrs: _with_means(g, x, **attrs),
+    with_graph=_with_means,
+    torch=None,
+    examples=(("summed_vjp(s, x, (1,), 0.00001)", "s=2x3,x=2x3"),),
+)
+def summed_vjp(g, x, *, dim, eps):
+    """What standardize sends back, by the sums of PyTorch's kernels for layers and groups."""
+    mean, scale = x.mean(dim=dim, keepdim=True), _inverse_deviation(x, dim, eps)
+    total, count = g.sum(dim=dim, keepdim=True), size(x, dim=dim)
+    to_x = (total * mean - (g * x).sum(dim=dim, keepdim=True)) * (scale * scale * scale / count)
+    return scale * g + to_x * x - (to_x * mean + total * scale / count)
 
 
 def _inverse_deviation(x, dim, eps):
@@ -62,7 +91,7 @@ def _scaled(x, weight, bias):
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
     dim = _last("layer_norm", input, normalized_shape, weight, bias)
-    return _scaled(standardize(input, dim=dim, eps=eps), weight, bias)
+    return _scaled(standardize(input, dim=dim, eps=eps, in_sums=True), weight, bias)
 
 
 @composite(
@@ -209,7 +238,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     batch, channels = input.shape[:2]
     _check_several("group_norm", (batch * channels // num_groups, num_groups, *input.shape[2:]))
     weight, bias = _by_channel("group_norm", input, weight, bias)
-    scaled = standardize(groups, dim=(2,), eps=eps).reshape(shape=input.shape)
+    scaled = standardize(groups, dim=(2,), eps=eps, in_sums=True).reshape(shape=input.shape)
     return _scaled(scaled, weight, bias)
 
 

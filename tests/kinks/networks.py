@@ -96,6 +96,15 @@ NORMALISATION = [
     ("F.local_response_norm(x, 2, alpha=1.0, beta=0.5, k=0.0)", {"x": IMAGE}, None),
     ("F.local_response_norm(x, 5)", {"x": IMAGE}, None),
     ("native_layer_norm(x, (3,), None, None, 0.1)[0]", {"x": MATRIX}, MATRIX),
+    *(
+        (f"F.{norm}", {"x": [[1.0, 2.0, 0.5, -1.0], [0.5, 0.0, 3.0, 1.0]]}, seed)
+        for norm in ("layer_norm(x, (4,))", "layer_norm(x, (4,), x[0], x[1])", "group_norm(x, 2)")
+        for seed in (
+            [[inf, 1.0, 2.0, -1.0], [1.0, 0.0, 0.0, 2.0]],
+            [[0.0, 1.0, 2.0, -inf], [1.0, nan, 0.0, 2.0]],
+            [[inf, -inf, 2.0, 0.0], [0.0, inf, 0.0, inf]],
+        )
+    ),
 ]
 
 PAIR = {"a": [0.0, 1.0, -1.0, 3.0, inf, nan, 2.0], "b": [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, inf]}
