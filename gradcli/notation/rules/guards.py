@@ -83,9 +83,8 @@ def within_the_domain(node: Node) -> Node | None:
 def never_negative(node: Node) -> Node | None:
     """where(i < 0, i + n, i) = i for places that an operator found."""
     condition, _, b = node.parents
-    found = b.op.name.endswith("_indices") or b.op.name in ("argmax", "argmin")
     negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
-    return b if found and negative and condition.parents[0] is b else None
+    return b if b.op.finds_places and negative and condition.parents[0] is b else None
 
 
 @normal("xlogy")
