@@ -193,7 +193,7 @@ def _parts_away_from_0(x, y):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def scaled_cofactors(x, y, scale):
-    """scale * cofactors(x) out of y = det(x), with a scale for each matrix; 0 where y is."""
+    """scale * cofactors(x) for y = det(x), a scale for each matrix; 0 where y is, but for 1×1."""
     return _scaled_inverse(x, scale * det(x))
 
 
