@@ -6,7 +6,7 @@ A transposed convolution is the gradient of a convolution by its input, and is s
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from .contractions import einsum
-from .families import composite
+from .families import composite, is_whole, require
 from .pointwise import F
 from .windows import Kernel, several, zeros_around
 
@@ -60,6 +60,7 @@ class _Grouped(Kernel):
 
 def _kernel(n, input, weight, stride, padding, dilation, groups):
     """The kernel of a convolution, for the shapes of input and weight, which are checked."""
+    require(all(map(is_whole, (*input, *weight))), "a size is a whole number")
     channels = weight[1] * groups if len(weight) > 1 else 0
     _check(f"conv{n}d", n, input, weight, groups, channels)
     return _Grouped(n, weight, stride, padding, dilation, groups)
