@@ -187,6 +187,9 @@ MISTAKES = [
     (["alpha * 2", "-w", "alhpa"], "unused-option", None, "did you mean alpha?"),
     (["x[x > 0]", "-s", "x=3"], "needs-value", "x > 0", "--value"),
     (["grad", "x[i]", "-s", "x=3,i=2"], "needs-value", "i", "--value"),
+    (["kron(a)"], "arguments", "kron(a)", "kron() needs b"),
+    (["triu(x, (1, 2))", "-s", "x=2x2"], "arguments", None, "diagonal is a whole number"),
+    (["conv1d_weight(x, (2, (3, 4), 2), g)"], "arguments", None, "a size is a whole number"),
     # what has no gradient
     (["x > 0", "-s", "x=3"], "not-differentiable", "x > 0", "does not require grad"),
     (["x.argmax()", "-s", "x=3"], None, None, ""),

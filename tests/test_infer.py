@@ -257,3 +257,9 @@ def test_a_number_is_said_to_be_assumed():
     told = str(gradcli.explain("X @ w + b"))
     assert "assumed: a number (choose with -s b=2)" in told
     assert "nothing fixes the 2 (" in str(gradcli.explain("det(x)"))
+
+
+def test_what_labels_pick_is_not_made_to_know_its_shape():
+    found = shapes("x[..., i] * adaptive_max_pool3d(x, (1, 1, 2))", suppose=True)
+    assert found["i"] == (2,)  # as many as the pool has along the last dimension, (3, 1, 1, 2)
+    assert found["out"] == (*found["x"][:3], 2)

@@ -1,8 +1,11 @@
 """What must hold for every operator, from its record in the table and with no code of its own."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +18,7 @@ from gradcli import operators
 from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.graphs import OPS, Node
+from gradcli.graphs import OPS, Node, Operator
 
 EXAMPLES = examples()
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
@@ -129,6 +132,26 @@ def test_record(op):
     assert set(op.labels) | set(op.fixed) <= set(op.inputs)
     assert op.rule or op.expand
     assert op.value or op.expand or not op.inputs
+    assert set(op.alike) <= set(op.inputs) - set(op.labels)
+
+
+def test_fields_are_told():
+    for field in fields(Operator):
+        assert re.search(rf"^    {field.name}\b|`{field.name}`", Operator.__doc__, re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["autodiff", "backends", "language", "render"])
+def test_operators_but_leaves_are_not_known_by_name(folder):
+    leaves = {name for name, op in operators.everything().items() if op.family == "leaf"}
+    for path in Path(operators.__file__).parents[1].joinpath(folder).glob("*.py"):
+        asked = re.findall(r"op\.name\b(.*)", path.read_text())
+        for words in (re.findall(r'"(\w+)"', line) for line in asked):
+            assert leaves.issuperset(words), path
+
+
+def test_a_sign_stands_between_two_operands():
+    known = {op.sign for op in operators.everything().values()}
+    assert known == {"", *"+-*/%&|<>@", "//", "**", "==", "!=", "<=", ">="}
 
 
 # ---- broadcasting --------------------------------------------------------------------------------

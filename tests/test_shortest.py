@@ -147,7 +147,10 @@ CASES = {
     ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
     "mask_within": ["relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y"],
-    "masks_need_no_conversion": ["x * (y > 1).double()", "2 * x * (y > 1).double() * y"],
+    "masks_need_no_conversion": [
+        "x * (y > 1).double()", "2 * x * (y > 1).double() * y", "x * (y > 1).double() ** 2",
+        "x * (y > 1).double() * y.double() ** 2",
+    ],
     "multiplied_out": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
     "new_dimensions_together": [
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
@@ -303,6 +306,17 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+def test_powers_of_what_is_no_mask_stay_powers():
+    x, n = OPS["input"](name="x", shape=(3,)), OPS["input"](name="n", shape=(3,), dtype="int")
+    assert rule_named("masks_need_no_conversion")(x * n.double() ** 2) is None
+
+
+def test_diagonals_of_a_batch_are_no_diagonal_matrix():
+    lower = OPS["cholesky"](OPS["input"](name="P", shape=(3, 3)))
+    diagonals = OPS["input"](name="T", shape=(3, 3, 3)).diagonal()
+    assert rule_named("lower_part_of_an_upper")((lower.mT @ diagonals).tril()) is None
 
 
 def test_numbers_have_no_shape_of_their_own():

@@ -220,9 +220,10 @@ static void run_steps(const Memory *m, const Step *steps, Py_ssize_t count, Py_s
 
 PyDoc_STRVAR(run_doc,
              "run(steps, strides, arrays, first_output, rows, width)\n\n"
-             "steps: C ints, four a step: loop, and the places of output and operands. strides: long longs, of\n"
-             "each place, in elements, along rows and columns. arrays: of the first places, those\n"
-             "from first_output on are written to; the other places are scratch.");
+             "steps: C ints, four a step: loop, and the places of output and operands.\n"
+             "strides: long longs, of each place, in elements, along rows and columns.\n"
+             "arrays: of the first places, those from first_output on are written to; the other\n"
+             "places are scratch.");
 
 static PyObject *run(PyObject *module, PyObject *args)
 {

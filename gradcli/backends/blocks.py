@@ -76,22 +76,21 @@ def _runs(plan: Plan) -> Iterable[Run]:
     Another level begins where a node needs all rows of what a run computes.
     """
     ready: dict[Node | None, tuple[int, int]] = {}  # the levels that may read its rows, all of it
-    runs: dict[tuple[int, int], list[Node]] = defaultdict(list)
+    runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)
     for node, found in plan.items():
         here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in found), default=0)
         moving = [s.node for s in found if s.by_rows]
         ready[node] = here + adds_rows(node), here + bool(moving)
         if moving:
-            runs[here, moving[0].shape[0]].append(node)
+            runs[here][moving[0].shape[0]].append(node)
         else:
             single[here].append(node)
     for here in range(max(ready.values(), default=(-1, -1))[0] + 1):
         yield from (Run([node], 0) for node in single[here])
-        for (at, count), nodes in runs.items():
-            if at == here:
-                run = Run(nodes, count)
-                yield from [run] if _is_worth_it(run) else (Run([node], 0) for node in nodes)
+        for count, nodes in runs[here].items():
+            run = Run(nodes, count)
+            yield from [run] if _is_worth_it(run) else (Run([node], 0) for node in nodes)
 
 
 def _is_worth_it(run: Run) -> bool:
@@ -142,7 +141,7 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
     parts = list(_parts(evaluator, run, plan, kept))
     programs = [part for part in parts if isinstance(part, Program)]
     size = run.length if len(programs) == len(parts) else _block_rows(run)
-    outputs = [node for part in programs for node in part.outputs if node in kept]
+    outputs = [node for part in programs for node in part.outputs if node in needed]
     made: dict[Any, Any] = {node: _room(node) for node in outputs}
     read = [{s.node for s in part.sources if s.by_rows} for part in parts]
     spent = _last_uses(read, set().union(*read).difference(kept))
@@ -173,12 +172,14 @@ def _parts(
     evaluator: Evaluator, run: Run, plan: Plan, kept: Collection[Node]
 ) -> Iterator[Alone | Program]:
     """A run as programs of compiled loops, where there are some, and single nodes between them."""
-    for nodes, width in _together(run.nodes, plan):
+    groups = [*_together(run.nodes, plan)]
+    place = {node: k for k, (nodes, _) in enumerate(groups) for node in nodes}
+    read = {s.node for node in run.nodes for s in plan[node] if place.get(s.node) != place[node]}
+    read.update(kept)
+    for nodes, width in groups:
         if len(nodes) == 1 or width == 1 or evaluator.dtype != "float64":
             yield from (Alone(node, plan, evaluator) for node in nodes)
         else:
-            others = [node for node in run.nodes if node not in nodes]
-            read = {s.node for node in others for s in plan[node]}.union(kept)
             yield Program(nodes, width, plan, [node for node in nodes if node in read])
 
 

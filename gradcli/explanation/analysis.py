@@ -8,7 +8,7 @@ from ..autodiff.reverse import Gradients, backward, conducting
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
-from ..language.no_gradient import NO_WAY, unused
+from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
 from ..language.problem import Input, Problem
 from .flat import is_flat
 
@@ -150,7 +150,7 @@ class Analysis:
         if p.seed.refused:
             raise GradcliError(
                 "implicit-seed",
-                "grad can be implicitly created only for scalar outputs",
+                NOT_SCALAR,
                 span=p.program.source.span(p.program.statements[-1].value),
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )

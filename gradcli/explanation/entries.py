@@ -25,7 +25,7 @@ def numbers(values: Iterable[float], precision: int, zero: str = "0") -> tuple[s
     return tuple(zero if v == 0 else number_text(v, precision) for v in values)
 
 
-def rows(
+def of_rows(
     a: Analysis, x: Input, entry: Entry | None, at: list[int], columns: list[int], precision: int
 ) -> tuple[tuple[str, ...], ...]:
     """The texts of some rows and columns; `entry` is what `in_symbols` gives."""

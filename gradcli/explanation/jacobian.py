@@ -17,7 +17,7 @@ LONG = 1_000  # nodes of a graph that is not remembered
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
-class Way(NamedTuple):
+class WayBack(NamedTuple):
     """From a node back to an input: the gradient as a function of the seed, the closed form, all
     that its arrays are computed from, in order, and the elements that an array may have on the way.
     """
@@ -29,10 +29,10 @@ class Way(NamedTuple):
     most: int = 0
 
 
-remembered: dict[tuple[Node, Node], Way] = {}  # the latest, as long as their graphs are small
+remembered: dict[tuple[Node, Node], WayBack] = {}  # the latest, as long as their graphs are small
 
 
-def way_back(out: Node, x: Node) -> Way:
+def way_back(out: Node, x: Node) -> WayBack:
     """What a node sends back to an input."""
     found = remembered.get((out, x))
     if found is None:
@@ -44,14 +44,14 @@ def way_back(out: Node, x: Node) -> Way:
     return found
 
 
-def _way_back(out: Node, x: Node) -> Way:
+def _way_back(out: Node, x: Node) -> WayBack:
     seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
     if form is None:
-        return Way(seed, grad, None)
+        return WayBack(seed, grad, None)
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
-    return Way(seed, grad, form, walk(form.nodes, sources), most)
+    return WayBack(seed, grad, form, walk(form.nodes, sources), most)
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
@@ -68,21 +68,23 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     way = way_back(out, x)
     if way.grad is None or not entries:
         return np.zeros(shape, evaluator.dtype)
-    if way.form is not None:
-        found = _by_form(way.form, way, evaluator)
-        if found is not None:
-            return np.asarray(found.reshape(shape), evaluator.dtype)
-    one_by_one = rows(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
+    found = _by_form(way, evaluator)
+    if found is not None:
+        return np.asarray(found.reshape(shape), evaluator.dtype)
+    one_by_one = _rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
     return np.array([*one_by_one]).reshape(shape)
 
 
-def _by_form(form: ClosedForm, way: Way, evaluator: Evaluator) -> Any:
+def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
+    """The matrix by the closed form; None without one, or where its arrays would be too large."""
+    if way.form is None:
+        return None
     values = evaluator.values
     evaluator.run([node for node in way.order if node not in values])
-    return matrix(form, lambda node: np.asarray(values[node]), way.most)
+    return matrix(way.form, lambda node: np.asarray(values[node]), way.most)
 
 
-def rows(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
+def _rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
     """Rows of a Jacobian, flat, each by a VJP: that of a seed that is 1 at one element."""
     for k in at:
         seed = np.zeros(numel(out))
@@ -125,7 +127,7 @@ class Jacobian:
         elif self._vjp is None or numel(self.size) <= SMALL:
             yield from (self.matrix[k] for k in at)
         else:
-            yield from rows(self.out, self._vjp(), at)
+            yield from _rows_by_vjp(self.out, self._vjp(), at)
 
     @cached_property
     def matrix(self) -> Any:

@@ -1,6 +1,6 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
@@ -40,6 +40,15 @@ def listed(words: Collection[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Those that did not come before, each made only when it is asked for."""
+    seen = set[Node]()
+    for node in nodes:
+        if node not in seen:
+            seen.add(node)
+            yield node
 
 
 def signs(text: str) -> list[Prose]:
@@ -111,11 +120,8 @@ class Wording:
     def jacobian_by_index(self, x: Input) -> Notation | None:
         """The Jacobian by an input in index notation, the shortest of those that are found."""
         grad, best = self.analysis.gradient(x), None
-        read = set[Node]()
-        for way in () if grad is None else chain([grad], (way for way, _ in self.ways(x))):
-            if way in read:
-                continue
-            read.add(way)
+        ways = () if grad is None else chain([grad], (way for way, _ in self.ways(x)))
+        for way in _each_once(ways):
             found = self.indices.jacobian(x.node, way)
             if found is not None and (best is None or len(found.plain) < len(best.plain)):
                 best = found

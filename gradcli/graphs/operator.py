@@ -15,6 +15,7 @@ from .arguments import REQUIRED, TENSORS, bind, parameters_of
 from .node import OPS, Node, as_node, intern
 
 DTYPES = ("float", "int", "bool")
+PLAIN = frozenset(TENSORS)  # kinds of arguments that need no sorting
 
 
 class Unlabelled(GradcliError):
@@ -89,8 +90,10 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    finds_places  whether its value are places where elements stand, counted from 0
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
+    alike       the inputs that have one shape as a rule, though they are broadcast
     with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
                 the graph (create_graph=True), where that are other numbers
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
@@ -103,7 +106,8 @@ class Operator:
 
     Read off the function: `name`; `module`, the file of gradcli/operators; `sentence`; `inputs`; of
     these, `optional` may be left out; `variadic`: the one input takes any number of tensors;
-    `places`: `order` with the names that are no parameters.
+    `places`: `order` with the names that are no parameters; `sign`: what stands between its two
+    operands in a formula, as +, and nothing where it is called.
     """
 
     rule: Any = field(kw_only=False)
@@ -140,10 +144,12 @@ class Operator:
     labels: Collection[str] = ()
     on_masks: Any = True
     numbers: bool = False
+    finds_places: bool = False
     matrices: bool = False
     square: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
+    alike: Collection[str] = ()
     with_graph: Any = None
     flat: bool = False
     kink: Any = None
@@ -160,6 +166,7 @@ class Operator:
     optional: set[str] = field(init=False)
     places: tuple[str, ...] = field(init=False)
     variadic: bool = field(init=False)
+    sign: str = field(init=False)
 
     def __post_init__(self, defined_by: Any) -> None:
         rule, expand = self.rule, self.expand
@@ -177,13 +184,15 @@ class Operator:
         self.places = tuple(self.order.split()) if self.order else parameters
         self.order = tuple(name for name in self.places if name in parameters)
         self.torch = self.torch and self.torch.format(name=self.name)
+        written = (self.spelling or "").split()
+        self.sign = written[1] if written[::2] == ["{0}", "{1}"] else ""
         if OPS.setdefault(self.name, self) is not self:
             raise ValueError(f"a second operator {self.name}")
 
     def __call__(self, *args, span: Span | None = None, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
-        plain = len(args) == len(self.inputs) and not self.attributes
-        if plain and not named and all(isinstance(a, TENSORS) for a in args):
+        plain = len(args) == len(self.inputs) and not self.attributes and not named
+        if plain and PLAIN.issuperset(map(type, args)):
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
             return intern(self, nodes, {}, span)
         inputs, attrs = bind(self, args, named)

@@ -16,7 +16,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
-    sums = [n.parents for n in order if n.op.name in ("add", "sub")]
+    sums = [n.parents for n in order if n.op.sign in ("+", "-")]
     terms = [pair for both in sums for pair in permutations(both)]
     beside_numbers = {n for n, other in terms if not other.ndim and other.parents}
     summed = {n for n, _ in terms}
@@ -38,15 +38,20 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
 
 
 def _operands(node: Node) -> Sequence[Node]:
-    """The two operands of an elementwise operation or of a loss; nothing elsewhere."""
+    """The two operands of an elementwise operation, or what a loss compares; nothing elsewhere."""
     elementwise = node.op.family == "elementwise" and len(node.parents) == 2
-    return node.parents[:2] if elementwise or "reduction" in node.attrs else ()
+    return node.parents if elementwise else _compared(node)
+
+
+def _compared(node: Node) -> list[Node]:
+    pairs = zip(node.op.inputs, node.inputs, strict=False)
+    return [i for name, i in pairs if name in node.op.alike and i is not None]
 
 
 def _is_alike(node: Node, x: Node) -> bool:
     """Whether an operand has as many dimensions as the other one."""
-    is_loss = "reduction" in node.attrs and x.dtype == "float" and not node.op.labels
-    return is_loss or node.op.name == "sub" or x.attrs["name"][0].isupper()
+    compared = x in _compared(node) and x.dtype == "float"
+    return compared or node.op.sign == "-" or x.attrs["name"][0].isupper()
 
 
 def _multiplies(
@@ -55,7 +60,7 @@ def _multiplies(
     """Whether a product is a multiple, in a sum: of a number, beside a number, or of a matrix that
     has no inputs.
     """
-    if node.op.name != "mul":
+    if node.op.sign != "*":
         return False
     constant = other.ndim == 2 and all(n.op.name != "input" for n in walk([other]))
     return (not other.ndim and node in beside_numbers) or (constant and node in summed)

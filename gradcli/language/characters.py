@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from ..errors import GradcliError, Span
+from .foreign import DERIVATIVE
 
 # What is no text, which may hold any characters, nor a comment; and what is.
 FOREIGN = re.compile(
@@ -25,8 +26,7 @@ CURES = {
     "‖∥": "a length is written norm(x)",
     "∣": "an absolute value is written abs(x)",
     "∞": "infinity is written inf",
-    "′″": "a derivative is not written out: gradcli differentiates the expression",
-    "∂∇": "a derivative is not written out: gradcli differentiates the expression",
+    "′″∂∇": DERIVATIVE,
     "⊤": "a transpose is written A.T",
     "“”„": 'a text stands between straight quotes: "mean"',
     "‘’": "a text stands between straight quotes: 'mean'",

@@ -24,22 +24,23 @@ HINTS: dict[str, tuple[str, str | None]] = {
     "GeneratorExp": ("a loop in brackets", "write its elements out"),
 }
 
-# What functions are called elsewhere, and what is written here.
+DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
+# What functions are called elsewhere, and what to do here.
 SPELLINGS = {
-    "ln": "log(x)",
-    "lg": "log10(x)",
-    "sec": "1 / cos(x)",
-    "csc": "1 / sin(x)",
-    "cot": "1 / tan(x)",
-    "tg": "tan(x)",
-    "sgn": "sign(x)",
-    "σ": "sigmoid(x)",
-    "tr": "trace(A)",
-    "reduce_sum": "x.sum()",
-    "reduce_mean": "x.mean()",
+    "ln": "write log(x)",
+    "lg": "write log10(x)",
+    "sec": "write 1 / cos(x)",
+    "csc": "write 1 / sin(x)",
+    "cot": "write 1 / tan(x)",
+    "tg": "write tan(x)",
+    "sgn": "write sign(x)",
+    "σ": "write sigmoid(x)",
+    "tr": "write trace(A)",
+    "reduce_sum": "write x.sum()",
+    "reduce_mean": "write x.mean()",
+    "d": DERIVATIVE,
 }
 LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "sp": "SymPy"}
-DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 
 
 def foreign(e: ast.expr, span: Span) -> GradcliError:

@@ -9,7 +9,7 @@ are tried in order of plausibility (`ranks`).
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, count, islice, permutations
+from itertools import chain, count, islice, permutations, repeat, tee
 from typing import NamedTuple
 
 from ..errors import GradcliError
@@ -77,10 +77,14 @@ def infer(
     where none works.
     """
     first_error: GradcliError | None = None
-    tried = ranks_to_try(program, unknown, seed_rank, fixed, labels)
-    plausible = list(islice(tried, ATTEMPTS))
-    attempts = [(_different, plausible), (_equal, plausible), (_few, plausible[:LIKELIEST])]
-    for numberings, ranks in ((n, ranks) for n, several in attempts for ranks in several):
+    tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
+    plausible, again, once_more = tee(tried, 3)  # made only as far as they are needed
+    attempts = chain(
+        zip(repeat(_different), plausible),
+        zip(repeat(_equal), again),
+        zip(repeat(_few), islice(once_more, LIKELIEST)),
+    )
+    for numberings, ranks in attempts:
         chosen = dict(zip(unknown, ranks, strict=True))
         if numberings is not _different and first_error and first_error.code == "arguments":
             raise first_error

@@ -1,5 +1,7 @@
-"""What PyTorch says where no gradient flows."""
+"""What PyTorch says where it has no gradient."""
 
+NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
+NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
 NO_WAY = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 

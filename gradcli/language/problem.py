@@ -240,19 +240,7 @@ class Posing:
                 check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
         nodes, out, scope = self._build(shapes)
-        values = self._values(nodes)
-        inputs = {
-            name: Input(
-                name,
-                nodes[name],
-                values.get(nodes[name]),
-                assumed.get(name, ()),
-                name in self.floats,
-                name in self.supposed,
-                name not in self.known,
-            )
-            for name in self.names
-        }
+        inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
@@ -277,6 +265,23 @@ class Posing:
             constants,
             of_sizes=self._of_sizes,
         )
+
+    def _inputs(
+        self, nodes: dict[str, Node], assumed: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, Input]:
+        values = self._values(nodes)
+        return {
+            name: Input(
+                name,
+                nodes[name],
+                values.get(nodes[name]),
+                assumed.get(name, ()),
+                name in self.floats,
+                name in self.supposed,
+                name not in self.known,
+            )
+            for name in self.names
+        }
 
     def _out_name(self) -> str:
         """What the last statement calls the output; `out`, out2, ... where that is an input."""

@@ -131,7 +131,8 @@ def _in_forms(program: Program) -> set[str]:
     """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
     found: set[str] = set()
     for sides in _products(program):
-        first, *between, last = [names_in(e) for side in sides for e in chain(side)]
+        parts = [names_in(e) for side in sides for e in chain(side)]
+        first, *between, last = parts if len(parts) > 1 else (set(), set())
         matrices = {name for names in between for name in names if name[0].isupper()}
         if matrices and _are_lower(first) and _are_lower(last):
             found |= first | last

@@ -4,7 +4,6 @@ Knows where everything stands in the text, and nothing about what it means.
 """
 
 import ast
-import keyword
 import re
 import textwrap
 import warnings
@@ -13,11 +12,11 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
-from ..operators import lookup
 from .characters import check_characters
 from .pasted import Asked, taken_apart
 from .refusals import ELSEWHERE, refusal
 from .sessions import typed
+from .syntax_errors import syntax_error
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = re.compile(r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*""")
@@ -130,7 +129,7 @@ def _parse(text: str, source: Source) -> list[ast.stmt]:
     except SyntaxError as error:
         if "nested" in str(error.msg) or "too complex" in str(error.msg):
             raise _too_deep(source) from None
-        raise _syntax_error(error, source) from None
+        raise syntax_error(error, text, source.origin) from None
     except (RecursionError, MemoryError):
         raise _too_deep(source) from None
 
@@ -142,69 +141,6 @@ def _too_deep(source: Source) -> GradcliError:
         f"parser takes some 2,900 terms and {PARSED} brackets, and no --limit raises that",
         hint=PARTS,
     )
-
-
-def _syntax_error(error: SyntaxError, source: Source) -> GradcliError:
-    line, column = error.lineno or 1, (error.offset or 1) - 1
-    start = min(
-        sum(len(x) for x in source.text.splitlines(keepends=True)[: line - 1]) + max(column, 0),
-        len(source.text),
-    )
-    reason = error.msg.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
-    reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
-    reason = REASONS.get(reason, reason)
-    if "Exceeds the limit" in reason:
-        reason = "this whole number has too many digits"
-    return GradcliError(
-        "syntax",
-        reason,
-        span=Span(source.text, start, start + 1, source.origin),
-        hint=_syntax_hint(error.msg, source.text, start),
-    )
-
-
-REASONS = {
-    "invalid syntax": "this is not an expression",
-    "unterminated string literal": "a text begins here, and does not end",
-    "invalid decimal literal": "a number ends here, and a letter follows",
-}
-
-
-# A word and what follows it with no sign between them; the first may end where an error begins.
-SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
-
-
-def _syntax_hint(reason: str, text: str, start: int) -> str | None:
-    if reason.startswith("cannot assign to"):
-        return "names are given values: y = x ** 2"
-    if reason == "invalid decimal literal":
-        return "a product is written with a sign: 2 * x"
-    words = re.search(r"[\w.]*[ \t]*$", text[:start])
-    if text[:start].rstrip().endswith(")") and re.match(r"\w", text[start : start + 1]):
-        return "a product is written with a sign: sin(x) * cos(x)"
-    beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
-    if beside and reason.startswith("invalid syntax"):
-        return _without_sign(beside[1], in_brackets="comma" in reason)
-    if text[start : start + 1] == "|":
-        lengths = "||" in text
-        return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
-    return {
-        "": "the text ends too early: is a bracket or an operand missing?",
-        "!": "the opposite of a mask is written ~mask",
-        "=": "a comparison is written ==",
-        "'": "a transpose is written A.T, and a derivative not at all",
-        "?": "a choice is written where(condition, a, b)",
-    }.get(text[start : start + 1])
-
-
-def _without_sign(word: str, in_brackets: bool) -> str | None:
-    """What to write for two words side by side, the first of which is this one."""
-    if keyword.iskeyword(word):
-        return None
-    if lookup(word):
-        return f"a function is called with brackets: {word}(x)"
-    comma = "; arguments stand apart by commas" if in_brackets else ""
-    return f"a product is written with a sign: x * y, and of matrices A @ B{comma}"
 
 
 FORMS = {

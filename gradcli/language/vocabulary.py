@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
-from .foreign import DERIVATIVE, SPELLINGS
+from .foreign import SPELLINGS
 from .refusals import refusal
 
 # Names that lead to functions, longest first where one begins with another.
@@ -93,18 +93,19 @@ def function(name: str, span: Span | None) -> Callable:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             hint = f"call the function: F.{inside}(...)"
             raise GradcliError("unsupported", said, hint=hint, span=span)
-        if name in SPELLINGS or name == "d":
-            hint = f"write {SPELLINGS[name]}" if name in SPELLINGS else DERIVATIVE
-            said = f"there is no function {name}"
-            raise GradcliError("unknown-function", said, hint=hint, span=span)
-        near = did_you_mean(name, functions())
-        hint = (
-            f"{near} (gradcli ops {name[:3]} lists what is near)"
-            if near
-            else "gradcli ops lists what there is; write out what a function of your own computes"
-        )
-        raise GradcliError("unknown-function", f"there is no function {name}", hint=hint, span=span)
+        said = f"there is no function {name}"
+        raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
     return found
+
+
+def _instead(name: str) -> str:
+    """What to write for the name of no function."""
+    if name in SPELLINGS:
+        return SPELLINGS[name]
+    near = did_you_mean(name, functions())
+    if near is None:
+        return "gradcli ops lists what there is; write out what a function of your own computes"
+    return f"{near} (gradcli ops {name[:3]} lists what is near)"
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:

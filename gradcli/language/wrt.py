@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 from ..autodiff.reverse import conducting
 from ..errors import GradcliError, Span, did_you_mean
 from ..graphs import Node, walk
-from .no_gradient import NO_WAY, unused
+from .no_gradient import NO_WAY, NOT_FLOATING, unused
 from .program import Program
 
 if TYPE_CHECKING:
     from .problem import Input
-
-NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 
 
 def check_output(out: Node, program: Program) -> None:

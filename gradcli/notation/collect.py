@@ -105,9 +105,9 @@ class Simplifier:
 
     def function(self, e: Function) -> Expr:
         """A function; one of nothing but numbers only where it comes to a whole one."""
-        if e.op.spelling == "{0} > {1}" and is_condition(e.args[0]) and e.args[1] == ZERO:
+        if e.op.sign == ">" and is_condition(e.args[0]) and e.args[1] == ZERO:
             return e.args[0]
-        if e.op.spelling == "{0} != {1}" and e.args[0] == e.args[1]:  # nothing is nan
+        if e.op.sign == "!=" and e.args[0] == e.args[1]:  # nothing is nan
             return ZERO
         numbers = [np.float64(a.value) for a in e.args if isinstance(a, Number)]
         if numbers and len(numbers) == len(e.args):

@@ -157,6 +157,13 @@ def _weights(q, k, mask, *, shown):
     return scores.softmax(dim=-1) if shown else masked_softmax(scores, dim=-1)
 
 
+def _check_heads(size, expected, heads):
+    if size != expected or size % heads:
+        raise GradcliError(
+            "shape", f"{size} features are not {expected}, or not {heads} heads alike"
+        )
+
+
 @shorthand()
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -175,17 +182,13 @@ def multi_head_attention_forward(
         query, key, value = (x.unsqueeze(dim=1) for x in (query, key, value))
         key_padding_mask = key_padding_mask and key_padding_mask.unsqueeze(dim=0)
     length, batch, size = query.shape
-    if size != embed_dim_to_check or size % num_heads:
-        raise GradcliError(
-            "shape", f"{size} features are not {embed_dim_to_check}, or not {num_heads} heads alike"
-        )
+    _check_heads(size, embed_dim_to_check, num_heads)
     if use_separate_proj_weight:
         weights = [q_proj_weight, k_proj_weight, v_proj_weight]
     else:
         weights = [in_proj_weight[k * size : (k + 1) * size] for k in range(3)]
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
-    attn_mask, key_padding_mask = _hidden(attn_mask), _hidden(key_padding_mask)
-    masks = [attn_mask, key_padding_mask]
+    masks = [_hidden(attn_mask), _hidden(key_padding_mask)]
     if bias_k is not None and bias_v is not None:
         more = (bias.repeat(repeats=(1, batch, 1)) for bias in (bias_k, bias_v))
         k, v, masks = _extended(k, v, masks, more, dim=0)
@@ -195,8 +198,7 @@ def multi_head_attention_forward(
     if add_zero_attn:
         nothing = zeros(size=(k.shape[0], 1, k.shape[2]))
         k, v, masks = _extended(k, v, masks, (nothing, nothing), dim=1)
-    mask = _merged_mask(masks[0], masks[1], num_heads)
-    attention = _weights(q, k, mask, shown=need_weights)
+    attention = _weights(q, k, _merged_mask(masks[0], masks[1], num_heads), shown=need_weights)
     together = (attention @ v).transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
     out = linear(together, out_proj_weight, out_proj_bias)
     of_heads = attention.reshape(shape=(batch, num_heads, *attention.shape[1:]))

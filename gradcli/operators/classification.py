@@ -25,6 +25,7 @@ def _check_classes(input, target):
     order="input target weight size_average ignore_index reduce reduction",
     whole=("ignore_index",),
     labels=("target",),
+    alike=(),
     examples=(
         ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
         ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
@@ -205,6 +206,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
 @loss(
     order="input target p margin weight size_average reduce reduction",
     labels=("target",),
+    alike=(),
     fixed=("weight",),
     examples=(
         ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
@@ -232,6 +234,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
 @loss(
     order="input target size_average reduce reduction",
     labels=("target",),
+    alike=(),
     examples=(
         ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
         ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),

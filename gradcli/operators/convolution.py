@@ -6,8 +6,7 @@ A transposed convolution is the gradient of a convolution by its input, and is s
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from .contractions import einsum
-from .families import composite
-from .leaves import zeros
+from .families import composite, is_whole, require
 from .pointwise import F
 from .windows import Kernel, several, zeros_around
 
@@ -41,6 +40,15 @@ class _Grouped(Kernel):
         sizes = (self.groups, x.shape[dim] // self.groups)
         return x.reshape(shape=(*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
+    def check_output(self, given, input, weight):
+        """That a gradient of this shape is that of the output, for those of input and weight."""
+        n = self.n
+        padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
+        needed = (*input[: -n - 1], weight[0], *self.positions(padded))
+        have, want = shapes.text(given), shapes.text(needed)
+        message = f"the gradient of conv{n}d()'s output has the shape {have}, not {want}"
+        shapes.require_equal(given, needed, message)
+
     def merged(self, x, dim):
         """Groups of channels put together."""
         if self.groups == 1:
@@ -50,35 +58,33 @@ class _Grouped(Kernel):
         return x.reshape(shape=(*x.shape[:dim], count, *x.shape[dim + 2 :]))
 
 
+def _kernel(n, input, weight, stride, padding, dilation, groups):
+    """The kernel of a convolution, for the shapes of input and weight, which are checked."""
+    require(all(map(is_whole, (*input, *weight))), "a size is a whole number")
+    channels = weight[1] * groups if len(weight) > 1 else 0
+    _check(f"conv{n}d", n, input, weight, groups, channels)
+    return _Grouped(n, weight, stride, padding, dilation, groups)
+
+
 def _check(name, n, input, weight, groups, channels):
     """That input and weight have the dimensions that they need, and the channels of each other."""
-    if input.ndim not in (n + 1, n + 2) or weight.ndim != n + 2:
+    if len(input) not in (n + 1, n + 2) or len(weight) != n + 2:
         order = "out, in" if "transpose" not in name else "in, out"
         raise GradcliError(
             "shape",
             f"{name}() needs an input of shape (batch, channels, {SPACE[n]}) "
             f"and a weight of shape ({order}, {SPACE[n]}), "
-            f"not {shapes.text(input.shape)} and {shapes.text(weight.shape)}",
+            f"not {shapes.text(input)} and {shapes.text(weight)}",
         )
-    have = input.shape[-n - 1]
+    have = input[-n - 1]
     if have != channels:
         raise shapes.Conflict(
             f"{name}() needs {channels} channels for this weight, and the input has {have}",
             have,
             channels,
         )
-    if not isinstance(groups, int) or groups < 1 or weight.shape[0] % groups:
-        raise GradcliError(
-            "shape", f"{weight.shape[0]} channels do not divide into {groups!r} groups"
-        )
-
-
-def _check_output(n, input, weight, grad_output, **how):
-    """That these shapes are those of a convolution and of the gradient of its output."""
-    out = OPS[f"conv{n}d"](zeros(size=input), zeros(size=weight), **how)
-    have, needed = shapes.text(grad_output.shape), shapes.text(out.shape)
-    message = f"the gradient of conv{n}d()'s output has the shape {have}, not {needed}"
-    shapes.require_equal(grad_output.shape, out.shape, message)
+    if not isinstance(groups, int) or groups < 1 or weight[0] % groups:
+        raise GradcliError("shape", f"{weight[0]} channels do not divide into {groups!r} groups")
 
 
 def _with_bias(out, bias, n):
@@ -127,9 +133,7 @@ def _convolution(n):
         return to_input, to_weight, _to_bias(g, bias)
 
     def meaning(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
-        channels = weight.shape[1] * groups if weight.ndim > 1 else 0
-        _check(name, n, input, weight, groups, channels)
-        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        kernel = _kernel(n, input.shape, weight.shape, stride, padding, dilation, groups)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
         kernels = kernel.grouped(weight, 0)
         out = kernel.sums("ngiPK,goiK->ngoP", input.ndim == n + 2, parts, kernels)
@@ -162,9 +166,8 @@ def _by_input(n):
         return to_weight, OPS[f"conv{n}d"](g, weight, **how)
 
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
-        how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-        _check_output(n, input_size, weight.shape, grad_output, **how)
-        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        kernel = _kernel(n, input_size, weight.shape, stride, padding, dilation, groups)
+        kernel.check_output(grad_output.shape, input_size, weight.shape)
         return _spread(kernel, weight, grad_output, input_size[-n:])
 
     meaning.__name__ = name
@@ -204,9 +207,8 @@ def _by_weight(n):
         return to_input, OPS[f"conv{n}d"](input, g, **how)
 
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
-        how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-        _check_output(n, input.shape, weight_size, grad_output, **how)
-        kernel = _Grouped(n, weight_size, stride, padding, dilation, groups)
+        kernel = _kernel(n, input.shape, weight_size, stride, padding, dilation, groups)
+        kernel.check_output(grad_output.shape, input.shape, weight_size)
         parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
         outputs = kernel.grouped(grad_output, -n - 1)
         out = kernel.sums("ngoP,ngiPK->goiK", input.ndim == n + 2, outputs, parts)
@@ -250,7 +252,7 @@ def _transposed(n):
         input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
     ):
         channels = weight.shape[0] if weight.ndim else 0
-        _check(name, n, input, weight, groups, channels)
+        _check(name, n, input.shape, weight.shape, groups, channels)
         kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         more = several(output_padding, n)
         if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):

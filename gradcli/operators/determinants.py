@@ -105,7 +105,7 @@ def _matrix_shape(x, *_):
     return square(x)
 
 
-def _plain_gradient(x, y, g):
+def _plain_gradient(x, _, g):
     """With the pivots that the inverse is from: near a singular matrix others are too far off."""
 
     def one(m, s):
@@ -194,7 +194,7 @@ def _parts_away_from_0(x, y):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def scaled_cofactors(x, y, scale):
-    """scale * cofactors(x) out of y = det(x), with a scale for each matrix; 0 where y is."""
+    """scale * cofactors(x) for y = det(x), a scale for each matrix; 0 where y is, but for 1×1."""
     return _scaled_inverse(x, scale * det(x))
 
 
@@ -234,16 +234,24 @@ def cofactors_along(x, y, t):
     return _along(t, *_parts(x, y))
 
 
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=_det,
-    dtype="float",
+def _of_square(value, **fields):
+    """A number for each square matrix, by elimination."""
+    return operator(
+        shape=lambda s: square(s)[:-2],
+        value=value,
+        dtype="float",
+        flops=of_each_matrix(elimination),
+        **fields,
+    )
+
+
+@_of_square(
+    _det,
     torch=LINALG + "det",
     symbolic=matrix_elements.determinant,
     kink=lambda y, x: y.eq(0) & (x.shape[-1] > 1),
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
-    flops=of_each_matrix(elimination),
     numpy="np.linalg.det",
 )
 def det(g, y, x):
@@ -259,15 +267,12 @@ def _slogdet(x):
     return sign, np.sum(np.log(np.abs(pivots)), axis=-1)
 
 
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=lambda x: _slogdet(x)[0],
-    dtype="float",
-    torch="torch.linalg.slogdet",
+@_of_square(
+    lambda x: _slogdet(x)[0],
+    torch=LINALG + "slogdet",
     symbolic=matrix_elements.sign_of_determinant,
     spelling="slogdet({0}).sign",
     examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
-    flops=of_each_matrix(elimination),
     numpy="np.linalg.slogdet({0})[0]",
 )
 def determinant_sign(g, y, x):
@@ -275,15 +280,12 @@ def determinant_sign(g, y, x):
     return None
 
 
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=lambda x: _slogdet(x)[1],
-    dtype="float",
-    torch="torch.linalg.slogdet",
+@_of_square(
+    lambda x: _slogdet(x)[1],
+    torch=LINALG + "slogdet",
     symbolic=matrix_elements.log_size_of_determinant,
     spelling="slogdet({0}).logabsdet",
     examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
-    flops=of_each_matrix(elimination),
     numpy="np.linalg.slogdet({0})[1]",
 )
 def log_abs_determinant(g, y, x):
@@ -304,13 +306,10 @@ def _logdet(x):
     return np.where(sign < 0, np.nan, logabs)
 
 
-@operator(
-    shape=lambda s: square(s)[:-2],
-    value=_logdet,
-    dtype="float",
+@_of_square(
+    _logdet,
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
-    flops=of_each_matrix(elimination),
     numpy="np.linalg.slogdet({0})[1]",
 )
 def logdet(g, y, x):

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import movement, overwriting, shorthand
+from .families import is_whole, movement, overwriting, require, shorthand
 from .leaves import zeros
 from .shaping import flatten
 
@@ -11,6 +11,7 @@ from .shaping import flatten
 def _is_matrix(s, *, diagonal):
     if len(s) < 2:
         raise GradcliError("shape", f"a triangle needs a matrix, and the shape is {shapes.text(s)}")
+    require(is_whole(diagonal), f"diagonal is a whole number, not {diagonal!r}")
     return s
 
 

@@ -181,6 +181,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
 
 
 @loss(
+    alike=("input1", "input2"),
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
@@ -203,6 +204,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
 
 
 @loss(
+    alike=("anchor", "positive", "negative"),
     order="anchor positive negative margin p eps swap size_average reduce reduction",
     examples=(
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),

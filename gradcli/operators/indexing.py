@@ -86,7 +86,23 @@ def _picked_shape(s, *, index):
             )
     if not any(map(is_array, full)):
         return tuple(out)
-    return _pick(np.broadcast_to(np.zeros((), np.int8), tuple(out)), _advanced(full)).shape
+    return _shape_by_arrays(out, _advanced(full))
+
+
+def _shape_by_arrays(sizes, index):
+    """The shape of what arrays pick, as NumPy says it. Nothing of that size is made: dimensions
+    that are taken whole are those that differ where they are 1 and where they are 0.
+    """
+    whole = []
+    for item in index:
+        mask = not isinstance(item, slice) and item.dtype == bool
+        whole += [isinstance(item, slice)] * (item.ndim if mask else 1)
+    one, none = (
+        _pick(np.broadcast_to(0, [n if w else m for m, w in zip(sizes, whole)]), index).shape
+        for n in (1, 0)
+    )
+    left = iter([m for m, w in zip(sizes, whole) if w])
+    return tuple(next(left) if a != b else a for a, b in zip(one, none))
 
 
 def _pick(x, index):

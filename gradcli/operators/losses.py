@@ -20,11 +20,11 @@ def reduced(losses: Node, reduction: str) -> Node:
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
-def loss(**fields):
+def loss(alike=("input", "target"), **fields):
     """A loss of torch.nn.functional that is reduced, also as PyTorch's older `size_average` and
     `reduce` say it, which keep their places in `order`.
     """
-    return composite(settle=_as_reduction, torch=F + "{name}", **fields)
+    return composite(settle=_as_reduction, torch=F + "{name}", alike=alike, **fields)
 
 
 def _as_reduction(*, size_average=None, reduce=None, **attrs):
@@ -110,6 +110,7 @@ def bounded_square(g, y, x, *, delta):
 
 @composite(
     torch=F + "huber_loss",
+    alike=("input", "target"),
     order="input target reduction delta weight",
     examples=(
         ("huber_loss(a, b)", "a=2x3,b=2x3"),
@@ -320,6 +321,7 @@ def held_above(g, y, x, *, min, least=None):
 
 @composite(
     torch=F + "gaussian_nll_loss",
+    alike=("input", "target"),
     order="input target var full eps reduction",
     domain=(0.2, 2.0),
     examples=(
@@ -384,6 +386,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
 
 
 @loss(
+    alike=("input1", "input2"),
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),

@@ -22,42 +22,29 @@ ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole 
 
 
 def selected(
-    name,
-    shape,
-    numbers,
-    symbols=None,
-    *,
-    call,
-    examples,
-    kink=None,
-    caveat=ONE_OF_EQUALS,
-    numpy=None,
-    **fields,
-):
+    name, shape, numbers, symbols=None, *,
+    call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
+):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
     so in one row; `call` is how PyTorch's function is called. `fields` are the attributes.
     """
 
-    def indices(g, y, x, **_):
-        return None
-
-    def values(x, **attrs):
-        whole = attrs | {"keepdim": True} if "keepdim" in attrs else attrs
-        taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
-        return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
-
-    for function, said in ((values, "values"), (indices, "indices")):
-        function.__name__, function.__doc__ = f"{name}_{said}", f"The {said} of {name}()."
     common = {
         "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
     }  # fmt: skip
+
+    def indices(g, y, x, **_):
+        return None
+
+    indices.__name__, indices.__doc__ = f"{name}_indices", f"The indices of {name}()."
     places = operator(
         shape=shape,
         value=_found_along(numbers),
         symbolic=_written_along(symbols),
         dtype="int",
+        finds_places=True,
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
@@ -69,8 +56,20 @@ def selected(
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
-    )(values)
+    )(_values_at(places, name))
     return of_places, places
+
+
+def _values_at(places, name):
+    """What the values of `name` mean: the elements at the places that an operator finds."""
+
+    def values(x, **attrs):
+        whole = attrs | {"keepdim": True} if "keepdim" in attrs else attrs
+        taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
+        return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
+
+    values.__name__, values.__doc__ = f"{name}_values", f"The values of {name}()."
+    return values
 
 
 def _found_along(numbers):

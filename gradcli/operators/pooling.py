@@ -180,6 +180,7 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         value=lambda x, **how: _largest(x, places(x.shape, **how)),
         symbolic=lambda sp, x, **how: _largest_in_symbols(sp, x, places(x.shape, **how)),
         dtype="int",
+        finds_places=True,
         attributes=attributes,
         spelling=f"{call}[1]",
         examples=(

@@ -160,6 +160,7 @@ def _index_of(ufunc):
     examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
     numpy="{0}.argmax(axis={dim}, keepdims={keepdim})",
+    finds_places=True,
 )
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
@@ -174,6 +175,7 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
     examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),),
     method=True,
     numpy="{0}.argmin(axis={dim}, keepdims={keepdim})",
+    finds_places=True,
 )
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""

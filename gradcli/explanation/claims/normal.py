@@ -23,10 +23,10 @@ from ...notation.expressions import (
     parts,
     substituted,
 )
+from ...notation.rules.guards import OPPOSITE
 
 MOST_TERMS, MOST_LETTERS, HIGHEST = 400, 4, 4
 DIGITS = 11  # to which the numbers of like terms are compared
-NEGATION = {"le": "gt", "lt": "ge", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
 class Term(NamedTuple):
@@ -111,8 +111,8 @@ class _Normal:
     def function(self, e: Function) -> list[Term]:
         """A function of normal forms; ~(a <= b) is a > b, and nothing differs from itself."""
         inside = e.args[0] if e.op.name == "logical_not" else None
-        if isinstance(inside, Function) and inside.op.name in NEGATION:
-            return self.terms(Function(OPS[NEGATION[inside.op.name]], inside.args, inside.attrs))
+        if isinstance(inside, Function) and inside.op.name in OPPOSITE:
+            return self.terms(Function(OPS[OPPOSITE[inside.op.name]], inside.args, inside.attrs))
         args = tuple(map(self.inner, e.args))
         if e.op.name in ("ne", "eq") and args[0] == args[1]:
             return self.terms(Number(int(e.op.name == "eq")))

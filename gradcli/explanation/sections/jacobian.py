@@ -113,7 +113,7 @@ def matrix(
     many = not full and len(columns) > FEW
     if entry and many and len(entry(rows[0], columns[0])) > texts.WIDE:
         columns, columns_before = places(x.node.numel, FEW)
-    entries = texts.rows(a, x, entry, rows, columns, precision)
+    entries = texts.of_rows(a, x, entry, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     return Matrix(
         seed_name=seed.name if margin else "",

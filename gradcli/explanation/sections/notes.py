@@ -10,6 +10,7 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import text
+from ...language.no_gradient import NOT_FLOATING, NOT_SCALAR
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -17,7 +18,6 @@ from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
 from ..formulas import MOST, value_of
 from ..wording import Wording, listed
-from .seed import IMPLICIT
 
 BARE_SUM = re.compile(r"sum\s*\(")
 COMPARED = 2  # orders up to which numbers that are not finite are those of PyTorch
@@ -114,7 +114,7 @@ def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
         (
             "implicit-seed",
             f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: "
-            f"{IMPLICIT}.",
+            f"{NOT_SCALAR}.",
         )
     ]
 
@@ -124,12 +124,11 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     if not names:
         return []
     verb = "hold" if len(names) > 1 else "holds"
-    said = "only Tensors of floating point and complex dtype can require gradients"
     return [
         (
             "integer-values",
             f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not "
-            f"1: {said}.",
+            f"1: {NOT_FLOATING}.",
         )
     ]
 

@@ -1,12 +1,11 @@
 """The seed: what it is, why it has the output's shape, and what PyTorch says."""
 
+from ...language.no_gradient import NOT_SCALAR
 from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..wording import Wording, shape_text
-
-IMPLICIT = "grad can be implicitly created only for scalar outputs"
 
 
 def seed(a: Analysis, w: Wording) -> Section:
@@ -57,8 +56,8 @@ def _remarks(a: Analysis, w: Wording) -> list[Line]:
     if p.seed.refused:
         return [
             words(
-                f'PyTorch refuses {p.out_name}.backward() without a seed: "{IMPLICIT}". There is a '
-                f"Jacobian row for each of the {p.out.numel} elements of "
+                f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". There is '
+                f"a Jacobian row for each of the {p.out.numel} elements of "
                 f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
                 f"differentiate {p.out_name}.sum(). "
                 f"Give a seed with --grad{again}. Here it stays a symbol, "

@@ -83,9 +83,8 @@ def within_the_domain(node: Node) -> Node | None:
 def never_negative(node: Node) -> Node | None:
     """where(i < 0, i + n, i) = i for places that an operator found."""
     condition, _, b = node.parents
-    found = b.op.name.endswith("_indices") or b.op.name in ("argmax", "argmin")
     negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
-    return b if found and negative and condition.parents[0] is b else None
+    return b if b.op.finds_places and negative and condition.parents[0] is b else None
 
 
 @normal("xlogy")
@@ -163,14 +162,20 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     found = product_of(node)
     if found is None:
         return None
-    factors = {f: e for f, e in found.factors.items() if f.op.name != "double"}
-    masks = [f.parents[0] for f in found.factors if f.op.name == "double"]
+    converted = [f for f, e in found.factors.items() if _is_needless(f, e)]
+    factors = {f: e for f, e in found.factors.items() if f not in converted}
+    masks = [f.parents[0] for f in converted]
     if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
         return None
     out = build(Product(found.coefficient, factors), node.shape)
     for mask in masks:
         out = out * mask
     return out
+
+
+def _is_needless(f: Node, e: Coefficient) -> bool:
+    """Whether a factor is a conversion; a power is one too, where that of a mask is the mask."""
+    return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
 
 
 def _lower_bound(f: Node) -> Coefficient | None:

@@ -45,7 +45,7 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not _plain(d):
         return None
     lower, x = upper.parents[0], d.parents[0]
-    if _decomposed(lower) is None:
+    if x.ndim != 1 or _decomposed(lower) is None:
         return None
     found = product_of(x) or Product(1, {x: 1})
     own = next((f for f in found.factors if _is_diagonal_of(f, lower)), lower.diagonal())

@@ -1,0 +1,74 @@
+"""Syntax errors of Python, said in the words of the language, and what to write in their place."""
+
+import keyword
+import re
+
+from ..errors import GradcliError, Span
+from ..operators import lookup
+
+REASONS = {
+    "invalid syntax": "this is not an expression",
+    "unterminated string literal": "a text begins here, and does not end",
+    "invalid decimal literal": "a number ends here, and a letter follows",
+}
+# What to write in the place of a character at which an error begins; nothing stands at the end.
+INSTEAD = {
+    "": "the text ends too early: is a bracket or an operand missing?",
+    "!": "the opposite of a mask is written ~mask",
+    "=": "a comparison is written ==",
+    "'": "a transpose is written A.T, and a derivative not at all",
+    "?": "a choice is written where(condition, a, b)",
+}
+# A word and what follows it with no sign between them; the first may end where an error begins.
+SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
+
+
+def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
+    """The error of Python's parser for a text, with its place."""
+    line, column = error.lineno or 1, (error.offset or 1) - 1
+    before = sum(len(x) for x in text.splitlines(keepends=True)[: line - 1])
+    start = min(before + max(column, 0), len(text))
+    return GradcliError(
+        "syntax",
+        _reason(error.msg),
+        span=Span(text, start, start + 1, origin),
+        hint=_hint(error.msg, text, start),
+    )
+
+
+def _reason(said: str) -> str:
+    """What Python said, without its advice."""
+    reason = said.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
+    if "Exceeds the limit" in reason:
+        return "this whole number has too many digits"
+    return REASONS.get(reason, reason)
+
+
+def _hint(said: str, text: str, start: int) -> str | None:
+    """What to write, by what Python said and what stands around the place."""
+    if said.startswith("cannot assign to"):
+        return "names are given values: y = x ** 2"
+    if said == "invalid decimal literal":
+        return "a product is written with a sign: 2 * x"
+    here = text[start : start + 1]
+    if text[:start].rstrip().endswith(")") and re.match(r"\w", here):
+        return "a product is written with a sign: sin(x) * cos(x)"
+    words = re.search(r"[\w.]*[ \t]*$", text[:start])
+    beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
+    if beside and said.startswith("invalid syntax"):
+        return _without_sign(beside[1], in_brackets="comma" in said)
+    if here == "|":
+        lengths = "||" in text
+        return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
+    return INSTEAD.get(here)
+
+
+def _without_sign(word: str, in_brackets: bool) -> str | None:
+    """What to write for two words side by side, the first of which is this one."""
+    if keyword.iskeyword(word):
+        return None
+    if lookup(word):
+        return f"a function is called with brackets: {word}(x)"
+    comma = "; arguments stand apart by commas" if in_brackets else ""
+    return f"a product is written with a sign: x * y, and of matrices A @ B{comma}"
