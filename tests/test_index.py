@@ -1,6 +1,7 @@
 """Index notation against NumPy, for every example in the table; and lines as people write them."""
 
 import itertools
+import re
 from collections import Counter
 
 import numpy as np
@@ -101,6 +102,18 @@ def test_written_out_elements_are_the_gradient(example):
             expected = c.value(grad)[place]
             np.testing.assert_allclose(written.total, expected, rtol=1e-9, atol=1e-11)
         assert telling_place(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_no_letter_is_one_of_the_program(example):
+    """Letters that a lowering makes up, as _1, are never shown."""
+    c = case(example)
+    written = Wording(Analysis(c.p)).indices
+    lines = [written.output()]
+    for x, grad in c.grads.items():
+        lines += [written.gradient(x, grad), written.jacobian(x, grad)]
+    for line in filter(None, lines):
+        assert not re.search(r"(?<!\w)_\d|Σ__", f"{line} {line.plain}"), str(line)
 
 
 # ---- as people write it --------------------------------------------------------------------------
@@ -306,6 +319,15 @@ LINES = [
         "x.grad[i] = Σ_j δ[i,[0, 0, 2][j]] g[j]",
         None,
         "δ[j,[0, 0, 2][i]]",
+    ),
+    (
+        "masked_scatter(x, m > 0, v)",
+        "x=4,m=4,v=4",
+        None,
+        "v",
+        "v.grad[i] = Σ_j δ[i,Σ_k [k ≤ j] [m[k] > 0] - 1] [m[j] > 0] g[j]",
+        None,
+        "δ[j,Σ_k [k ≤ i] [m[k] > 0] - 1] [m[i] > 0]",
     ),
     (
         "conv2d(x, w)",

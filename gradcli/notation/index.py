@@ -80,15 +80,20 @@ class NamedSizes(Lowering):
         number = super().count(x, dims)
         if number == ONE:
             return number
-        whole = Element(OPS["size"](x, dim=tuple(dims)), ())
+        whole = Element(OPS["size"](self._named(x) or x, dim=tuple(dims)), ())
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
         tell = self.known is None or all(n in known for n in sizes)
-        if x in self.names or (tell and any(x.shape == node.shape for node in self.names)):
+        if self._named(x) or (tell and any(x.shape == node.shape for node in self.names)):
             return whole
         if not all(n in known for n in sizes):
             return number
         return product_of([Element(known[n], ()) for n in sizes])
+
+    def _named(self, x: Node) -> Node | None:
+        """The first named node that x has its dimensions from, by operations element by element."""
+        met = walk([x], lambda n: () if n in self.names else _like(n))
+        return next((n for n in self.names if n in met and n.shape == x.shape), None)
 
 
 class Indices:
@@ -267,6 +272,12 @@ class Indices:
         for symbol in ("*", "**", "/"):
             plain = plain.replace(f" {symbol} ", symbol)
         return Notation(left, right, plain)
+
+
+def _like(node: Node) -> list[Node]:
+    """The inputs of an operation element by element that have its shape."""
+    elementwise = node.op.family == "elementwise"
+    return [n for n in node.parents if elementwise and n.shape == node.shape]
 
 
 def _plain(at: Iterable[Place]) -> list[str]:

@@ -199,13 +199,16 @@ def _unknown(value) -> set[str]:
 
 
 def text(place, inside: Callable, star: str = "") -> str:
-    """As it is written: 2i+1, or 2*i+1 with a star."""
+    """As it is written: 2i+1, or 2*i+1 with a star; `inside` writes the expression of a Picked,
+    alone or with something beside it.
+    """
     form = linear(place)
+    alone = form.terms[1:] == () and form.offset == 0
     first = [t for t in form.terms if t[1] > 0]
-    parts = [(_atom_text(a, n, inside, star), False) for a, n in first]
+    parts = [(_atom_text(a, n, inside, alone, star), False) for a, n in first]
     if form.offset > 0 and not first:
         parts.append((str(form.offset), False))
-    parts += [(_atom_text(a, -n, inside, star), True) for a, n in form.terms if n < 0]
+    parts += [(_atom_text(a, -n, inside, alone, star), True) for a, n in form.terms if n < 0]
     if form.offset and (form.offset < 0 or first):
         parts.append((str(abs(form.offset)), form.offset < 0))
     out = "".join(
@@ -214,12 +217,12 @@ def text(place, inside: Callable, star: str = "") -> str:
     return out or "0"
 
 
-def _atom_text(atom, times: int, inside: Callable, star: str) -> str:
+def _atom_text(atom, times: int, inside: Callable, alone: bool, star: str) -> str:
     head = "" if times == 1 else f"{times}{star}"
     if isinstance(atom, str):
         return head + atom
     if isinstance(atom, Picked):
-        return head + inside(atom.value)
+        return head + inside(atom.value, alone and not head)
     base = text(atom.place, inside, star)
     base = base if isinstance(atom.place, str) else f"({base})"
     body = base + (f"//{atom.by}" if atom.by > 1 else "") + (f"%{atom.size}" if atom.size else "")
