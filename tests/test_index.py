@@ -363,6 +363,29 @@ def test_lines(text, shapes, forward, name, line, plain, jacobian):
     assert tree.text(indices.jacobian(x, grad).right) == jacobian
 
 
+NORMS = [
+    ("layer_norm(x, (3,))", (3, 3), "x[i,k] - (Σ_l x[i,l]) / x.shape[1]"),
+    ("batch_norm(x, None, None, training=True)", (3, 3), "x[k,j] - (Σ_l x[l,j]) / x.shape[0]"),
+    ("instance_norm(x)", (3, 3, 3), "x[i,j,l] - (Σ_m x[i,j,m]) / x.shape[2]"),
+    ("group_norm(x, 2)", (2, 4), "x[i,2·(j//2)+k] - (Σ_l x[i,2·(j//2)+l]) / 2"),
+    (
+        "group_norm(x, 2)",
+        (2, 6, 5),
+        "x[i,3·(j//3)+l//5,l%5] - (Σ_m x[i,3·(j//3)+m//5,m%5]) / 15",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "centred"), NORMS, ids=str)
+def test_normalisations_say_each_size_in_one_way(text, shape, centred):
+    p = pose(text, shapes={"x": shape})
+    line = str(Wording(Analysis(p)).by_index(p.inputs["x"]))
+    assert f"x.grad[{','.join('ijk'[: len(shape)])}] = rsqrt((Σ_" in line
+    assert centred in line
+    number, named = (bool(re.search(over, line)) for over in (r"/ \(?\d", r"/ \(?[a-z ]*x.shape"))
+    assert number is not named
+
+
 def test_a_count_is_no_size_of_something_else():
     """The mean over x[:2] divides by 2, whatever has as many elements at these sizes."""
     p = pose("x[:2].mean() * y.sum()", shapes={"x": (5,), "y": (2,)})
