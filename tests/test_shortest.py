@@ -91,6 +91,18 @@ CASES = {
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
     ],
+    "chosen_before": [
+        "where(x > 1, where(x > 1, y, 2), x)", "where(x > 1, x, 3 / where(x > 1, 5, y))",
+        "where(A > 1, 2 * B, s * where(A > 1, 2, A) ** 2)",
+    ],
+    "chosen_by_a_mask": [
+        "where(x > 1, y, 2) * (x > 1)", "where(x > 1, y, x) * (x <= 1)",
+        "(A > 1) * B / where(A > 1, A, 1)",
+    ],
+    "chosen_together": [
+        "where(x > 1, x, 2) * where(x > 1, y, 3)", "where(A > 1, A, s) / where(A > 1, z, 3)",
+        "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
+    ],
     "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
     "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x"],
     "constants_out_of_sums": [

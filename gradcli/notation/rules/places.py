@@ -38,6 +38,15 @@ def dimension_put_in(node: Node) -> Node | None:
     return x.unsqueeze(dim=places[0]) if more is node.shape else x.squeeze(dim=places[0])
 
 
+@rule("pixel_shuffle", "pixel_unshuffle")
+def laid_out_and_back(node: Node) -> Node | None:
+    """pixel_unshuffle(pixel_shuffle(x, 2), 2) = x."""
+    inner = node.parents[0]
+    reverse = {node.op.name, inner.op.name} == {"pixel_shuffle", "pixel_unshuffle"}
+    same = [*node.attrs.values()] == [*inner.attrs.values()]
+    return inner.parents[0] if reverse and same else None
+
+
 @rule("permute")
 def order_kept(node: Node) -> Node | None:
     """x.permute(0, 1) = x."""
