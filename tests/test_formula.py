@@ -312,7 +312,7 @@ RULE_CASES = {
     ],
     "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
     "laid_out_and_back": [
-        "pixel_shuffle(pixel_unshuffle(I, 2), 2)", "2 * pixel_unshuffle(3 * pixel_shuffle(I, 2), 2)",
+        "pixel_shuffle(pixel_unshuffle(I, 2), 2)", "pixel_unshuffle(pixel_shuffle(2 * I, 2), 2)",
     ],
     "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)"],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],

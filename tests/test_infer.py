@@ -237,6 +237,27 @@ def test_labels_that_are_written_out_are_needed(text):
     assert caught.value.code == "needs-value"
 
 
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("(x * one_hot(t, 10)).sum()", "eye(10)[t]"),
+        ("x * F.one_hot(t, num_classes=5)", "g * eye(5)[t]"),
+        (
+            "-(one_hot(t, x.shape[1]) * log_softmax(x, 1)).sum()",
+            "softmax(x, dim=1) - eye(x.shape[1])[t]",
+        ),
+    ],
+)
+def test_labels_are_made_up_where_their_number_is_given(text, formula):
+    assert gradcli.formula(text) == formula
+    assert gradcli.formula(text, shapes={"t": (3,)}) == formula
+
+
+def test_the_number_of_labels_is_a_whole_number():
+    with pytest.raises(GradcliError, match="num_classes of one_hot"):
+        gradcli.formula("one_hot(t, n) * x")
+
+
 @pytest.mark.parametrize("ask", [gradcli.grad, gradcli.jacobian, gradcli.check, gradcli.cost])
 def test_numbers_need_labels(ask):
     with pytest.raises(GradcliError) as caught:

@@ -9,9 +9,10 @@ from ..graphs import Node, walk
 def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     """Ranks with which inputs are not broadcast where people seldom mean it.
 
-    What is subtracted has the rank of what it is subtracted from, and what is compared by a loss
-    that of what it is compared with; X in upper case is no row of a matrix; and lam in
-    `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number.
+    What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
+    numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
+    compared with; X in upper case is no row of a matrix; and lam in `loss + lam * norm(w)` and in
+    `A + lam * eye(n)` is a number.
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -25,7 +26,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
                 continue
             if _multiplies(node, other, beside_numbers, summed):
                 found[x.attrs["name"]] = 0
-            elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x):
+            elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
                 found[x.attrs["name"]] = other.ndim
     return found
 
@@ -36,10 +37,11 @@ def _operands(node: Node) -> Sequence[Node]:
     return node.parents[:2] if elementwise or "reduction" in node.attrs else ()
 
 
-def _is_alike(node: Node, x: Node) -> bool:
+def _is_alike(node: Node, x: Node, other: Node) -> bool:
     """Whether an operand has as many dimensions as the other one."""
+    counts = node.op.name == "mul" and other.dtype == "int" and other.op.name != "input"
     is_loss = "reduction" in node.attrs and x.dtype == "float" and not node.op.labels
-    return is_loss or node.op.name == "sub" or x.attrs["name"][0].isupper()
+    return is_loss or counts or node.op.name == "sub" or x.attrs["name"][0].isupper()
 
 
 def _multiplies(
