@@ -127,6 +127,22 @@ def test_labels_beyond_the_first_free_sizes():
     assert x[1] > 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "conv2d(conv2d(x, w), v)",
+        "conv2d(conv2d(conv2d(x, w), v), u)",
+        "max_pool2d(conv2d(relu(conv2d(x, w, stride=2)), v), 2)",
+    ],
+)
+def test_kernels_after_one_another_are_larger_than_1(text):
+    found = shapes(text)
+    assert min(n for shape in found.values() for n in shape) > 1
+    assert found["x"][1] == found["w"][1]
+    assert found["v"][1] == found["w"][0]
+    assert found["x"][2] >= found["w"][2] + found["v"][2] - 1
+
+
 @pytest.mark.parametrize("text", ["conv2d(x, w)", "conv2d(x, w, dilation=2)"])
 def test_an_image_is_larger_than_its_kernel(text):
     found = shapes(text)
