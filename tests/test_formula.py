@@ -314,7 +314,11 @@ RULE_CASES = {
     "laid_out_and_back": [
         "pixel_shuffle(pixel_unshuffle(I, 2), 2)", "pixel_unshuffle(pixel_shuffle(2 * I, 2), 2)",
     ],
-    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)"],
+    "new_dimension_moved": [
+        "x.unsqueeze(0).permute(1, 0)", "A.unsqueeze(1).permute(0, 2, 1)",
+        "A.reshape(1, 3, 3).permute(1, 2, 0)",
+    ],
+    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
     "never_refused": [

@@ -80,7 +80,7 @@ SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
 INPUTS = {
     "A": "m n", "B": "m n", "C": "n k", "S": "n n", "T": "n n", "Q": "n n", "K": "n n",
     "P": "n n", "D": "2 m n", "E": "2 m n", "G": "2 n k",
-    "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
+    "r": "1", "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
 }  # fmt: skip
 KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
@@ -214,6 +214,12 @@ CASES = {
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
         "-A.T @ x - B.T @ x",
+    ],
+    "shares_of_neighbours": [
+        "(r - r.long()).scatter_to((5,), -1, ceil(r).long())"
+        " + (1 + r.long() - r).scatter_to((5,), -1, r.long())",
+        "(t * (1 - r + r.long())).scatter_to((6,), 0, r.long())"
+        " + (t * (r - r.long())).scatter_to((6,), 0, ceil(r).long())",
     ],
     "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],

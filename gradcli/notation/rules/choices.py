@@ -11,6 +11,7 @@ from .products import (
     Product,
     build,
     is_zero_or_one,
+    magnitude,
     number_node,
     product_of,
     with_factor,
@@ -86,7 +87,7 @@ def _chosen(side: Node, condition: Node, k: int) -> Node:
 
 def _times(node: Node, factor: Node, e: Coefficient) -> Node:
     """node * factor ** e."""
-    power = factor if abs(e) == 1 else factor ** number_node(abs(e))
+    power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
     return node * power if e > 0 else node / power
 
 
