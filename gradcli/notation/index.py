@@ -5,6 +5,7 @@ that it has in the forward expression, a sum in a gradient reuses those of what 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -255,6 +256,13 @@ class Indices:
             return JacobianElement(simplify(simplify(e)), at, lower.sizes)
         except (TooLong, RecursionError):
             return None
+
+    def holding_seed(self, grad: Node) -> list[str]:
+        """The operators without index notation that a gradient hands the seed to."""
+        lower = NamedSizes({n: name.text for n, name in self.names.items()}, self.values, None)
+        with suppress(TooLong, RecursionError):
+            lower(grad, [0 if n == 1 else lower.fresh(n) for n in grad.shape])
+        return list(dict.fromkeys(n.op.name for n in lower.opaque if self.seed in walk([n])))
 
     def _one_hot(self, at: tuple[Place, ...]) -> Expr:
         deltas = tuple(
