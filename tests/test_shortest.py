@@ -1,6 +1,7 @@
 """The search for the shortest formula: it never changes what a formula means."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -61,6 +62,32 @@ def test_zeros_have_no_name():
 )
 def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
     assert gradcli.formula(text, shapes={"x": x}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "expected"),
+    [
+        ("chunk(x, 2)[0]", [(6,), (9,)], "zeros_like(x).slice_scatter(g, end=out.shape[0])"),
+        ("chunk(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
+        ("tensor_split(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
+        ("x.chunk(2, 1)[1]", [(2, 6), (3, 7)], "g @ eye(x.shape[1])[(x.shape[1] + 1) // 2:]"),
+        ("chunk(x, 3)[1]", [(6, 2), (8, 3)], "eye(x.shape[0])[out.shape[0]:2 * out.shape[0]].T @ g"),
+        ("pixel_shuffle(x, 2)", [(1, 4, 3, 5), (4, 2, 2)], "pixel_unshuffle(g, 2)"),
+        (
+            "x.quantile(0.3, dim=1)",
+            [(2, 3), (3, 5)],
+            "zeros_like(x).scatter_add(-1, sort(x).indices, outer(g, relu(1 - "
+            "abs(arange(x.shape[1]) - 0.3 * (x.shape[1] - 1)))))",
+        ),
+    ],
+)
+def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for shape in sizes:
+            assert gradcli.formula(text, shapes={"x": shape}) == expected
+            checks = gradcli.check(text, shapes={"x": shape}, claim={"x": expected})
+            assert all(check["ok"] for check in checks)
 
 
 @pytest.mark.parametrize(
