@@ -71,7 +71,11 @@ def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
         ("chunk(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
         ("tensor_split(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
         ("x.chunk(2, 1)[1]", [(2, 6), (3, 7)], "g @ eye(x.shape[1])[(x.shape[1] + 1) // 2:]"),
-        ("chunk(x, 3)[1]", [(6, 2), (8, 3)], "eye(x.shape[0])[out.shape[0]:2 * out.shape[0]].T @ g"),
+        (
+            "chunk(x, 3)[1]",
+            [(6, 2), (8, 3)],
+            "eye(x.shape[0])[out.shape[0]:2 * out.shape[0]].T @ g",
+        ),
         ("pixel_shuffle(x, 2)", [(1, 4, 3, 5), (4, 2, 2)], "pixel_unshuffle(g, 2)"),
         (
             "x.quantile(0.3, dim=1)",
