@@ -547,3 +547,9 @@ def test_what_is_written_over(program, shapes, t, name, expected):
 def test_of_two_that_are_written_to_one_place_the_last_is_seen():
     found = gradcli.explain("x.put(t, y)", shapes={"x": (4,), "y": (2,)}, values={"t": [1, 1]})
     assert "Σ" not in found.grad["x"]["index"]
+
+
+def test_a_jacobian_without_index_notation_says_why():
+    text = str(gradcli.explain("matrix_exp(X)", shapes={"X": (2, 2)}))
+    said = " ".join(text.split())
+    assert "By index it has no formula: g goes into matrix_exp, which has none." in said
