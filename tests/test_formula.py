@@ -311,7 +311,14 @@ RULE_CASES = {
         "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
     "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
-    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)"],
+    "laid_out_and_back": [
+        "pixel_shuffle(pixel_unshuffle(I, 2), 2)", "pixel_unshuffle(pixel_shuffle(2 * I, 2), 2)",
+    ],
+    "new_dimension_moved": [
+        "x.unsqueeze(0).permute(1, 0)", "A.unsqueeze(1).permute(0, 2, 1)",
+        "A.reshape(1, 3, 3).permute(1, 2, 0)",
+    ],
+    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
     "never_refused": [
@@ -321,7 +328,7 @@ RULE_CASES = {
     "by_inverse": ["inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip
-SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "s": ()}
+SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": ()}
 
 
 def test_every_rule_has_cases():

@@ -1,6 +1,7 @@
 """Index notation against NumPy, for every example in the table; and lines as people write them."""
 
 import itertools
+import re
 from collections import Counter
 
 import numpy as np
@@ -101,6 +102,18 @@ def test_written_out_elements_are_the_gradient(example):
             expected = c.value(grad)[place]
             np.testing.assert_allclose(written.total, expected, rtol=1e-9, atol=1e-11)
         assert telling_place(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_no_letter_is_one_of_the_program(example):
+    """Letters that a lowering makes up, as _1, are never shown."""
+    c = case(example)
+    written = Wording(Analysis(c.p)).indices
+    lines = [written.output()]
+    for x, grad in c.grads.items():
+        lines += [written.gradient(x, grad), written.jacobian(x, grad)]
+    for line in filter(None, lines):
+        assert not re.search(r"(?<!\w)_\d|Σ__", f"{line} {line.plain}"), str(line)
 
 
 # ---- as people write it --------------------------------------------------------------------------
@@ -308,6 +321,15 @@ LINES = [
         "δ[j,[0, 0, 2][i]]",
     ),
     (
+        "masked_scatter(x, m > 0, v)",
+        "x=4,m=4,v=4",
+        None,
+        "v",
+        "v.grad[i] = Σ_j δ[i,Σ_k [k ≤ j] [m[k] > 0] - 1] [m[j] > 0] g[j]",
+        None,
+        "δ[j,Σ_k [k ≤ i] [m[k] > 0] - 1] [m[i] > 0]",
+    ),
+    (
         "conv2d(x, w)",
         "x=1x4x4,w=1x1x2x2",
         "out[0,i,j] = Σ_kl x[0,i+k,j+l] w[0,0,k,l]",
@@ -339,6 +361,29 @@ def test_lines(text, shapes, forward, name, line, plain, jacobian):
     assert str(found) == line
     assert plain is None or found.plain == plain
     assert tree.text(indices.jacobian(x, grad).right) == jacobian
+
+
+NORMS = [
+    ("layer_norm(x, (3,))", (3, 3), "x[i,k] - (Σ_l x[i,l]) / x.shape[1]"),
+    ("batch_norm(x, None, None, training=True)", (3, 3), "x[k,j] - (Σ_l x[l,j]) / x.shape[0]"),
+    ("instance_norm(x)", (3, 3, 3), "x[i,j,l] - (Σ_m x[i,j,m]) / x.shape[2]"),
+    ("group_norm(x, 2)", (2, 4), "x[i,2·(j//2)+k] - (Σ_l x[i,2·(j//2)+l]) / 2"),
+    (
+        "group_norm(x, 2)",
+        (2, 6, 5),
+        "x[i,3·(j//3)+l//5,l%5] - (Σ_m x[i,3·(j//3)+m//5,m%5]) / 15",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "centred"), NORMS, ids=str)
+def test_normalisations_say_each_size_in_one_way(text, shape, centred):
+    p = pose(text, shapes={"x": shape})
+    line = str(Wording(Analysis(p)).by_index(p.inputs["x"]))
+    assert f"x.grad[{','.join('ijk'[: len(shape)])}] = rsqrt((Σ_" in line
+    assert centred in line
+    number, named = (bool(re.search(over, line)) for over in (r"/ \(?\d", r"/ \(?[a-z ]*x.shape"))
+    assert number is not named
 
 
 def test_a_count_is_no_size_of_something_else():
@@ -502,3 +547,9 @@ def test_what_is_written_over(program, shapes, t, name, expected):
 def test_of_two_that_are_written_to_one_place_the_last_is_seen():
     found = gradcli.explain("x.put(t, y)", shapes={"x": (4,), "y": (2,)}, values={"t": [1, 1]})
     assert "Σ" not in found.grad["x"]["index"]
+
+
+def test_a_jacobian_without_index_notation_says_why():
+    text = str(gradcli.explain("matrix_exp(X)", shapes={"X": (2, 2)}))
+    said = " ".join(text.split())
+    assert "By index it has no formula: g goes into matrix_exp, which has none." in said

@@ -135,6 +135,22 @@ def test_labels_beyond_the_first_free_sizes():
     assert x[1] > 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "conv2d(conv2d(x, w), v)",
+        "conv2d(conv2d(conv2d(x, w), v), u)",
+        "max_pool2d(conv2d(relu(conv2d(x, w, stride=2)), v), 2)",
+    ],
+)
+def test_kernels_after_one_another_are_larger_than_1(text):
+    found = shapes(text)
+    assert min(n for shape in found.values() for n in shape) > 1
+    assert found["x"][1] == found["w"][1]
+    assert found["v"][1] == found["w"][0]
+    assert found["x"][2] >= found["w"][2] + found["v"][2] - 1
+
+
 @pytest.mark.parametrize("text", ["conv2d(x, w)", "conv2d(x, w, dilation=2)"])
 def test_an_image_is_larger_than_its_kernel(text):
     found = shapes(text)
@@ -243,6 +259,27 @@ def test_labels_that_are_written_out_are_needed(text):
     with pytest.raises(GradcliError) as caught:
         gradcli.formula(text)
     assert caught.value.code == "needs-value"
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("(x * one_hot(t, 10)).sum()", "eye(10)[t]"),
+        ("x * F.one_hot(t, num_classes=5)", "g * eye(5)[t]"),
+        (
+            "-(one_hot(t, x.shape[1]) * log_softmax(x, 1)).sum()",
+            "softmax(x, dim=1) - eye(x.shape[1])[t]",
+        ),
+    ],
+)
+def test_labels_are_made_up_where_their_number_is_given(text, formula):
+    assert gradcli.formula(text) == formula
+    assert gradcli.formula(text, shapes={"t": (3,)}) == formula
+
+
+def test_the_number_of_labels_is_a_whole_number():
+    with pytest.raises(GradcliError, match="num_classes of one_hot"):
+        gradcli.formula("one_hot(t, n) * x")
 
 
 @pytest.mark.parametrize("ask", [gradcli.grad, gradcli.jacobian, gradcli.check, gradcli.cost])

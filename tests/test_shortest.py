@@ -1,6 +1,7 @@
 """The search for the shortest formula: it never changes what a formula means."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -64,6 +65,36 @@ def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "sizes", "expected"),
+    [
+        ("chunk(x, 2)[0]", [(6,), (9,)], "zeros_like(x).slice_scatter(g, end=out.shape[0])"),
+        ("chunk(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
+        ("tensor_split(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
+        ("x.chunk(2, 1)[1]", [(2, 6), (3, 7)], "g @ eye(x.shape[1])[(x.shape[1] + 1) // 2:]"),
+        (
+            "chunk(x, 3)[1]",
+            [(6, 2), (8, 3)],
+            "eye(x.shape[0])[out.shape[0]:2 * out.shape[0]].T @ g",
+        ),
+        ("pixel_shuffle(x, 2)", [(1, 4, 3, 5), (4, 2, 2)], "pixel_unshuffle(g, 2)"),
+        (
+            "x.quantile(0.3, dim=1)",
+            [(2, 3), (3, 5)],
+            "zeros_like(x).scatter_add(-1, sort(x).indices, outer(g, relu(1 - "
+            "abs(arange(x.shape[1]) - 0.3 * (x.shape[1] - 1)))))",
+        ),
+    ],
+)
+def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for shape in sizes:
+            assert gradcli.formula(text, shapes={"x": shape}) == expected
+            checks = gradcli.check(text, shapes={"x": shape}, claim={"x": expected})
+            assert all(check["ok"] for check in checks)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("X @ X.sum(0)", "outer(g, X.sum(dim=0)) + X.T @ g"),
@@ -80,7 +111,7 @@ SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
 INPUTS = {
     "A": "m n", "B": "m n", "C": "n k", "S": "n n", "T": "n n", "Q": "n n", "K": "n n",
     "P": "n n", "D": "2 m n", "E": "2 m n", "G": "2 n k",
-    "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
+    "r": "1", "x": "m", "y": "m", "z": "n", "s": "", "t": "", "c": "m 1", "d": "m 1",
 }  # fmt: skip
 KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
@@ -90,6 +121,18 @@ CASES = {
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
+    ],
+    "chosen_before": [
+        "where(x > 1, where(x > 1, y, 2), x)", "where(x > 1, x, 3 / where(x > 1, 5, y))",
+        "where(A > 1, 2 * B, s * where(A > 1, 2, A) ** 2)",
+    ],
+    "chosen_by_a_mask": [
+        "where(x > 1, y, 2) * (x > 1)", "where(x > 1, y, x) * (x <= 1)",
+        "(A > 1) * B / where(A > 1, A, 1)",
+    ],
+    "chosen_together": [
+        "where(x > 1, x, 2) * where(x > 1, y, 3)", "where(A > 1, A, s) / where(A > 1, z, 3)",
+        "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
     ],
     "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
     "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x"],
@@ -205,6 +248,12 @@ CASES = {
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
         "-A.T @ x - B.T @ x",
+    ],
+    "shares_of_neighbours": [
+        "(r - r.long()).scatter_to((5,), -1, ceil(r).long())"
+        " + (1 + r.long() - r).scatter_to((5,), -1, r.long())",
+        "(t * (1 - r + r.long())).scatter_to((6,), 0, r.long())"
+        " + (t * (r - r.long())).scatter_to((6,), 0, ceil(r).long())",
     ],
     "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],

@@ -10,7 +10,7 @@ def known_sizes(here: Problem, general: Problem, names: Iterable[Node]) -> dict[
     """The sizes of a problem that are one and the same in `general`, where all sizes tell, each
     read off the first of the nodes with `names` that has it.
     """
-    own, others = walk(here.roots), walk(general.roots)
+    own, others = (walk(p.roots, _made_of) for p in (here, general))
     if [n.op for n in own] != [n.op for n in others]:
         return {}
     meant: dict[int, set[int]] = {}
@@ -23,3 +23,8 @@ def known_sizes(here: Problem, general: Problem, names: Iterable[Node]) -> dict[
             if len(meant.get(n, ())) == 1 and n not in meant[n]:
                 found.setdefault(n, OPS["size"](node, dim=(d,)))
     return found
+
+
+def _made_of(node: Node) -> list[Node]:
+    """What a node is computed from, and what it stands for."""
+    return [*node.parents, *([] if node.op.expand is None else [node.op.expanded(node)])]

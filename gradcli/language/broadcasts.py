@@ -10,9 +10,10 @@ from .coefficients import COEFFICIENTS
 def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     """Ranks with which inputs are not broadcast where people seldom mean it.
 
-    What is subtracted has the rank of what it is subtracted from, and what is compared by a loss
-    that of what it is compared with; X in upper case is no row of a matrix; lam in
-    `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so is y in `y - w @ x`.
+    What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
+    numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
+    compared with; X in upper case is no row of a matrix; lam in `loss + lam * norm(w)` and in
+    `A + lam * eye(n)` is a number, and so is y in `y - w @ x`.
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -32,7 +33,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
             is_multiple = _multiplies(node, other, beside_numbers, summed)
             if is_multiple or (by_number and is_number):
                 found[x.attrs["name"]] = 0
-            elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x):
+            elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
                 found[x.attrs["name"]] = other.ndim
     return found
 
@@ -48,10 +49,11 @@ def _compared(node: Node) -> list[Node]:
     return [i for name, i in pairs if name in node.op.alike and i is not None]
 
 
-def _is_alike(node: Node, x: Node) -> bool:
+def _is_alike(node: Node, x: Node, other: Node) -> bool:
     """Whether an operand has as many dimensions as the other one."""
+    counts = node.op.sign == "*" and other.dtype == "int" and other.op.name != "input"
     compared = x in _compared(node) and x.dtype == "float"
-    return compared or node.op.sign == "-" or x.attrs["name"][0].isupper()
+    return compared or counts or node.op.sign == "-" or x.attrs["name"][0].isupper()
 
 
 def _multiplies(

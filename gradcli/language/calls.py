@@ -11,7 +11,7 @@ from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
 from .foreign import foreign, not_called
-from .indices import check_given, known_array
+from .indices import check_given, index_array, known_array
 from .makers import MAKERS
 from .names import library_path
 from .operands import in_words, is_number
@@ -134,24 +134,30 @@ def _with_numbers(
         raise foreign(e.args[0], b.source.span(e))
     names = (*called.parameters, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
+    given = dict(zip(names, args)) | named
+    size = called.defaults.get(called.unless or "")
+    free = given.get(called.unless, size) != size
     return [
-        _numbers_in(b, a, text, called) if name in called.numbers else a
+        _numbers_in(b, a, text, called, free) if name in called.numbers else a
         for name, a, text in zip(names, args, written)
     ], {
-        k: _numbers_in(b, v, texts[k], called) if k in called.numbers else v
+        k: _numbers_in(b, v, texts[k], called, free) if k in called.numbers else v
         for k, v in named.items()
     }
 
 
-def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand) -> Any:
+def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
+    """The numbers of an argument; `free`: they do not decide on the shape."""
     if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
-        return tuple(_numbers_in(b, v, part, called) for v, part in zip(value, e.elts))
+        return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
         check_given(b, value, e)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
-    return known_array(b, value, e) if isinstance(value, Node) else value
+    if not isinstance(value, Node):
+        return value
+    return index_array(b, value, e) if free else known_array(b, value, e)
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:

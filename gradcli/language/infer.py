@@ -30,6 +30,7 @@ LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
 PERMUTATIONS = 60  # of sizes that are tried then
 FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
+STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
@@ -360,11 +361,24 @@ def _assumed(
 def _different(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
     """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
 
-    The later of these find an image that is larger than the kernel that moves over it.
+    The later of these find an image that is larger than the kernels that move over it.
     """
     for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
         pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
         yield from islice(permutations(pool, length), attempts)
+    for steepness in STEEPNESSES:
+        yield _falling(length, fixed, steepness)
+
+
+def _falling(length: int, fixed: Collection[int], steepness: float) -> tuple[int, ...]:
+    """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
+    found: list[int] = []
+    size = 2.0
+    while len(found) < length:
+        if round(size) not in (*fixed, *found):
+            found.append(round(size))
+        size = max(size * steepness, size + 1)
+    return tuple(found[::-1])
 
 
 def _few(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:

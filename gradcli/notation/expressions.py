@@ -156,6 +156,17 @@ def places_of(e: Expr) -> tuple[Place, ...]:
     return (e.left, e.right) if isinstance(e, Relation) else ()
 
 
+def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
+    """An element or a relation with the expressions inside of its places changed."""
+
+    def place(p: Place) -> Place:
+        return p if isinstance(p, str | int) else places.substitute(p, {}, change, {})
+
+    if isinstance(e, Element):
+        return Element(e.node, tuple([place(p) for p in e.places]))
+    return Relation(e.symbol, place(e.left), place(e.right)) if isinstance(e, Relation) else e
+
+
 def inner(e: Expr) -> Iterator[Expr]:
     """The expression and all in it, from the outside in."""
     stack = [e]

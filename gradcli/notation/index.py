@@ -5,6 +5,7 @@ that it has in the forward expression, a sum in a gradient reuses those of what 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -80,15 +81,20 @@ class NamedSizes(Lowering):
         number = super().count(x, dims)
         if number == ONE:
             return number
-        whole = Element(OPS["size"](x, dim=tuple(dims)), ())
+        whole = Element(OPS["size"](self._named(x) or x, dim=tuple(dims)), ())
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
         tell = self.known is None or all(n in known for n in sizes)
-        if x in self.names or (tell and any(x.shape == node.shape for node in self.names)):
+        if self._named(x) or (tell and any(x.shape == node.shape for node in self.names)):
             return whole
         if not all(n in known for n in sizes):
             return number
         return product_of([Element(known[n], ()) for n in sizes])
+
+    def _named(self, x: Node) -> Node | None:
+        """The first named node that x has its dimensions from, by operations element by element."""
+        met = walk([x], lambda n: () if n in self.names else _like(n))
+        return next((n for n in self.names if n in met and n.shape == x.shape), None)
 
 
 class Indices:
@@ -251,6 +257,13 @@ class Indices:
         except (TooLong, RecursionError):
             return None
 
+    def holding_seed(self, grad: Node) -> list[str]:
+        """The operators without index notation that a gradient hands the seed to."""
+        lower = NamedSizes({n: name.text for n, name in self.names.items()}, self.values, None)
+        with suppress(TooLong, RecursionError):
+            lower(grad, [0 if n == 1 else lower.fresh(n) for n in grad.shape])
+        return list(dict.fromkeys(n.op.name for n in lower.opaque if self.seed in walk([n])))
+
     def _one_hot(self, at: tuple[Place, ...]) -> Expr:
         deltas = tuple(
             delta(letter, place)
@@ -267,6 +280,12 @@ class Indices:
         for symbol in ("*", "**", "/"):
             plain = plain.replace(f" {symbol} ", symbol)
         return Notation(left, right, plain)
+
+
+def _like(node: Node) -> list[Node]:
+    """The inputs of an operation element by element that have its shape."""
+    elementwise = node.op.family == "elementwise"
+    return [n for n in node.parents if elementwise and n.shape == node.shape]
 
 
 def _plain(at: Iterable[Place]) -> list[str]:

@@ -11,7 +11,7 @@
 Lowered expressions are exact: nothing is simplified here but places.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..graphs import OPS, Node, shapes
@@ -71,6 +71,7 @@ class Lowering(Meanings):
 
     def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any] | None = None):
         self.names, self.values, self.left, self.depth = names, values, MOST_NODES, 0
+        self.meant = dict(_meanings(names))
         self.sizes: dict[str, int] = {}
         self.opaque: dict[Node, None] = {}
         self.lists: dict[tuple[str, bytes], Node] = {}
@@ -88,8 +89,8 @@ class Lowering(Meanings):
             self.depth -= 1
 
     def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        if node in self.names:
-            return Element(node, at)
+        if node in self.names or node in self.meant:
+            return Element(self.meant.get(node, node), at)
         known = self._known(node)
         if known is not None:
             return known
@@ -332,6 +333,16 @@ class Lowering(Meanings):
         if key not in self.lists:
             self.lists[key] = OPS["tensor"](data=Array(array, text))
         return self.lists[key]
+
+
+def _meanings(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
+    """What named nodes are made of, beside each: their rules speak of it."""
+    for node in names:
+        meant = node
+        while meant.op.expand is not None:
+            meant = meant.op.expanded(meant)
+            if meant.parents and meant not in names:
+                yield meant, node
 
 
 def _spelled(term: str, items: Sequence) -> list[tuple[str, Any]]:

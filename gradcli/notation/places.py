@@ -6,6 +6,7 @@ number that a tensor holds). `sizes` gives every letter its size; a letter runs 
 """
 
 from collections.abc import Callable, Mapping
+from math import gcd
 from typing import Any, NamedTuple, Union
 
 Place = Union[int, str, "Linear"]
@@ -60,7 +61,19 @@ def plus(a, b, times: int = 1) -> Place:
     terms = dict(first.terms)
     for atom, n in second.terms:
         terms[atom] = terms.get(atom, 0) + times * n
-    return plain(terms, first.offset + times * second.offset)
+    found = plain(terms, first.offset + times * second.offset)
+    return found if isinstance(found, str | int) else _put_together(found)
+
+
+def _put_together(form: Linear) -> Place:
+    """2·(j//2) + j%2 is j."""
+    for atom, times in form.terms:
+        if isinstance(atom, Part) and atom.by == 1:
+            rest = Part(atom.place, atom.size, 0)
+            if (rest, times * atom.size) in form.terms:
+                kept = {a: n for a, n in form.terms if a not in (atom, rest)}
+                return plus(plain(kept, form.offset), atom.place, times)
+    return form
 
 
 def bounds(place, sizes: Mapping[str, int]) -> tuple[int, int]:
@@ -90,6 +103,8 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
         return 0
     if isinstance(place, int):
         return place // by % size if size else place // by
+    place = _without_rounds(place, by * size, sizes) if size else place
+    place, by = _reduced(place, by, sizes)
     form = linear(place)
     whole = {atom: n // by for atom, n in form.terms if n % by == 0}
     rest = {atom: n for atom, n in form.terms if n % by}
@@ -105,7 +120,28 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
             return found
         return Linear(((Part(found, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]
+    if whole and low >= 0 and (not size or high // by < size):  # (4i+j)//2 = 2i + j//2
+        return plus(plain(whole, form.offset // by), part(over, by, 0, sizes))
     return Linear(((Part(place, by, 0 if high // by < size else size), 1),), 0)
+
+
+def _reduced(place: Place, by: int, sizes: Mapping[str, int]) -> tuple[Place, int]:
+    """A fraction of the same whole part: (5j+k) // 15 is j // 3, where k is below 5."""
+    form = linear(place)
+    for shared in sorted({gcd(n, by) for _, n in form.terms} - {1, by}, reverse=True):
+        whole = {a: n // shared for a, n in form.terms if n % shared == 0}
+        rest = plain({a: n for a, n in form.terms if n % shared}, form.offset % shared)
+        low, high = bounds(rest, sizes)
+        if low >= 0 and high < shared:
+            return plain(whole, form.offset // shared), by // shared
+    return place, by
+
+
+def _without_rounds(place: Place, round_: int, sizes: Mapping[str, int]) -> Place:
+    """What has the same remainder: 4i+j is j, where 4 is divided by."""
+    form = linear(place)
+    rest = plain({a: n for a, n in form.terms if n % round_}, form.offset % round_)
+    return rest if bounds(rest, sizes)[0] >= 0 else place
 
 
 def substitute(
@@ -199,13 +235,16 @@ def _unknown(value) -> set[str]:
 
 
 def text(place, inside: Callable, star: str = "") -> str:
-    """As it is written: 2i+1, or 2*i+1 with a star."""
+    """As it is written: 2i+1, or 2*i+1 with a star; `inside` writes the expression of a Picked,
+    alone or with something beside it.
+    """
     form = linear(place)
+    alone = form.terms[1:] == () and form.offset == 0
     first = [t for t in form.terms if t[1] > 0]
-    parts = [(_atom_text(a, n, inside, star), False) for a, n in first]
+    parts = [(_atom_text(a, n, inside, alone, star), False) for a, n in first]
     if form.offset > 0 and not first:
         parts.append((str(form.offset), False))
-    parts += [(_atom_text(a, -n, inside, star), True) for a, n in form.terms if n < 0]
+    parts += [(_atom_text(a, -n, inside, alone, star), True) for a, n in form.terms if n < 0]
     if form.offset and (form.offset < 0 or first):
         parts.append((str(abs(form.offset)), form.offset < 0))
     out = "".join(
@@ -214,12 +253,12 @@ def text(place, inside: Callable, star: str = "") -> str:
     return out or "0"
 
 
-def _atom_text(atom, times: int, inside: Callable, star: str) -> str:
+def _atom_text(atom, times: int, inside: Callable, alone: bool, star: str) -> str:
     head = "" if times == 1 else f"{times}{star}"
     if isinstance(atom, str):
         return head + atom
     if isinstance(atom, Picked):
-        return head + inside(atom.value)
+        return head + inside(atom.value, alone and not head)
     base = text(atom.place, inside, star)
     base = base if isinstance(atom.place, str) else f"({base})"
     body = base + (f"//{atom.by}" if atom.by > 1 else "") + (f"%{atom.size}" if atom.size else "")

@@ -16,7 +16,7 @@ LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling 
 def told(size: int, shapes: Shapes) -> Tree | None:
     """A size that came from the program's, through the names that have it; None for others.
 
-    Sums of two, products, and parts of these are recognised.
+    Sums of two, products, and parts of these, also those that chunk rounds up, are recognised.
     """
     if size < LEAST:
         return None
@@ -25,7 +25,17 @@ def told(size: int, shapes: Shapes) -> Tree | None:
         several = _whole(size * count, shapes, LEAST)
         if several is not None:
             return tree.Infix("//", several, Number(count))
-    return found or _whole(size, shapes, size)
+    return found or _rounded_up(size, shapes) or _whole(size, shapes, size)
+
+
+def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
+    """A part of a size as chunk takes it: (x.shape[0] + 1) // 2."""
+    for count in range(2, PARTS + 1):
+        for more in range(1, count):
+            whole = _single(size * count - more, shapes)
+            if whole is not None:
+                return tree.Infix("//", tree.Infix("+", whole, Number(more)), Number(count))
+    return None
 
 
 def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
@@ -35,7 +45,7 @@ def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
         return found
     for part in _parts(shapes):
         other = _single(size - part, shapes)
-        if other is not None:
+        if other is not None and size != 2 * part:
             first, second = _single(part, shapes), other
             return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type]
         if size % part == 0:

@@ -24,6 +24,7 @@ from .expressions import (
     parts,
     rebuilt,
     substituted,
+    with_picked,
 )  # fmt: skip
 from .formula import formula
 from .places import Place
@@ -69,13 +70,26 @@ class Lettering:
             letter = letter or next(free_letters(taken))
             body, used = self._named(e.body, taken | {letter}, wishes)
             return Sum(letter, e.size, substituted(body, {e.letter: letter}, {})), used | {letter}
+        if not parts(e):
+            return self._in_places(e, taken, wishes)
         used = set()
         made = []
         for part in parts(e):
             new, more = self._named(part, taken | used if isinstance(e, Product) else taken, wishes)
             made.append(new)
             used |= more
-        return (rebuilt(e, tuple(made)) if made else e), used
+        return rebuilt(e, tuple(made)), used
+
+    def _in_places(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
+        """Letters for the sums that say which place is meant: x[Σ_k m[k] - 1]."""
+        used: set[str] = set()
+
+        def named(value: Expr) -> Expr:
+            made, more = self._named(value, taken, wishes)
+            used.update(more)
+            return made
+
+        return with_picked(e, named), used
 
 
 def _unrounded(value: float) -> float:
@@ -135,8 +149,10 @@ class Writing:
             else places.text(place, self._inside, "*" if self.times == "*" else "")
         )
 
-    def _inside(self, value: Expr) -> str:
-        return tree.text(Writing(self.names, self.times)(value))
+    def _inside(self, value: Expr, alone: bool) -> str:
+        written = Writing(self.names, self.times)(value)
+        whole = alone or not isinstance(written, Infix | Prefix | tree.Sum)
+        return tree.text(written) if whole else f"({tree.text(written)})"
 
     def relation(self, e: Relation) -> Tree:
         """δ[i,j], or [i ≥ 1]."""

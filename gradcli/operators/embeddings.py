@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
-from .families import none_at_all, operator, shorthand
+from .families import is_whole, none_at_all, operator, require, shorthand
 from .leaves import Array, eye, numbers, zeros
 from .pointwise import F
 from .selecting import in_range, index_select
@@ -159,9 +159,10 @@ def _largest(rows, bag, count):
     return where(numbers(sizes[:, None] > 0), top, 0)
 
 
-@shorthand(numbers=("input",))
+@shorthand(numbers=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
     """Each whole number as a row with 1 at its place; no gradient."""
+    require(is_whole(num_classes), "num_classes of one_hot() is a whole number, not a tensor")
     found = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(found.max(initial=-1)) + 1 if num_classes == -1 else num_classes
     in_range(found, size)

@@ -245,11 +245,13 @@ class Shorthand:
         names: tuple[str, ...],
         alone: bool,
         numbers: tuple[str, ...],
+        unless: str | None,
         floats: bool,
         of_numbers: bool,
         older: tuple[str, ...],
     ):
         self.function, self.numbers, self.floats = function, numbers, floats
+        self.unless = unless
         self.of_numbers, self.older = of_numbers, older
         self.name = names[0] if alone else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
@@ -294,9 +296,12 @@ def shorthand(
     *names: str,
     alone: bool = False,
     numbers: tuple[str, ...] = (),
+    unless: str | None = None,
     floats: bool = False,
     of_numbers: bool = False,
     older: tuple[str, ...] = (),
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
-    return lambda function: Shorthand(function, names, alone, numbers, floats, of_numbers, older)
+    return lambda function: Shorthand(
+        function, names, alone, numbers, unless, floats, of_numbers, older
+    )

@@ -232,7 +232,15 @@ def _image(input, name, divisors):
             )
 
 
-@composite(torch=F + "pixel_shuffle", examples=(("pixel_shuffle(x, 2)", "x=1x4x1x2"),))
+def _through_pixel_shuffle(g, y, input, *, upscale_factor):
+    return pixel_unshuffle(g, downscale_factor=upscale_factor)
+
+
+@composite(
+    torch=F + "pixel_shuffle",
+    rule=_through_pixel_shuffle,
+    examples=(("pixel_shuffle(x, 2)", "x=1x4x1x2"), ("pixel_shuffle(x, 2)", "x=4x3x2")),
+)
 def pixel_shuffle(input, *, upscale_factor):
     """Channels laid out as squares of pixels: (C r², H, W) becomes (C, H r, W r)."""
     r = upscale_factor
@@ -244,7 +252,15 @@ def pixel_shuffle(input, *, upscale_factor):
     return side_by_side.reshape(shape=(*head, channels // (r * r), rows * r, columns * r))
 
 
-@composite(torch=F + "pixel_unshuffle", examples=(("pixel_unshuffle(x, 2)", "x=1x1x2x4"),))
+def _through_pixel_unshuffle(g, y, input, *, downscale_factor):
+    return pixel_shuffle(g, upscale_factor=downscale_factor)
+
+
+@composite(
+    torch=F + "pixel_unshuffle",
+    rule=_through_pixel_unshuffle,
+    examples=(("pixel_unshuffle(x, 2)", "x=1x1x2x4"), ("pixel_unshuffle(x, 2)", "x=1x2x6")),
+)
 def pixel_unshuffle(input, *, downscale_factor):
     """Squares of pixels laid out as channels: the reverse of pixel_shuffle."""
     r = downscale_factor

@@ -2,6 +2,7 @@
 below.
 """
 
+from ...graphs import Node
 from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
@@ -18,7 +19,7 @@ from ..elide import places
 from ..quantities import size_words
 from ..shortest_structure import structure_of
 from ..source_text import role_of
-from ..wording import Wording, shape_text, signs
+from ..wording import Wording, listed, shape_text, signs
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
@@ -72,8 +73,19 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
     found = w.jacobian_by_index(x)
     if found is None:
-        return []
+        grad = w.read_off(x)
+        return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
     return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
+
+
+def _without_letters(w: Wording, grad: Node) -> str:
+    """Why there is no index notation."""
+    through = w.indices.holding_seed(grad)
+    if not through:
+        return "By index it would be too long to read."
+    has = "have" if len(through) > 1 else "has"
+    seed = w.problem.seed.name
+    return f"By index it has no formula: {seed} goes into {listed(through)}, which {has} none."
 
 
 def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:

@@ -9,10 +9,12 @@ from . import (
     atoms,
     broadcasting,
     chains,
+    choices,
     factoring,
     foreign,
     functions,
     guards,
+    interpolation,
     matrices,
     matrix_products,
     parts,
@@ -30,7 +32,7 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
-    "chains", "factoring", "foreign", "functions", "guards", "layout", "matrices",
-    "matrix_products", "normal", "other", "parts", "places", "products", "reductions", "rule",
-    "square", "sums", "triangular",
+    "chains", "choices", "factoring", "foreign", "functions", "guards", "interpolation", "layout",
+    "matrices", "matrix_products", "normal", "other", "parts", "places", "products", "reductions",
+    "rule", "square", "sums", "triangular",
 ]  # fmt: skip

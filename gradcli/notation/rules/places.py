@@ -38,11 +38,37 @@ def dimension_put_in(node: Node) -> Node | None:
     return x.unsqueeze(dim=places[0]) if more is node.shape else x.squeeze(dim=places[0])
 
 
+@rule("pixel_shuffle", "pixel_unshuffle")
+def laid_out_and_back(node: Node) -> Node | None:
+    """pixel_unshuffle(pixel_shuffle(x, 2), 2) = x."""
+    inner = node.parents[0]
+    reverse = {node.op.name, inner.op.name} == {"pixel_shuffle", "pixel_unshuffle"}
+    same = [*node.attrs.values()] == [*inner.attrs.values()]
+    return inner.parents[0] if reverse and same else None
+
+
 @rule("permute")
 def order_kept(node: Node) -> Node | None:
-    """x.permute(0, 1) = x."""
+    """x.permute(0, 1) = x; ones that are permuted are ones."""
     x = node.parents[0]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
     return x if [axis(d, x.ndim) for d in node.attrs["dims"]] == [*range(x.ndim)] else None
+
+
+@rule("permute")
+def new_dimension_moved(node: Node) -> Node | None:
+    """x.unsqueeze(0).permute(1, 0) = x.unsqueeze(1)."""
+    spread = node.parents[0]
+    if spread.op.name not in RESHAPING or spread.ndim != spread.parents[0].ndim + 1:
+        return None
+    x, dims = spread.parents[0], [axis(d, node.ndim) for d in node.attrs["dims"]]
+    for place, new in enumerate(dims):
+        kept = (*spread.shape[:new], *spread.shape[new + 1 :]) == x.shape
+        others = [d for d in dims if d != new]
+        if spread.shape[new] == 1 and kept and others == sorted(others):
+            return x.unsqueeze(dim=place)
+    return None
 
 
 def _expanded_later(node: Node) -> Node | None:

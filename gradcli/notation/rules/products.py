@@ -14,7 +14,7 @@ MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "put_at", "cumsum",
-    "scatter_to", "trace",
+    "scatter_to", "trace", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
 )  # fmt: skip
 
 Coefficient = Fraction | float  # and int, for exponents
@@ -65,7 +65,15 @@ def product_of(node: Node) -> Product | None:
             sign, parts = inner
             coefficient *= sign
             stack.extend(reversed(parts))
-    return Product(coefficient, {f: e for f, e in factors.items() if e != 0})
+    floats = any(f.dtype == "float" for f in factors)
+    once = {f for f, e in factors.items() if e > 1 and floats and is_zero_or_one(f)}
+    return Product(coefficient, {f: 1 if f in once else e for f, e in factors.items() if e != 0})
+
+
+def is_zero_or_one(factor: Node) -> bool:
+    """Whether it is a mask, also one as numbers: its own square."""
+    mask = factor.parents[0] if factor.op.name == "double" else factor
+    return mask.dtype == "bool"
 
 
 def _divides_badly(value: Coefficient) -> bool:

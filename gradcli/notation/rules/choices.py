@@ -1,0 +1,114 @@
+"""Products of what one condition chooses."""
+
+from collections.abc import Collection
+from fractions import Fraction
+
+from ...graphs import OPS, Node
+from ...graphs.shapes import broadcast
+from .guards import OPPOSITE
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    is_zero_or_one,
+    magnitude,
+    number_node,
+    product_of,
+    with_factor,
+)
+from .registry import normal, other
+
+Powers = dict[Node, Coefficient]
+
+
+@normal("mul", "div")
+def chosen_together(node: Node) -> Node | None:
+    """where(c, a, 0) * where(c, b, 1) = where(c, a * b, 0)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for condition, alike in _by_condition(found.factors).items():
+        if len(alike) > 1:
+            rest = {f: e for f, e in found.factors.items() if f not in alike}
+            sides = [_side(alike, k) for k in (1, 2)]
+            one = None if None in sides else OPS["where"](condition, *sides)
+            if one is not None and not rest.get(one):
+                return build(Product(found.coefficient, with_factor(rest, one)), node.shape)
+    return None
+
+
+@other("mul", "div")
+def chosen_by_a_mask(node: Node) -> Node | None:
+    """where(c, a, b) * c = a * c; where(c, a, b) * ~c = b * ~c."""
+    found = product_of(node)
+    factors = {} if found is None else found.factors
+    masks = {f.parents[0] if f.op.name == "double" else f for f in factors if is_zero_or_one(f)}
+    for f, e in factors.items():
+        k = _side_taken(f.parents[0], masks) if f.op.name == "where" else 0
+        if k:
+            rest = {other: power for other, power in factors.items() if other is not f}
+            out = build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+            out = _times(out, f.parents[k], e)
+            return out if out.shape == node.shape else None
+    return None
+
+
+def _side_taken(condition: Node, masks: Collection[Node]) -> int:
+    """Which side a where has, wherever the masks hold: 1, 2, or 0 for either."""
+    if condition in masks:
+        return 1
+    name = OPPOSITE.get(condition.op.name)
+    opposite = OPS["logical_not"](condition) if name is None else OPS[name](*condition.inputs)
+    return 2 if opposite in masks else 0
+
+
+@normal("where")
+def chosen_before(node: Node) -> Node | None:
+    """where(c, x * where(c, a, b), d) = where(c, x * a, d)."""
+    condition, *sides = node.parents
+    new = [_chosen(side, condition, k) for k, side in enumerate(sides, 1)]
+    made = OPS["where"](condition, *new) if new != sides else None
+    return made if made is not None and made.shape == node.shape else None
+
+
+def _chosen(side: Node, condition: Node, k: int) -> Node:
+    """A side of a choice, its factors that the same condition chooses settled."""
+    found = product_of(side)
+    factors = {} if found is None else found.factors
+    settled = [f for f in factors if f.op.name == "where" and f.parents[0] is condition]
+    if not settled:
+        return side
+    rest = {f: e for f, e in factors.items() if f not in settled}
+    out = build(found._replace(factors=rest), side.shape if rest else ())  # type: ignore[union-attr]
+    for f in settled:
+        out = _times(out, f.parents[k], factors[f])
+    return out
+
+
+def _times(node: Node, factor: Node, e: Coefficient) -> Node:
+    """node * factor ** e."""
+    power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
+    return node * power if e > 0 else node / power
+
+
+def _by_condition(factors: Powers) -> dict[Node, Powers]:
+    found: dict[Node, Powers] = {}
+    for f, e in factors.items():
+        if f.op.name == "where" and f.dtype == "float":
+            found.setdefault(f.parents[0], {})[f] = e
+    return found
+
+
+def _side(choices: Powers, k: int) -> Node | None:
+    """What they come to together where the condition holds (1), or where it does not (2)."""
+    coefficient: Coefficient = Fraction(1)
+    factors: Powers = {}
+    for choice, e in choices.items():
+        p = product_of(choice.parents[k])
+        if p is None or (p.coefficient == 0 and e < 0):
+            return None
+        coefficient *= p.coefficient**e
+        for f, times in p.factors.items():
+            factors[f] = factors.get(f, 0) + times * e
+    kept = {f: e for f, e in factors.items() if e and coefficient}
+    return build(Product(coefficient, kept), broadcast((), *(f.shape for f in kept)))
