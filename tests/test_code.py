@@ -325,6 +325,24 @@ def test_requests_of_all_kinds(target, expr, given):
     run(gradcli.code(expr, target, **given))
 
 
+ONES, NEGATIVE = [[1.0, 1.0], [1.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]
+AWKWARD = [
+    *((f"{f}(x)", x) for f in ("logdet", "det", "slogdet(x)[1] * trace") for x in (ONES, NEGATIVE)),
+    *((f"{f}(x)", [0.0, 2.0, 0.0]) for f in ("prod", "norm", "sqrt", "log", "1 / ", "relu")),
+    *((f"{f}(x)", [1.0, 1.0]) for f in ("std", "max", "median", "x / norm")),
+    *((f"{f}(x)", [-1.0, 0.5]) for f in ("log", "acosh", "sqrt", "where(x > 0, sqrt(x), x) * ")),
+    *((f"{f}(x)", [np.inf, 1.0]) for f in ("exp", "logsumexp(x, 0) * ", "softmax(x, 0) * ")),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("expr", "x"), AWKWARD, ids=map(str, AWKWARD))
+def test_values_where_formulas_or_frameworks_differ(target, expr, x):
+    for name in ("torch", "jax"):
+        pytest.importorskip(name)
+    run(gradcli.code(expr, target, values={"x": x}, grad="ones_like(out)"))
+
+
 @pytest.mark.parametrize(
     ("expr", "why"),
     [

@@ -310,7 +310,7 @@ def _logdet(x):
     _logdet,
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
-    numpy="np.linalg.slogdet({0})[1]",
+    numpy="np.log(np.linalg.slogdet({0})[0]) + np.linalg.slogdet({0})[1]",
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""

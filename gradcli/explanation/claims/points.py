@@ -18,7 +18,7 @@ from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..sections.notes import kinks
+from ..conventions import kinks
 from ..trial_values import Draw, combinations
 from ..wording import Wording
 from .given import targets

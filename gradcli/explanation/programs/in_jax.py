@@ -65,8 +65,12 @@ class _Jax:
         plan, lines = self.plan, []
         numbers = [plan.expected(x) for x in plan.wrt]
         if all(n is not None for n in numbers):
-            for x, number in zip(plan.wrt, numbers):
-                lines += close(self.grads[x.name], array_text(number, "jnp"), "jnp")
+            texts = [array_text(number, "jnp") for number in numbers]
+            for x, text in zip(plan.wrt, texts):
+                grad = self.grads[x.name]
+                shown = text.replace("jnp.array", "").replace("jnp.", "").strip("()")
+                told = f"# PyTorch's gradient here is {shown}; JAX's may differ"
+                lines += close(grad, text, "jnp") if plan.is_smooth else [told]
         else:
             lines += self._by_formula()
         for x in plan.idle:

@@ -85,9 +85,11 @@ class _NumPy:
 
     def _test(self) -> list[str]:
         plan, lines = self.plan, []
-        if plan.given and not self.choice.kept:
+        if plan.given and not self.choice.kept and plan.holds:
             lines += [*self._at(Choice(None)), *self._by_numbers(), ""]
             lines += ["# where differences on both sides agree"]
+        elif plan.given and not self.choice.kept:
+            lines += ["# not at the values that were given, where the formula does not hold"]
         lines += self._at(self.choice)
         lines += self._by_numbers() if self.choice.kept else []
         for x in plan.wrt:

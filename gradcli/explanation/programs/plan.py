@@ -5,6 +5,7 @@ no library.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input
@@ -12,6 +13,7 @@ from ...lazy import np
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
+from ..conventions import kinks
 from ..mirrored import kept_symmetric
 from .at_sizes import AtSizes
 
@@ -109,9 +111,33 @@ class Plan:
     def expected(self, x: Input):
         """The numbers of a gradient, to 7 digits; None where they are not known or too many."""
         value = self.analysis.grad_value(x) if self.given else None
-        if value is None or value.size > LARGE or not np.all(np.isfinite(value)):
+        if value is None or value.size > LARGE:
             return None
         return np.array([float(f"{v:.7g}") for v in value.flat]).reshape(value.shape)
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether no convention of PyTorch's decides on the numbers given, and all are finite."""
+        return self._is_finite and not kinks(self.analysis)
+
+    @property
+    def _is_finite(self) -> bool:
+        found = [self.analysis.value(self.problem.out), *map(self.analysis.grad_value, self.wrt)]
+        return all(np.all(np.isfinite(value)) for value in found)
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether the formulas give the numbers, as they need not at a singular matrix."""
+        if not self._is_finite:
+            return False
+        given = {i.node: i.value for i in self.inputs}
+        given[self.problem.seed.node] = self.analysis.value(self.problem.seed.node)
+        evaluate = Evaluator({self.here.bare(node): value for node, value in given.items()})
+        numbers = [self.analysis.grad_value(x) for x in self.wrt]
+        try:
+            return all(map(np.allclose, evaluate(*self.here.gradients(seeded=False)), numbers))
+        except GradcliError:
+            return False
 
     @property
     def seed_array(self):

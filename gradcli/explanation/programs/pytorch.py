@@ -139,9 +139,10 @@ class _Torch:
 
 def _close(found: str, expected: str) -> list[str]:
     """An assertion, on one line where it fits."""
-    tolerance = ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
-    line = f"torch.testing.assert_close({', '.join([found, expected, *tolerance])})"
+    arguments = [found, expected]
+    arguments += ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
+    arguments += ["equal_nan=True"] if "torch.nan" in expected else []
+    line = f"torch.testing.assert_close({', '.join(arguments)})"
     if len(line) <= 88:
         return [line]
-    arguments = [found, expected, *tolerance]
     return ["torch.testing.assert_close(", *(f"    {a}," for a in arguments), ")"]

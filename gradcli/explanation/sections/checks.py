@@ -212,7 +212,7 @@ def _left_out(names: list[str], why: str) -> str:
 
 def _at_kink(a: Analysis) -> bool:
     """Whether an operation is met where the derivative is a matter of convention."""
-    from .notes import kinks
+    from ..conventions import kinks
 
     return a.problem.numeric and bool(kinks(a))
 

@@ -16,6 +16,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
+from ..conventions import kinks
 from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 
@@ -163,22 +164,6 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
     return [("kink", f"{_where(n, hit, a, w)}: {n.op.caveat}.") for n, hit in kinks(a)]
-
-
-def kinks(a: Analysis) -> list[tuple[Node, Any]]:
-    """The operations that are at a kink, and the mask of where."""
-    found = []
-    for node in walk([a.problem.out], _made_of):
-        if node.op.kink is not None and all(a.known(i) for i in node.parents):
-            hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
-            if np.any(hit):
-                found.append((node, hit))
-    return found
-
-
-def _made_of(node: Node) -> tuple[Node | None, ...]:
-    """The inputs of a node, and its meaning where it has no rule of its own."""
-    return node.inputs if node.op.rule is not None else (*node.inputs, node.expansion)
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
