@@ -15,7 +15,7 @@ from ..mirrored import kept_symmetric
 from ..random_numbers import Numbers
 from ..slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from ..trial_values import random_values
-from ..wording import Wording
+from ..wording import Wording, listed
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
@@ -217,7 +217,7 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
     kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
     remarks += [f"{' and '.join(kept)} kept triangular"] if kept and not odd[NOT_TRIANGULAR] else []
-    remarks += [f"{' and '.join(names)} moved {how}" for how, names in sampled.items()]
+    remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
     remarks += [_left_out(names, why) for why, names in odd.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
