@@ -327,16 +327,16 @@ def _sorted(left: Place, right: Place) -> Expr:
 
 def _mirrored(letter: str, factors: list[Expr]) -> bool:
     """Whether elements are read against the direction of the letter, and none along it."""
-    signs = {
-        times
-        for factor in factors
-        for e in inner(factor)
-        if isinstance(e, Element)
-        for place in e.places
-        for atom, times in places.linear(place).terms
-        if atom == letter
-    }
-    return signs == {-1}
+    against = False
+    for e in (e for factor in factors for e in inner(factor) if isinstance(e, Element)):
+        for place in e.places:
+            if place == letter:
+                return False
+            for atom, times in place.terms if isinstance(place, places.Linear) else ():
+                if atom == letter and times != -1:
+                    return False
+                against = against or atom == letter
+    return against
 
 
 def _divides(f: Expr) -> bool:

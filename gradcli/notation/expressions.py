@@ -7,6 +7,7 @@ shorter, written.py shows them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple, Union
 
@@ -76,6 +77,7 @@ class Function(NamedTuple):
     attrs: tuple[tuple[str, Any], ...] = ()
 
 
+REMEMBERED = 4096  # expressions whose letters are known
 FEW = 8  # terms of a sum up to which they are computed one by one
 ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
 PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
@@ -179,14 +181,15 @@ def _picked(e: Expr) -> Iterator[Expr]:
                 yield atom.value
 
 
-def letters_of(e: Expr) -> set[str]:
+@lru_cache(maxsize=REMEMBERED)
+def letters_of(e: Expr) -> frozenset[str]:
     """The free letters of an expression."""
     found: set[str] = set()
     for part in parts(e):
         found |= letters_of(part)
     for place in places_of(e):
         found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
-    return found - {e.letter} if isinstance(e, Sum) else found
+    return frozenset(found - {e.letter} if isinstance(e, Sum) else found)
 
 
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
