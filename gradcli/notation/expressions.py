@@ -9,6 +9,7 @@ shorter, written.py shows them.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
+from operator import is_
 from typing import Any, NamedTuple, Union
 
 from ..graphs import Node, Operator
@@ -193,8 +194,8 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
-    """The expression with letters replaced by places. Bound letters are never used twice, so none
-    is caught.
+    """The expression with letters replaced by places; the same one where there are none of them.
+    Bound letters are never used twice, so none is caught.
     """
 
     def place(p: Place) -> Place:
@@ -204,10 +205,14 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
 
     def expression(e: Expr) -> Expr:
         if isinstance(e, Element):
-            return Element(e.node, tuple([place(p) for p in e.places]))
+            at = tuple([place(p) for p in e.places])
+            return e if at == e.places else Element(e.node, at)
         if isinstance(e, Relation):
             return Relation(e.symbol, place(e.left), place(e.right))
-        made = tuple([expression(part) for part in parts(e)])
+        had = parts(e)
+        made = tuple([expression(part) for part in had])
+        if all(map(is_, made, had)) and not (isinstance(e, Sum) and e.letter in new):
+            return e
         if isinstance(e, Sum):
             letter = new.get(e.letter, e.letter)
             return Sum(letter if isinstance(letter, str) else e.letter, e.size, *made)

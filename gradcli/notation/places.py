@@ -192,7 +192,7 @@ def solve(left: Place, right: Place, letter: str) -> Place | None:
     )
 
 
-def _unknown(value) -> set[str]:
+def _unknown(value) -> frozenset[str]:
     from .expressions import letters_of
 
     return letters_of(value)
