@@ -12,7 +12,7 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
-from gradcli.notation import tree
+from gradcli.notation import places, tree
 from gradcli.notation.collect import Simplifier
 from gradcli.notation.element import short, telling_place, written_out
 from gradcli.notation.expressions import (
@@ -540,3 +540,8 @@ def test_conditions_keep_terms_of_a_long_sum_apart():
     body = Product((Relation("<=", "i", 2), Element(x, ("i",))))
     values = {x: np.array([1.0, 2, 3] + [np.nan] * 17)}
     assert Evaluation(values.get)(Sum("i", 20, body), {}) == 6
+
+
+def test_a_whole_part_of_a_place_is_a_number():
+    # (160 + j) // 8 % 4, where j goes from 0 to 7, is 20 % 4
+    assert places.part(places.Linear((("j", 1),), 160), 8, 4, {"j": 8}) == 0

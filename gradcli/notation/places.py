@@ -103,6 +103,8 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
         low, high = bounds(found, sizes)
         if low >= 0 and (high < size or not size):
             return found
+        if isinstance(found, int):
+            return found % size
         return Linear(((Part(found, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]
     return Linear(((Part(place, by, 0 if high // by < size else size), 1),), 0)
