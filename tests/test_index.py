@@ -13,10 +13,19 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
-from gradcli.notation import tree
+from gradcli.notation import places, tree
 from gradcli.notation.collect import Simplifier
 from gradcli.notation.element import short, telling_place, written_out
-from gradcli.notation.expressions import Evaluation
+from gradcli.notation.expressions import (
+    Element,
+    Evaluation,
+    Function,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    Unknown,
+)  # fmt: skip
 from gradcli.notation.index import Indices
 from gradcli.notation.lower import Lowering
 
@@ -553,3 +562,37 @@ def test_a_jacobian_without_index_notation_says_why():
     text = str(gradcli.explain("matrix_exp(X)", shapes={"X": (2, 2)}))
     said = " ".join(text.split())
     assert "By index it has no formula: g goes into matrix_exp, which has none." in said
+
+
+def nested(x, y):
+    """The sum over i of x[i] times the sum over j of exp(x[j] y[i]), and then of 2."""
+    inner = Function(OPS["exp"], (Product((Element(x, ("j",)), Element(y, ("i",)))),))
+    of_inner = Product((Element(x, ("i",)), Sum("j", 20, inner), Sum("k", 3, Number(2))))
+    return Sum("i", 20, of_inner)
+
+
+def test_terms_of_a_long_sum_are_computed_at_once():
+    x, y = (OPS["input"](name=name, shape=(20,)) for name in "xy")
+    values = {x: np.linspace(-1, 1, 20), y: np.linspace(0.5, 2, 20) ** 2}
+    found = Evaluation(values.get, budget=20 + 2 * 400)(nested(x, y), {})
+    expected = 6 * values[x] @ np.exp(np.outer(values[y], values[x])).sum(axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_a_sum_of_too_many_elements_is_unknown():
+    x, y = (OPS["input"](name=name, shape=(20,)) for name in "xy")
+    values = {x: np.ones(20), y: np.ones(20)}
+    with pytest.raises(Unknown):
+        Evaluation(values.get, budget=20 + 2 * 400 - 1)(nested(x, y), {})
+
+
+def test_conditions_keep_terms_of_a_long_sum_apart():
+    x = OPS["input"](name="x", shape=(20,))
+    body = Product((Relation("<=", "i", 2), Element(x, ("i",))))
+    values = {x: np.array([1.0, 2, 3] + [np.nan] * 17)}
+    assert Evaluation(values.get)(Sum("i", 20, body), {}) == 6
+
+
+def test_a_whole_part_of_a_place_is_a_number():
+    # (160 + j) // 8 % 4, where j goes from 0 to 7, is 20 % 4
+    assert places.part(places.Linear((("j", 1),), 160), 8, 4, {"j": 8}) == 0

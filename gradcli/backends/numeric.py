@@ -113,6 +113,11 @@ class Varying:
         evaluator.run([n for n in order if n not in depends])
         self.order = [n for n in order if n in depends and n is not by]
 
+    @property
+    def work(self) -> int:
+        """How many elements are computed for one value of `by`."""
+        return sum(node.numel for node in self.order)
+
     def __call__(self, value: Any) -> Any:
         """The array of the root when `by` has this value."""
         values = self.evaluator.values

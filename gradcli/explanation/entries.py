@@ -1,14 +1,15 @@
 """Entries of a Jacobian as texts: numbers, or symbols where inputs have no value."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from ..graphs import Node
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.collect import Simplifier
-from ..notation.expressions import TooLong, substituted
+from ..notation.collect import Remembering
+from ..notation.expressions import Expr, TooLong, substituted
 from ..notation.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
 from .numbers import number_text
@@ -75,10 +76,16 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
     expression, places, sizes = found
     write = Writing(w.names, "·")
 
+    @lru_cache(maxsize=1)
+    def row(k: int) -> tuple[Expr, Remembering]:
+        in_row = _letters(indices.out_places, p.out, k)
+        return substituted(expression, in_row, sizes), Remembering(sizes)
+
     def entry(k: int, c: int) -> str:
-        env = _letters(indices.out_places, p.out, k) | _letters(places, x.node, c)
+        in_row, simplify = row(k)
+        simplify.work = 0
         try:
-            e = Simplifier(sizes)(substituted(expression, env, sizes))
+            e = simplify(substituted(in_row, _letters(places, x.node, c), sizes))
         except (TooLong, RecursionError):
             return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))

@@ -5,7 +5,7 @@ numbers at others, small ones; only where the program has no such sizes are the 
 What is shown is tried out at further sizes, so that it is known where it holds for these alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -115,6 +115,7 @@ class Trial:
         named = {**p.names, p.out_name: p.out, p.seed.name: p.seed.node}
         nodes = named | {name: i.node for name, i in p.inputs.items()}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
+        self._arrays: dict[str, Any] = {}  # of the formulas that were asked for
 
     def agrees(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
@@ -151,7 +152,9 @@ class Trial:
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
-        return value_of(formula, self.values, self.problem.limits)
+        if formula not in self._arrays:
+            self._arrays[formula] = value_of(formula, self.values, self.problem.limits)
+        return self._arrays[formula]
 
 
 def value_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
@@ -187,16 +190,15 @@ def _value(draw: Any, x: Input) -> Any:
 
 
 def tried_out(
-    problem: Problem, own: Problem, found: Mapping[str, tree.Tree]
+    problem: Problem, at: Iterable[Trial], found: Mapping[str, tree.Tree]
 ) -> dict[str, tree.Tree]:
-    """Of the formulas by name of the input those that have the gradient's value.
-
-    They are tried out at small sizes and at its `own`, where it can be computed there.
+    """Of the formulas by name of the input those that have the gradient's value `at` some trials,
+    and at numbers below 0.
     """
     holding = dict(found)
-    for trial in trials(problem, own):
+    for trial in at:
         holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
-    for trial in _signed(problem or own):
+    for trial in _signed(problem):
         holding = {
             name: f
             for name, f in holding.items()

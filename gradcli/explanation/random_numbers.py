@@ -23,6 +23,12 @@ class Numbers:
         bits = np.frombuffer(self._bits.randbytes(8 * count), "<u8") >> 11
         return low + (high - low) * (bits / 2**53).reshape(size)
 
+    def signs(self, size: Shape) -> Any:
+        """An array of this shape of 1 and -1."""
+        count = numel(size)
+        bits = np.frombuffer(self._bits.randbytes(-(-count // 8)), np.uint8)
+        return 1.0 - 2.0 * np.unpackbits(bits, count=count).reshape(size)
+
     def normal(self, size: Shape) -> Any:
         """An array of this shape, of mean 0 and variance 1 (Box and Muller's method)."""
         radius = np.sqrt(-2 * np.log1p(-self.uniform(0, 1, size)))

@@ -7,7 +7,7 @@ Jacobians at other sizes the shortest is taken.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from ..backends.numeric import Evaluator
@@ -18,7 +18,7 @@ from ..notation import tree
 from ..notation.formula import TOO_LONG
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
-from .formulas import Trial, elsewhere, trials
+from .formulas import Trial
 from .jacobian import jacobian_of
 from .trial_values import random_values
 from .wording import Wording
@@ -105,9 +105,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 def _tried(w: Wording, x: Input) -> Tried:
     """The problem at other sizes with its Jacobian there, a matrix."""
     found = []
-    in_general = w.in_general.problem if w.in_general else None
-    further = islice(elsewhere(w.problem, in_general), ELSEWHERE)
-    for trial in chain(trials(in_general, w.problem), further):
+    for trial in (*w.trials, *w.elsewhere[:ELSEWHERE]):
         out, node = trial.problem.out, trial.problem.inputs[x.name].node
         if out.numel * node.numel <= CONFIRMED:
             with suppress(GradcliError):

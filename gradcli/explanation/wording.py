@@ -9,7 +9,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
-from ..language.problem import Input
+from ..language.problem import Input, Problem
 from ..notation import tree
 from ..notation.formula import Writer, formula, too_long
 from ..notation.index import Indices, Notation
@@ -23,7 +23,7 @@ from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .count_names import known_sizes
 from .derived import gradient_name
-from .formulas import elsewhere, fails, general, trials, tried_out
+from .formulas import Trial, elsewhere, fails, general, trials, tried_out
 from .source_text import SourceText, role_of
 
 SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
@@ -220,11 +220,9 @@ class Wording:
         """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         known = {name: f for name, f in written.items() if f is not None}
-        whole = self.in_general
-        others = None if whole is None else whole.problem
-        trials = elsewhere(self.problem, others) if known else ()
         texts = {name: tree.text(f) for name, f in known.items()}
-        failing = {name for trial in trials for name, f in texts.items() if fails(trial, f, name)}
+        at = self.elsewhere if known else ()
+        failing = {name for trial in at for name, f in texts.items() if fails(trial, f, name)}
         return [name for name in known if name in failing]
 
     @cached_property
@@ -249,6 +247,20 @@ class Wording:
         return w
 
     @cached_property
+    def trials(self) -> list[Trial]:
+        """The problem at small sizes, where it has general ones, and at its own."""
+        return list(trials(self._whole, self.problem))
+
+    @cached_property
+    def elsewhere(self) -> list[Trial]:
+        """The problem at sizes that are not its own."""
+        return list(elsewhere(self.problem, self._whole))
+
+    @property
+    def _whole(self) -> Problem | None:
+        return None if self.in_general is None else self.in_general.problem
+
+    @cached_property
     def _in_general(self) -> dict[str, tree.Tree | None]:
         """The formulas that hold for any sizes, by name of the input; None for what is too long."""
         w = self.in_general
@@ -257,7 +269,7 @@ class Wording:
         problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
         found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
         short = {name: f for name, f in found.items() if f is not None}
-        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.problem, short))
+        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials, short))
         if any(i.node.dtype != "float" for i in problem.inputs.values()):
             return held  # what many labels make too long may be read with the few that were given
         return held | {name: None for name, f in found.items() if f is None}

@@ -308,6 +308,29 @@ class Simplifier:
         ]
 
 
+class Remembering(Simplifier):
+    """One that is asked for expressions with parts in common: the same objects, which it knows
+    again. Those count for the budget as if it looked at all of them.
+    """
+
+    def __init__(self, sizes: Mapping[str, int]):
+        super().__init__(sizes)
+        self.known: dict[int, tuple[Expr, Expr, int]] = {}  # by identity, which the first one keeps
+
+    def __call__(self, e: Expr) -> Expr:
+        """The shorter expression. Raises TooLong where finding it would take too long."""
+        if id(e) not in self.known:
+            before = self.work
+            found = super().__call__(e)
+            self.known[id(e)] = e, found, self.work - before
+            return found
+        _, found, work = self.known[id(e)]
+        self.work += work
+        if self.work > self.budget:
+            raise TooLong
+        return found
+
+
 def is_delta(e: Expr) -> TypeGuard[Any]:
     """Whether it makes two letters equal."""
     equal = isinstance(e, Relation) and e.symbol == "=="
@@ -327,16 +350,16 @@ def _sorted(left: Place, right: Place) -> Expr:
 
 def _mirrored(letter: str, factors: list[Expr]) -> bool:
     """Whether elements are read against the direction of the letter, and none along it."""
-    signs = {
-        times
-        for factor in factors
-        for e in inner(factor)
-        if isinstance(e, Element)
-        for place in e.places
-        for atom, times in places.linear(place).terms
-        if atom == letter
-    }
-    return signs == {-1}
+    against = False
+    for e in (e for factor in factors for e in inner(factor) if isinstance(e, Element)):
+        for place in e.places:
+            if place == letter:
+                return False
+            for atom, times in place.terms if isinstance(place, places.Linear) else ():
+                if atom == letter and times != -1:
+                    return False
+                against = against or atom == letter
+    return against
 
 
 def _divides(f: Expr) -> bool:

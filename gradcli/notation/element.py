@@ -8,7 +8,7 @@ stays apart.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from math import isnan, prod
+from math import inf, isnan, prod
 from typing import Any, NamedTuple
 
 from ..graphs import Node
@@ -39,7 +39,7 @@ from .tree import Infix, Name, Tree, Verbatim
 from .written import Lettering, Writing, opposite
 
 Values = Callable[[Node], Any]
-MOST_TERMS = 8  # terms that are written; of more, the first three and the last
+MOST_TERMS, FIRST = 8, 3  # terms that are written; of more, the first and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
 MOST_PARTS = 100  # of what is written where no number is known
 MOST_COUNTED = 1_000  # terms that are looked at
@@ -146,7 +146,7 @@ def written_out(
     total = None if array is None else float(np.asarray(array)[place])
     try:
         terms = Terms(grad, place, names, values)
-        found = list(islice(terms, MOST_COUNTED))
+        found = _looked_at(terms, MOST_PARTS if total is None else inf)
     except (TooLong, RecursionError):
         return Written(None, None, total)
     if len(found) == MOST_COUNTED:
@@ -154,10 +154,10 @@ def written_out(
     write = Writing(names, "·")
     if not found:
         return Written(None, None, 0.0)
+    if total is None and _length(_shown(found), terms) > MOST_PARTS:
+        return Written(None, None, None)
     if (total is None or not isnan(total)) and _any_nan(found, terms):  # it is found otherwise
         return Written(None, None, total)
-    if total is None and sum(terms.length(f) for t in _shown(found) for f in t) > MOST_PARTS:
-        return Written(None, None, None)
     if total is None:
         total = _total(found, terms)
     few = len(found) <= MOST_SYMBOLS
@@ -172,6 +172,23 @@ def written_out(
     if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
         return Written(None, None if alone else numbers, total)
     return Written(symbols, None if alone else numbers, total)
+
+
+def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
+    """The terms, up to MOST_COUNTED, and no more where the first are longer than `longest`: they
+    are among those that are written.
+    """
+    found: list[tuple[Expr, ...]] = []
+    for factors in islice(terms, MOST_COUNTED):
+        found.append(factors)
+        if len(found) <= FIRST and _length(found, terms) > longest:
+            break
+    return found
+
+
+def _length(found: list[tuple[Expr, ...]], terms: Terms) -> int:
+    """Of how many parts some terms are."""
+    return sum(terms.length(f) for factors in found for f in factors)
 
 
 def _any_nan(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
@@ -226,7 +243,7 @@ def _is_number(e: Expr) -> bool:
 
 
 def _shown(terms: list) -> list:
-    return terms if len(terms) <= MOST_TERMS else [*terms[:3], terms[-1]]
+    return terms if len(terms) <= MOST_TERMS else [*terms[:FIRST], terms[-1]]
 
 
 class _Signed(NamedTuple):

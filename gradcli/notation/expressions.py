@@ -7,6 +7,9 @@ shorter, written.py shows them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import prod
+from operator import is_
 from typing import Any, NamedTuple, Union
 
 from ..graphs import Node, Operator
@@ -75,6 +78,8 @@ class Function(NamedTuple):
     attrs: tuple[tuple[str, Any], ...] = ()
 
 
+REMEMBERED = 4096  # expressions whose letters are known
+FEW = 8  # terms of a sum up to which they are computed one by one
 ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
 PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
     Product: lambda e: e.factors,
@@ -188,19 +193,20 @@ def _picked(e: Expr) -> Iterator[Expr]:
                 yield atom.value
 
 
-def letters_of(e: Expr) -> set[str]:
+@lru_cache(maxsize=REMEMBERED)
+def letters_of(e: Expr) -> frozenset[str]:
     """The free letters of an expression."""
     found: set[str] = set()
     for part in parts(e):
         found |= letters_of(part)
     for place in places_of(e):
         found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
-    return found - {e.letter} if isinstance(e, Sum) else found
+    return frozenset(found - {e.letter} if isinstance(e, Sum) else found)
 
 
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
-    """The expression with letters replaced by places. Bound letters are never used twice, so none
-    is caught.
+    """The expression with letters replaced by places; the same one where there are none of them.
+    Bound letters are never used twice, so none is caught.
     """
 
     def place(p: Place) -> Place:
@@ -210,10 +216,14 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
 
     def expression(e: Expr) -> Expr:
         if isinstance(e, Element):
-            return Element(e.node, tuple([place(p) for p in e.places]))
+            at = tuple([place(p) for p in e.places])
+            return e if at == e.places else Element(e.node, at)
         if isinstance(e, Relation):
             return Relation(e.symbol, place(e.left), place(e.right))
-        made = tuple([expression(part) for part in parts(e)])
+        had = parts(e)
+        made = tuple([expression(part) for part in had])
+        if all(map(is_, made, had)) and not (isinstance(e, Sum) and e.letter in new):
+            return e
         if isinstance(e, Sum):
             letter = new.get(e.letter, e.letter)
             return Sum(letter if isinstance(letter, str) else e.letter, e.size, *made)
@@ -238,11 +248,14 @@ class Evaluation:
     """Numbers of expressions, where `env` gives every free letter a value.
 
     A factor that is a condition and does not hold makes a product 0, whatever the others are.
-    Raises Unknown where an element has no value, or after `budget` elements were looked up.
+    Raises Unknown where an element has no value, or after `budget` elements were looked up. The
+    terms of a sum are arrays where none depends on a condition, in the order of its letter; each
+    sum within another has an axis before that of the other.
     """
 
     def __init__(self, value_of: ValueOf, budget: int = 200_000):
         self.value_of, self.budget = value_of, budget
+        self.within: list[int] = []  # the sizes of the sums whose terms are arrays here
 
     def __call__(self, e: Expr, env: dict[str, int]) -> Any:
         if isinstance(e, Number):
@@ -266,7 +279,7 @@ class Evaluation:
         return places.at(place, env, lambda value: int(self(value, env)))
 
     def _element(self, e: Element, env: dict[str, int]) -> Any:
-        self.budget -= 1
+        self.budget -= prod(self.within)
         if self.budget < 0:
             raise Unknown
         array = self.value_of(e.node)
@@ -286,8 +299,26 @@ class Evaluation:
 
     def _sum(self, e: Sum, env: dict[str, int]) -> Any:
         total = np.float64(0)
-        for value in range(e.size):
-            env[e.letter] = value
-            total = total + self(e.body, env)
+        if e.size and (self.within or (e.size > FEW and _is_regular(e.body))):
+            total = total + self._added(e, env)
+        else:
+            for value in range(e.size):
+                env[e.letter] = value
+                total = total + self(e.body, env)
         env.pop(e.letter, None)
         return total
+
+    def _added(self, e: Sum, env: dict[str, Any]) -> Any:
+        """The terms of a sum one after the other, as a loop would add them."""
+        env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.within))
+        self.within.append(e.size)
+        terms = np.asarray(self(e.body, env))
+        self.within.pop()
+        if terms.ndim <= len(self.within):  # the letter does not occur
+            terms = np.broadcast_to(terms, (e.size, *terms.shape))
+        return np.cumsum(terms, axis=0)[-1]
+
+
+def _is_regular(e: Expr) -> bool:
+    """Whether no condition and no picked place is in it, so that all terms have all factors."""
+    return not any(is_condition(part) or any(_picked(part)) for part in inner(e))

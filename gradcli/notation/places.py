@@ -118,6 +118,8 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
         low, high = bounds(found, sizes)
         if low >= 0 and (high < size or not size):
             return found
+        if isinstance(found, int):
+            return found % size
         return Linear(((Part(found, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]
     if whole and low >= 0 and (not size or high // by < size):  # (4i+j)//2 = 2i + j//2
@@ -228,7 +230,7 @@ def solve(left: Place, right: Place, letter: str) -> Place | None:
     )
 
 
-def _unknown(value) -> set[str]:
+def _unknown(value) -> frozenset[str]:
     from .expressions import letters_of
 
     return letters_of(value)

@@ -1,6 +1,7 @@
 """The answer, checked: seed times Jacobian, and finite differences."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ... import frameworks
@@ -12,18 +13,23 @@ from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
 from ..mirrored import kept_symmetric
 from ..random_numbers import Numbers
+from ..slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from ..trial_values import random_values
-from ..wording import Wording
+from ..wording import Wording, listed
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
-EVERY_ELEMENT = 200  # input elements up to which each gets its own finite difference
-DIRECTIONS = 3  # directions that are tried where there are more
+MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which each is taken by itself
+GROUPS = 8  # rows are taken together in so many groups at least where that is more
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
-TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
+ODD = {
+    CORNER: "a corner",
+    NOT_FINITE: "not finite",
+    UNCLEAR: "no clear slope, for rounding or corners nearby",
+}
 AGREE = 1e-9  # the same, for what is computed in another way and to all digits
 
 
@@ -83,6 +89,7 @@ class Point:
 
     def __init__(self, a: Analysis):
         p = a.problem
+        self.a = a
         self.triangles = _triangles(p.out)
         made = {i.node for i in p.inputs.values() if i.value is None}
         self.values = {
@@ -107,36 +114,56 @@ class Point:
     def evaluator(self, problem: Problem) -> Evaluator:
         return Evaluator({**self.values, problem.seed.node: self.seed}, limits=problem.limits)
 
+    @cached_property
+    def gradients(self) -> dict[Node, Any]:
+        """The gradients by input, in numbers."""
+        pairs = [(x.node, grad) for x, grad in _differentiated(self.a)]
+        values = self.evaluator(self.a.problem)(*[grad for _, grad in pairs])
+        return dict(zip([node for node, _ in pairs], values, strict=True))
+
+    def within_triangle(self, x: Input) -> bool:
+        """Whether an input of which one triangle is read has nothing in the other."""
+        part, value = self.triangles.get(x.node), self.values[x.node]
+        return part is None or np.array_equal(part(value), value)
+
 
 def _seed_times_jacobian(a: Analysis, at: Point) -> Check:
-    """The rows of the Jacobian, each from a one-hot seed, weighed by the seed."""
-    p, worst, place, left_out = a.problem, 0.0, "", 0
+    """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
+    take long, several rows at once, from a part of the seed.
+    """
+    p, worst, place, left_out, most = a.problem, 0.0, "", 0, 1
     if p.out.numel > EVERY_ROW:
         return Check(ROWS, None, None, "", f"left out: {p.out.numel:,} rows")
     for x, grad in _differentiated(a):
-        total = _weighed_rows(a, at, x, grad)
-        gradient = at.evaluator(p)(grad)[0]
+        vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
+        together = _rows_together(p.out.numel, vjp.work + x.node.numel)
+        total = sum(_weighed_rows(vjp, at.seed, together), np.zeros(x.shape))
+        most, gradient = max(most, together), at.gradients[x.node]
         finite = np.isfinite(total) & np.isfinite(gradient)
         left_out += int(np.sum(~finite))
         error, where = largest_difference(np.where(finite, total, 0), np.where(finite, gradient, 0))
         if error > worst:
             worst, place = error, label(x.name, x.shape, where)
     remarks = [at.remark, f"{left_out} not finite, left out" if left_out else ""]
+    remarks += [f"{most} rows at a time" if most > 1 else ""]
     return Check(ROWS, worst <= AGREE, worst, place, "; ".join(filter(None, remarks)))
 
 
-def _weighed_rows(a: Analysis, at: Point, x: Input, grad: Node) -> Any:
-    """The sum of all rows of the Jacobian, each times its element of the seed."""
-    p = a.problem
-    vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
-    total = np.zeros(x.shape)
-    with np.errstate(all="ignore"):
-        for k in np.ndindex(*p.out.shape):
-            hot = np.zeros(p.out.shape)
-            hot[k] = 1.0
-            row = vjp(hot)
-            total = total + np.where(row == 0, 0.0, at.seed[k] * row)
-    return total
+def _rows_together(rows: int, work: int) -> int:
+    """How many rows are taken at once where each takes the `work` of so many elements."""
+    groups = max(MOST_ROWWISE // max(work, 1), GROUPS)
+    return max(-(-rows // groups), 1)
+
+
+def _weighed_rows(vjp: Callable[[Any], Any], seed: Any, together: int) -> Iterator[Any]:
+    """All rows of the Jacobian, each times its element of the seed; sums of some `together`."""
+    flat = np.ravel(seed)
+    for k in range(0, flat.size, together):
+        hot = np.zeros(flat.size)
+        hot[k : k + together] = 1.0 if together == 1 else flat[k : k + together]
+        with np.errstate(all="ignore"):
+            row = vjp(hot.reshape(seed.shape))
+            yield np.where(row == 0, 0.0, flat[k] * row) if together == 1 else row
 
 
 def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
@@ -150,7 +177,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
     """The largest difference, relative to sizes above 1, and its place; both nan, or equal
     infinities, are no difference.
     """
-    if not right.size:
+    if np.array_equal(left, right):
         return 0.0, 0
     with np.errstate(all="ignore"):
         same = (left == right) | (np.isnan(left) & np.isnan(right))
@@ -165,36 +192,32 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 
 def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
-    p, worst, place, compared = a.problem, 0.0, "", 0
-    mirrored = kept_symmetric(p.out)
-    odd: dict[str, list[str]] = {"a corner": [], "not finite": [], NOT_TRIANGULAR: []}
-    for x, grad in _differentiated(a):
-        gradient = at.evaluator(p)(grad)[0]
-        known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
-        loss = Evaluator(known, limits=p.limits).varying(p.out, x.node)
-        value = np.asarray(at.values[x.node], float)
-        within = at.triangles.get(x.node)
-        if within is not None and not np.array_equal(within(value), value):
+    worst, place, compared = 0.0, "", 0
+    mirrored = kept_symmetric(a.problem.out)
+    odd: dict[str, list[str]] = {why: [] for why in (*ODD.values(), NOT_TRIANGULAR)}
+    sampled: dict[str, list[str]] = {}
+    for x, _ in _differentiated(a):
+        if not at.within_triangle(x):
             odd[NOT_TRIANGULAR].append(x.name)
             continue
-        undefined = bool(np.any(np.isnan(loss(value))))  # what is nan shows no slope
-        moving = _slopes(loss, value, at.seed, x, x.node in mirrored, within or np.asarray)
-        for name, slopes, direction in moving:
-            moved = direction != 0
-            expected = float(np.sum(gradient[moved] * direction[moved]))
-            error = min(abs(s - expected) for s in slopes) / max(1.0, abs(expected))
-            if not np.isfinite(error) or (undefined and error > TOLERANCE):
-                odd["not finite"].append(name)
-            elif len(slopes) == 1:
-                odd["a corner"].append(name)
-            else:
-                compared += 1
-                if error > worst:
-                    worst, place = error, name
+        moving = _moving(a, at, x, x.node in mirrored)
+        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
+        for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
+            if undefined and error > TOLERANCE:
+                outcome = NOT_FINITE
+            if outcome in ODD:
+                odd[ODD[outcome]].append(name)
+                continue
+            compared += 1
+            if error > worst:
+                worst, place = error, name
+        if moving.sampled and compared:
+            sampled.setdefault(moving.sampled, []).append(x.name)
     kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
     remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
     kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
     remarks += [f"{' and '.join(kept)} kept triangular"] if kept and not odd[NOT_TRIANGULAR] else []
+    remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
     remarks += [_left_out(names, why) for why, names in odd.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
@@ -203,6 +226,15 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     if not compared:
         return Check(DIFFERENCES, None, None, "", told)
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
+
+
+def _moving(a: Analysis, at: Point, x: Input, mirrored: bool) -> Moving:
+    p = a.problem
+    known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
+    out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
+    value = np.asarray(at.values[x.node], float)
+    within = at.triangles.get(x.node, np.asarray)
+    return Moving(x.name, out, value, at.seed, at.gradients[x.node], mirrored, within, out.work)
 
 
 def _left_out(names: list[str], why: str) -> str:
@@ -227,55 +259,6 @@ def _triangles(out: Node) -> dict[Node, Callable]:
             assert x is not None
             found[x] = np.tril if part == "tril" else np.triu
     return found
-
-
-def _slopes(
-    loss, value: Any, seed: Any, x: Input, mirrored: bool, within: Callable
-) -> Iterator[tuple[str, tuple[float, ...], Any]]:
-    """Slopes along each element, or a few random directions: name, slopes (one at a corner),
-    direction. Where `mirrored`, an element moves with the one across the diagonal; `within` is the
-    part of a direction that may be moved along.
-    """
-
-    def along(direction: Any) -> tuple[tuple[float, ...], Any]:
-        across = np.swapaxes(direction, -1, -2) if mirrored else direction
-        return _slope(loss, value, seed, (direction + across) / 2)
-
-    if value.size <= EVERY_ELEMENT:
-        for k in range(value.size):
-            direction = np.zeros(value.size)
-            direction[k] = 1.0
-            direction = within(direction.reshape(value.shape))
-            if np.any(direction):
-                yield label(x.name, x.shape, k), *along(direction)
-        return
-    rng = Numbers(3)
-    for k in range(DIRECTIONS):
-        direction = within(rng.normal(size=value.shape) / np.sqrt(value.size))
-        yield f"{x.name} along random direction {k + 1}", *along(direction)
-
-
-def _slope(loss, value: Any, seed: Any, direction: Any) -> tuple[tuple[float, ...], Any]:
-    """The slope along a direction, found in two ways; only one where the sides differ.
-
-    Richardson's extrapolation is exact to 12 digits where the function is smooth; where its second
-    derivative jumps, as that of elu at 0, a small step is better.
-    """
-    step = 1e-3 * max(1.0, float(np.max(np.abs(value[direction != 0]), initial=0.0)))
-
-    def rise(high: float, low: float) -> float:
-        """The change of <seed, out>; elements that stay the same do not count."""
-        above, below = loss(value + high * direction), loss(value + low * direction)
-        same = (above == below) | (np.isnan(above) & np.isnan(below))
-        return float(np.sum(np.where(same, 0.0, seed * (above - below))))
-
-    with np.errstate(all="ignore"):
-        coarse, fine = rise(step, -step) / (2 * step), rise(step / 2, -step / 2) / step
-        small = step / 1000
-        right, left = rise(small, 0.0) / small, rise(0.0, -small) / small
-    if abs(right - left) > 1e-3 * max(1.0, abs(right), abs(left)):
-        return (right,), direction
-    return ((4 * fine - coarse) / 3, (right + left) / 2), direction
 
 
 # ---- PyTorch and JAX themselves ------------------------------------------------------------------

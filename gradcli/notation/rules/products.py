@@ -10,6 +10,7 @@ from .registry import layout, rule
 
 REMEMBERED = 4096  # products
 ONE = Fraction(1)
+FILLED = {"ones": ONE, "zeros": Fraction(0)}
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -93,7 +94,7 @@ def constant_value(node: Node) -> Coefficient | None:
         return as_number(value) if abs(value) < float("inf") else None
     if name == "full":
         return as_number(attrs["fill_value"])
-    return {"ones": Fraction(1), "zeros": Fraction(0)}.get(name)
+    return FILLED.get(name)
 
 
 def _split(node: Node, e: Coefficient):

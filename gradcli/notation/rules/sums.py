@@ -1,11 +1,13 @@
 """Sums: like terms added, what all terms share taken out."""
 
 from fractions import Fraction
+from functools import lru_cache
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
 from .products import (
     MOST,
+    REMEMBERED,
     Coefficient,
     Product,
     build,
@@ -17,6 +19,7 @@ from .products import (
 from .registry import rule
 
 
+@lru_cache(maxsize=REMEMBERED)
 def terms_of(node: Node) -> list[Product] | None:
     """The terms of a sum, like ones added, those that vanish left out."""
     found: dict[frozenset, Product] = {}
