@@ -232,10 +232,10 @@ CASES = [
         [[1.0, 2.0], [3.0, 4.0]],
     ),
     *(
-        (f"F.embedding_bag({rows}, w, mode='max')", {"w": table}, None)
-        for rows in (
-            "torch.tensor([[0, 2], [1, 1], [2, 0]])",
-            "torch.tensor([0, 2, 1, 2, 1, 0]), torch.tensor([0, 2, 2, 3])",
+        (f"F.embedding_bag({bags}, mode='max')", {"w": table}, None)
+        for bags in (
+            "torch.tensor([[0, 2], [1, 1], [2, 0]]), w",
+            "torch.tensor([0, 2, 1, 2, 1, 0]), w, torch.tensor([0, 2, 2, 3])",
         )
         for table in ([[1.0, nan], [2.0, 3.0], [nan, 4.0]], [[-inf, inf], [nan, nan], [nan, nan]])
     ),
