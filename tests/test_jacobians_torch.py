@@ -5,9 +5,13 @@ import pytest
 from support import assert_equal, examples, fixed, run_torch
 from test_random_programs import Writer
 
+import gradcli
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.explanation.jacobian import jacobian_of, rows, way_back
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, way_back
+from gradcli.explanation.shortest_structure import structure_of
+from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS
 from gradcli.language.problem import pose
 
@@ -75,7 +79,7 @@ def of_rows(out, x, values):
         assert not found.any()
         return
     vjp = Evaluator(values).varying(way.grad, way.seed)
-    expected = np.array([*rows(out.shape, vjp, range(out.numel))]).reshape(found.shape)
+    expected = np.array([*rows_by_vjp(out.shape, vjp, range(out.numel))]).reshape(found.shape)
     assert_equal(found, expected, rtol=1e-8, atol=1e-9)
 
 
@@ -104,3 +108,24 @@ def test_hessians(text, shapes, name):
     theirs = torch.func.hessian(lambda t: run_torch(text, {**tensors, name: t}))(tensors[name])
     ours = jacobian_of(gradient, x, Evaluator(p.values))
     assert_equal(ours, theirs.numpy(), rtol=1e-9, atol=1e-11)
+
+
+NOT_FINITE = [
+    "(x * 0).sqrt()", "torch.norm(x * 0)", "(x - x).sqrt()", "(0 * x).reciprocal()",
+    "(x * 0).log()", "(x / inf).sqrt()", "(x * inf) ** 2", "x.log()", "where(x > 1, x.log(), 0)",
+    "x.sqrt().cumsum(0)", "(x / 0).exp()", "relu(x / (x - 1))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_FINITE)
+def test_zeros_times_infinity_are_nan_in_jacobians_and_hessians(text):
+    values = {"x": np.array([1.0, 2.0, 0.0])}
+    x = torch.tensor(values["x"])
+    theirs = torch.autograd.functional.jacobian(lambda x: run_torch(text, {"x": x}), x).numpy()
+    p = pose(text, values=values)
+    analysis = Analysis(p)
+    assert_equal(analysis.jacobian(p.inputs["x"]).matrix.reshape(theirs.shape), theirs)
+    structure = structure_of(analysis, Wording(analysis), p.inputs["x"])
+    assert structure.nonzero == np.count_nonzero(theirs)
+    theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), x)
+    assert_equal(gradcli.hessian(f"({text}).sum()", values=values), theirs.numpy())

@@ -19,13 +19,15 @@ SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 class WayBack(NamedTuple):
     """From a node back to an input: the gradient as a function of the seed, the closed form, all
-    that its arrays are computed from, in order, and the elements that an array may have on the way.
+    that its arrays and the gradient are computed from, in order, those that depend on the seed, and
+    the elements that an array may have on the way.
     """
 
     seed: Node
     grad: Node | None
     form: ClosedForm | None
     order: Sequence[Node] = ()
+    by_seed: Sequence[Node] = ()
     most: int = 0
 
 
@@ -48,10 +50,15 @@ def _way_back(out: Node, x: Node) -> WayBack:
     seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
-    if form is None:
+    if grad is None or form is None:
         return WayBack(seed, grad, None)
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
-    return WayBack(seed, grad, form, walk(form.nodes, sources), most)
+    varying = {seed}
+    for node in walk([grad], sources):
+        if any(i in varying for i in sources(node)):
+            varying.add(node)
+    order = walk([*form.nodes, grad], sources)
+    return WayBack(seed, grad, form, order, [n for n in order if n in varying], most)
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
@@ -71,20 +78,28 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     found = _by_form(way, evaluator)
     if found is not None:
         return np.asarray(found.reshape(shape), evaluator.dtype)
-    one_by_one = _rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
+    one_by_one = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
     return np.array([*one_by_one]).reshape(shape)
 
 
 def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
-    """The matrix by the closed form; None without one, or where its arrays would be too large."""
+    """The matrix by the closed form; None without one, or where its arrays would be too large, or
+    its zeros are products of 0 and infinity or nan.
+    """
     if way.form is None:
         return None
     values = evaluator.values
+    values[way.seed] = np.zeros(way.seed.shape)  # as a row's seed is, but for one element
     evaluator.run([node for node in way.order if node not in values])
+    from_zeros = values[way.grad]
+    for node in way.by_seed:
+        del values[node]
+    if np.isnan(from_zeros).any():
+        return None
     return matrix(way.form, lambda node: np.asarray(values[node]), way.most)
 
 
-def _rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
+def rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
     """Rows of a Jacobian, flat, each by a VJP: that of a seed that is 1 at one element."""
     for k in at:
         seed = np.zeros(numel(out))
@@ -127,7 +142,7 @@ class Jacobian:
         elif self._vjp is None or numel(self.size) <= SMALL:
             yield from (self.matrix[k] for k in at)
         else:
-            yield from _rows_by_vjp(self.out, self._vjp(), at)
+            yield from rows_by_vjp(self.out, self._vjp(), at)
 
     @cached_property
     def matrix(self) -> Any:

@@ -38,18 +38,22 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
-    jacobian, numbers = a.jacobian(x), None
+    jacobian, numbers, counted = a.jacobian(x), None, None
     if p.out.numel * x.node.numel <= CONFIRMED:
         numbers = jacobian.matrix if jacobian.numeric else at_random_values(a, x)
+        counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
     if numbers is not None and not np.all(np.isfinite(numbers)):
         numbers = None
     shown = w.read_off(x) or grad
     found = jacobian_structure(
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
-    if jacobian.numeric and numbers is not None:
-        found = found._replace(nonzero=int(np.count_nonzero(numbers)))
-    return _shortest(found, w, x)
+    found = _shortest(found, w, x)
+    if counted is None:
+        return found
+    if numbers is None and found.nonzero is not None and found.nonzero < counted:
+        return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
+    return found._replace(nonzero=counted)
 
 
 def at_random_values(a: Analysis, x: Input) -> Any:

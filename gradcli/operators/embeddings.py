@@ -5,6 +5,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
 from .families import is_whole, none_at_all, operator, require, shorthand
+from .floats import isnan
 from .leaves import Array, eye, numbers, zeros
 from .pointwise import F
 from .selecting import in_range, index_select
@@ -141,7 +142,9 @@ def _bags(input, offsets, include_last_offset):
 
 
 def _largest(rows, bag, count):
-    """The largest of each bag, the first of equal ones; 0 for a bag without rows."""
+    """The largest of each bag, the first of equal ones; 0 for a bag without rows. As in PyTorch
+    nothing is larger than a first that is nan, and no later nan is larger than anything.
+    """
     sizes = np.bincount(bag, minlength=count)
     longest = sizes.max(initial=0)
     if not longest:
@@ -150,13 +153,15 @@ def _largest(rows, bag, count):
     table = np.zeros((count, longest), int)
     table[bag, within] = np.arange(bag.size)
     filled = (np.arange(longest) < sizes[:, None])[..., None]
-    picked = reshape(
-        index_select(rows, dim=0, index=numbers(table.reshape(-1))),
-        shape=(count, int(longest), rows.shape[1]),
-    )
-    known = where(numbers(filled), picked, -float("inf"))
-    top = known.gather(dim=1, index=known.argmax(dim=1, keepdim=True)).squeeze(dim=1)
-    return where(numbers(sizes[:, None] > 0), top, 0)
+    if not filled.all():
+        rows = index_select(rows, dim=0, index=numbers(table.reshape(-1)))
+    known = reshape(rows, shape=(count, int(longest), rows.shape[1]))
+    if not filled.all():
+        known = where(numbers(filled), known, -float("inf"))
+    of_nan = np.where(np.arange(longest) == 0, float("inf"), -float("inf"))[:, None]
+    compared = where(isnan(known), numbers(of_nan), known)
+    top = known.gather(dim=1, index=compared.argmax(dim=1, keepdim=True)).squeeze(dim=1)
+    return top if sizes.all() else where(numbers(sizes[:, None] > 0), top, 0)
 
 
 @shorthand(numbers=("input",), unless="num_classes")

@@ -1,12 +1,13 @@
 """What floating-point numbers are made of: exponents, signs, neighbours, infinity and nan."""
 
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, floor
 from .comparisons import where
 from .families import composite, elementwise, shorthand
 from .leaves import zeros
+from .reductions import all
 
 
 def _is(name, sentence, symbolic):
@@ -150,3 +151,20 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
     found = near.logical_or(a.eq(b))
     return found.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else found
+
+
+@shorthand()
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether isclose holds for all elements; no gradient."""
+    return all(isclose(input, other, rtol, atol, equal_nan))
+
+
+@shorthand("np.array_equal")
+def equal(input, other):
+    """Whether two have one shape and all their elements are equal: one mask; no gradient."""
+    a, b = as_node(input), as_node(other)
+    if a.ndim != b.ndim:
+        return as_node(False)
+    have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
+    shapes.require_equal(a.shape, b.shape, f"equal() of shapes {have} is False at all values")
+    return all(a.eq(b))

@@ -65,13 +65,16 @@ def logaddexp2(g, y, a, b):
     lambda a, b: np.multiply(a, np.power(2.0, b)),
     symbolic=lambda sp, a, b: a * 2**b,
     dtype="float",
-    kink=lambda y, a, b: (b < 0) if b.dtype == "int" else b.ne(b),
-    caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0",
+    kink=lambda y, a, b: (b < 0) | (b > 62) if b.dtype == "int" else b.ne(b),
+    caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0 "
+    "and at b > 63, and has the other sign at 63",
     numpy="{0} * 2.0 ** {1}",
 )
 def ldexp(g, y, a, b):
     """a * 2 ** b."""
-    power = where(b < 0, 0, 2.0**b) if b.dtype == "int" else 2.0**b
+    power = 2.0**b
+    if b.dtype == "int":
+        power = where(b < 0, 0, where(b > 63, 0, where(b.eq(63), -power, power)))
     return g * power, g * y * math.log(2)
 
 

@@ -8,7 +8,7 @@ from .families import one_of, reduction, require, shorthand
 from .floats import isnan
 from .joining import stack
 from .leaves import Array, full
-from .reductions import TIE, amax, amin, prod, tied
+from .reductions import amax, amin, prod, tied
 
 EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
 OTHER_NAMES = {"amax": "max", "amin": "min"}
@@ -18,7 +18,7 @@ known_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
 def _extreme(name, value, meant, sentence):
     def rule(g, y, x, dim):
         hit = x.eq(y) | isnan(x)
-        return g * hit / hit.sum(dim=dim, keepdim=True)
+        return where(hit, g / where(g > 0, hit.sum(dim=dim, keepdim=True), 1), 0)
 
     rule.__name__, rule.__doc__ = name, sentence
     return reduction(
@@ -26,7 +26,7 @@ def _extreme(name, value, meant, sentence):
         torch=None,
         expand=lambda x, *, dim, keepdim: meant(x, dim=dim, keepdim=keepdim),
         kink=tied,
-        caveat=TIE,
+        caveat="ties share the gradient equally where it is above 0; each takes all of any other",
         examples=((f"{name}(x, 0)", "x=3x2"), (f"{name}(x, 1)", "x=2x3")),
     )(rule)
 

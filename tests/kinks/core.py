@@ -51,6 +51,18 @@ CONVENTIONS = [
     ),
     case("w * searchsorted(tensor([-1.0, 1.0]), x, side='right')", AROUND, x=AROUND, w=AROUND),
     case("x * x.long() + x.int()", AROUND[:13], x=AROUND[:13]),
+    *(
+        case(f"x * {mask} + x", [1.0, 2.0], x=[1.0, v], y=[1.0, 3.0])
+        for mask in (
+            "torch.equal(x, y)",
+            "x.equal(y)",
+            "torch.equal(x, y[0])",
+            "x.eq(y)",
+            "torch.allclose(x, y)",
+            "x.allclose(y, equal_nan=True, atol=0.1)",
+        )
+        for v in (2.0, 2.99999, 3.0, NAN)
+    ),
 ]
 REDUCTIONS = [
     *(case(f"x.{f}()", x=v) for f in ("max", "min", "amax", "amin") for v in (TIES, HOLES)),

@@ -70,6 +70,7 @@ CASES = [
     ("logaddexp2(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("ldexp(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("ldexp(x, tensor([3, -2, 5]))", {"x": [1.5, -2.0, 0.0]}, None),
+    ("ldexp(x, tensor([0, 62, 63, 64, 65, 1023, -1]))", {"x": [1.5] * 7}, None),
     ("fmax(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("fmin(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("fmax(a, b) - fmin(a, b)", {"a": [nan, nan, 1.0], "b": [nan, 2.0, nan]}, None),

@@ -163,4 +163,10 @@ CASES = [
     ("cov(x)", {"x": [2.0, 1.0, INF]}, 1.0),
     ("cov(x)", {"x": [[2.0, 1.0, 2.0], [0.0, 1.0, 3.0]]}, [[INF, 1.0], [2.0, 3.0]]),
     ("cov(x, fweights=tensor([1, 0, 2]))", {"x": [[1.0, INF, 2.0], [0.0, 1.0, 3.0]]}, None),
+    *(
+        (f"torch.segment_reduce(x, '{of}', lengths=tensor([3]))", {"x": x}, [seed])
+        for of in ("max", "min")
+        for x in ([1.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [NAN, 1.0, NAN])
+        for seed in (2.0, 0.0, -1.0, INF, -INF, NAN)
+    ),
 ]

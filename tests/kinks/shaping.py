@@ -231,6 +231,14 @@ CASES = [
         {"w": TABLE},
         [[1.0, 2.0], [3.0, 4.0]],
     ),
+    *(
+        (f"F.embedding_bag({bags}, mode='max')", {"w": table}, None)
+        for bags in (
+            "torch.tensor([[0, 2], [1, 1], [2, 0]]), w",
+            "torch.tensor([0, 2, 1, 2, 1, 0]), w, torch.tensor([0, 2, 2, 3])",
+        )
+        for table in ([[1.0, nan], [2.0, 3.0], [nan, 4.0]], [[-inf, inf], [nan, nan], [nan, nan]])
+    ),
     (
         "F.embedding_bag(torch.tensor([[0, 2], [3, 0]]), w, mode='max')",
         {"w": [[1.0, 0.0], [3.0, -1.0], [1.0, 0.0], [1.0, 4.0]]},
