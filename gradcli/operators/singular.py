@@ -4,7 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
-from ..lazy import np
+from . import lapack
 from .arithmetic import abs
 from .comparisons import where
 from .elements import Unwritten
@@ -21,7 +21,7 @@ def _vectors(name, place, *, full=False, **fields):
     """One of the two matrices of singular vectors, all of them or as many as singular values."""
     how = "" if full else ", full_matrices=False"
     return operator(
-        value=lambda x: np.linalg.svd(x, full_matrices=full)[place],
+        value=lambda x: lapack.svd(x, full=full)[place],
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
@@ -49,7 +49,7 @@ def svd_left(g, y, x):
 
 @operator(
     shape=lambda s: (*matrix(s)[:-2], min(s[-2:])),
-    value=lambda x: np.linalg.svd(x, compute_uv=False),
+    value=lambda x: lapack.svdvals(x),
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svdvals",
