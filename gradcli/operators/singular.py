@@ -8,11 +8,12 @@ from . import lapack
 from .arithmetic import abs
 from .comparisons import where
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import composite, operator, shorthand
 from .inverses import inv
 from .lapack import FOUND, LINALG, matrix, of_each_matrix, singular_values, singular_vectors
 from .leaves import eye
 
+BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
 ROOTS = Unwritten("singular values are roots of a polynomial")
 
@@ -165,11 +166,15 @@ def _norm(x, p):
     return (sums.amax if p > 0 else sums.amin)(dim=across, keepdim=True).squeeze(dim=(-2, -1))
 
 
-@shorthand()
-def cond(A, p=None):
+@composite(
+    torch=LINALG + "cond",
+    examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
+    # it overwrites the inverse, which it needs on the way back
+    fixed=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
+)
+def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""
-    A = as_node(A)
-    if p in (None, 2, -2):
+    if p in BY_SINGULAR_VALUES:
         S = svdvals(A)
         largest, smallest = S[..., 0], S[..., -1]
         return smallest / largest if p == -2 else largest / smallest
