@@ -74,6 +74,7 @@ ORDER = (
     "sampling",
     "attention",
     "losses",
+    "regression",
     "classification",
     "distances",
     "sequences",
