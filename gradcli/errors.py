@@ -30,6 +30,8 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
+INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
+
 
 class Span(NamedTuple):
     """Characters `start` to `end` of `text`, which the user typed as `origin`."""

@@ -9,6 +9,7 @@ DEFAULTS = {
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
 }
+NO_MEMORY = "there is not enough memory for this request"
 
 
 class Limits:

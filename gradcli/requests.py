@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ways
-from .errors import GradcliError, did_you_mean
+from .errors import INTERNAL, GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
 from .language.assumptions import read_assumptions
 from .language.options import read_names, read_shape
 from .language.problem import Problem, pose
-from .limits import Limits
+from .limits import NO_MEMORY, Limits
 
 FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
 OBJECTS = {  # fields by name of the input, each with an example
@@ -61,6 +61,16 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         if error.span is not None:
             told["span"] = [error.span.start, error.span.end]
         return {"id": identity, "ok": False, "error": told}
+    except Exception as error:  # the other lines are answered all the same
+        return {"id": identity, "ok": False, "error": _internal(error)}
+
+
+def _internal(error: Exception) -> dict[str, Any]:
+    """What is told of an exception that nothing has foreseen."""
+    if isinstance(error, MemoryError):
+        return {"code": "limit", "message": NO_MEMORY}
+    hint = "this is a bug of gradcli, not of the request: please report it with this line"
+    return {"code": INTERNAL, "message": f"{type(error).__name__}: {error}", "hint": hint}
 
 
 def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:

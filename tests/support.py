@@ -212,8 +212,7 @@ def fixed(problem: Problem) -> set[str]:
     """The inputs by which PyTorch has no derivative, as the table says."""
     held = set()
     for node in everything(problem.out):
-        pairs = zip(node.op.inputs, node.inputs, strict=False)
-        held |= {i for name, i in pairs if name in node.op.fixed}
+        held |= set(node.op.fixed_inputs(node).values())
     return {i.name for i in problem.inputs.values() if i.node in held}
 
 

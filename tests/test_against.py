@@ -3,8 +3,10 @@
 import sys
 from importlib import metadata
 
+import numpy as np
 import pytest
 from console import gradcli
+from support import run_torch
 
 import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
@@ -53,6 +55,28 @@ def test_a_wrong_answer_is_found(monkeypatch):
     assert result.status == 1
     assert "✗ disagrees" in result.out
     assert "x.grad[1]: 4 here, 4.00000" in " ".join(result.out.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("torch.vander(x).sum()", [1.0, 2.0, 3.0]),
+        ("linalg.cond(x, 1)", [[1.0, 2.0], [3.0, 5.0]]),
+        ("linalg.cond(x, 'fro')", [[1.0, 2.0], [3.0, 5.0]]),
+        ("(7 % x).sum()", [1.5, 2.0]),
+        ("torch.remainder(5, x).sum()", [1.5, 2.0]),
+    ],
+)
+def test_where_pytorch_raises_it_is_said(text, value):
+    x = torch.tensor(value, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        run_torch(text, {"x": x}).backward()
+    analysis = Analysis(pose(text, values={"x": np.array(value)}), against=["torch"])
+    check = run_checks(analysis)[-1]
+    assert (check.ok, check.remark[:13]) == (None, "not compared:")
+    said = gradcli("explain", text, "-v", f"x={value}").out
+    assert "not-in-pytorch" in said
+    assert "no backward()" in said
 
 
 def test_other_conventions_are_named_and_no_disagreement():

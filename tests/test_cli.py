@@ -12,6 +12,7 @@ import pytest
 from console import Result, gradcli, process, shell
 
 import gradcli as package
+from gradcli import requests
 from gradcli.cli.main import COMMANDS
 from gradcli.cli.options import OPTIONS
 from gradcli.explanation.section_names import ON_REQUEST
@@ -195,6 +196,20 @@ def test_errors_of_batch_have_the_id_and_name_fields():
     assert 'a seed of that shape with "grad"' in unseeded["error"]["hint"]
 
 
+def test_a_batch_goes_on_after_an_exception_that_nothing_foresees(monkeypatch):
+    real = requests._answer
+
+    def broken(fields, limits):
+        return real(fields, limits) if fields["expr"] == "x * x" else [][1]
+
+    monkeypatch.setattr(requests, "_answer", broken)
+    lines = [{"id": 1, "expr": "x"}, {"id": 2, "expr": "x * x", "values": {"x": 3}}]
+    first, second = package.batch(map(json.dumps, lines))
+    assert (first["id"], first["ok"], first["error"]["code"]) == (1, False, "internal")
+    assert first["error"]["message"] == "IndexError: list index out of range"
+    assert second["grad"] == {"x": 6.0}
+
+
 def test_assumptions_in_batch():
     request = {"expr": "x @ A @ x", "shapes": {"x": [3]}, "wrt": ["x"], "want": ["formula"]}
     for given in ({"A": "symmetric"}, {"A": ["symmetric", "posdef"]}, "A=symmetric"):
@@ -248,7 +263,8 @@ def test_ops():
     assert "g * (1 - y ** 2)" in page
     assert "softmax" in answered("ops", "soft").out
     assert "did you mean" in refused("ops", "softmx", code="unknown-function").err
-    refused("ops", "torch.fft.rfft", code="unsupported")
+    for name in ("torch.fft.rfft", "torch.linalg.eig", "torch.masked.sum", "torch.func.grad"):
+        refused("ops", name, code="unsupported")
     several = gradcli("ops", "sort").out
     assert several.startswith("sort(input, dim=-1, descending=False, *, stable=False)")
     assert "sort_values(x, dim=-1, descending=False)" in several

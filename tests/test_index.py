@@ -37,7 +37,8 @@ FULLY = {
     "activations", "arithmetic", "attention", "classification", "comparisons", "contractions",
     "convolution", "diagonals", "embeddings", "floats", "gamma", "indexing", "joining", "leaves",
     "losses", "matrix", "networks", "normalisation", "ordering", "padding", "pairs", "pointwise",
-    "products", "resampling", "rounding", "shaping", "special", "splitting", "windows",
+    "products", "regression", "resampling", "rounding", "shaping", "special", "splitting",
+    "windows",
 }  # fmt: skip
 
 

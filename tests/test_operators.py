@@ -129,7 +129,7 @@ def test_record(op):
     signature = op.signature()
     for name in (*op.inputs, *op.attributes):
         assert name in signature
-    assert set(op.labels) | set(op.fixed) <= set(op.inputs)
+    assert set(op.labels) | set(() if callable(op.fixed) else op.fixed) <= set(op.inputs)
     assert op.rule or op.expand
     assert op.value or op.expand or not op.inputs
     assert set(op.alike) <= set(op.inputs) - set(op.labels)

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError, did_you_mean
+from ..limits import NO_MEMORY
 from .asked import (
     analyses,
     analysis_of,
@@ -28,7 +29,6 @@ from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, ReaderGone, Streams
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
-NO_MEMORY = "there is not enough memory for this request"
 # typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
 UsageError: Any
 ClickException: Any

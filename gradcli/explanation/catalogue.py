@@ -74,6 +74,7 @@ ORDER = (
     "sampling",
     "attention",
     "losses",
+    "regression",
     "classification",
     "distances",
     "sequences",
@@ -93,11 +94,13 @@ def catalogue(name: str | None) -> Document:
         return Document((), (page(called),))
     if isinstance(called, Shorthand):
         return Document((), (_shorthand_page(called, known), *map(page, _said_with(called))))
+    why = refusal(name.removeprefix("torch.")) or (refusal(meant) if module else None)
+    if module and why is not None:
+        raise GradcliError("unsupported", f"{name} {why}")
     found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
     if found:
         table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
         return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (table,)),))
-    why = refusal(name.removeprefix("torch."))
     if why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
     hint = did_you_mean(bare, known) or "gradcli ops lists them"

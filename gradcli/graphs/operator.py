@@ -81,7 +81,8 @@ class Operator:
     whole       the attributes that hold a whole number, or several; the others may hold any number
     settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
                 what was given of the names in `order` that are no parameters
-    fixed       the inputs by which PyTorch has no derivative, though there is one
+    fixed       the inputs by which PyTorch has no derivative, though there is one; or (*inputs,
+                **attrs) -> those
     symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
                 matrices that stay symmetric
     triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
@@ -138,7 +139,7 @@ class Operator:
     older: Sequence[str] = ()
     collect: str | None = None
     settle: Any = None
-    fixed: Collection[str] = ()
+    fixed: Any = ()
     symmetric: Collection[str] = ()
     triangular: Any = None
     labels: Collection[str] = ()
@@ -243,6 +244,12 @@ class Operator:
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
         return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+
+    def fixed_inputs(self, node: Node) -> dict[str, Node]:
+        """The inputs of `node`, by name, by which PyTorch has no derivative."""
+        names = self.fixed(*node.inputs, **node.attrs) if callable(self.fixed) else self.fixed
+        pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
+        return {name: i for name, i in pairs if name in names and i is not None}
 
     def in_torch(self, node: Node) -> Node | None:
         """What formulas say for `node`; None where PyTorch has a name for it, or no words."""

@@ -34,6 +34,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
     if any(k.arg is None for k in e.keywords):
         hint = "write the arguments out"
         raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
+    _check_keywords(b, e)
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
@@ -53,6 +54,16 @@ def call(b: "Builder", e: ast.Call) -> Any:
         dtype = _dtype_by_place(called, args, dtype)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
+
+
+def _check_keywords(b: "Builder", e: ast.Call) -> None:
+    """Refuse a keyword that is given twice, as Python does once it has read the text."""
+    seen = set()
+    for k in e.keywords:
+        if k.arg in seen:
+            span = b.source.span(k.value)
+            raise GradcliError("syntax", f"the argument {k.arg} is given twice", span=span)
+        seen.add(k.arg)
 
 
 def _made(

@@ -48,17 +48,27 @@ def _index_item(b: "Builder", e: ast.expr) -> Any:
     if isinstance(value, Node):
         return index_array(b, value, e)
     if isinstance(value, tuple):
-        array = np.asarray(value)
-        if array.dtype.kind not in "bi" and array.size:
-            raise GradcliError(
-                "index",
-                "a list index holds whole numbers or True and False",
-                span=b.source.span(e),
-            )
+        array = _listed(b, value, e)
         return Array(array, b.source.segment(e)) if array.dtype.kind == "b" else value
+    if isinstance(value, bool):
+        return Array(np.asarray(value), str(value))
     if value is None or value is Ellipsis or isinstance(value, slice):
         return value
     return b.whole(value)
+
+
+def _listed(b: "Builder", value: tuple, e: ast.expr) -> Any:
+    """The array of a list in brackets."""
+    said, hint = "a list index holds whole numbers or True and False", None
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        hint = "lists for several dimensions stand apart: x[[0, 1], [2, 2]]"
+        said = f"{said}, and lists in it have one length"
+    else:
+        if array.dtype.kind in "bi" or not array.size:
+            return array
+    raise GradcliError("index", said, hint=hint, span=b.source.span(e))
 
 
 def known_array(b: "Builder", node: Node, e: ast.expr) -> Any:

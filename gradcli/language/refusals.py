@@ -79,6 +79,7 @@ PATTERNS = (
     Pattern(r"fft\..+", "torch.fft.*", COMPLEX),
     Pattern(r"sparse\..+", "torch.sparse.*", SPARSE),
     Pattern(r"masked\..+", "torch.masked.*", MASKED),
+    Pattern(r"func\..+", "torch.func.*", TRANSFORM),
     Pattern(r"autograd\..+", "torch.autograd.*", AUTOGRAD),
     Pattern(r"(quantize|quantized|q|fbgemm)_\w+", "quantized_gru", QUANTISED),
     Pattern(r"(cudnn|miopen|mkldnn)_\w+", "cudnn_batch_norm", HARDWARE),

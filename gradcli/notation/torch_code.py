@@ -4,6 +4,7 @@ What PyTorch has no name for is said in other words: here, or through what the o
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
@@ -17,6 +18,7 @@ from .spelling import spelled
 from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
+UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
 FUNCTIONAL = "torch.nn.functional."
 
 
@@ -257,9 +259,13 @@ class _Program:
     def statements(self) -> list[str]:
         """Lines that make the inputs and the output."""
         p = self.problem
-        differentiated = {i.node for i in p.wrt} - fixed(p.out)
-        inputs = [self._input(i, i.node in differentiated) for i in p.inputs.values()]
+        inputs = [self._input(i, i.node in self.differentiated) for i in p.inputs.values()]
         return [*inputs, *self._statements()]
+
+    @cached_property
+    def differentiated(self) -> set[Node]:
+        """The inputs by which PyTorch differentiates."""
+        return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
 
     @property
     def is_exact(self) -> bool:
@@ -302,6 +308,8 @@ class _Program:
     def backward(self) -> list[str]:
         """The line that goes back."""
         p, seed = self.problem, self.problem.seed
+        if not self.differentiated:
+            return [UNDERIVED]
         if seed.implicit:
             return [f"{p.out_name}.backward()"]
         if seed.value is None:
@@ -334,11 +342,10 @@ class _Program:
 
 def fixed(out: Node) -> set[Node]:
     """The nodes by which PyTorch refuses to differentiate."""
-    found: list[Node | None] = []
+    found: list[Node] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
-        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.fixed else ()
-        found += [i for name, i in pairs if name in node.op.fixed]
-    return set(walk(i for i in found if i is not None))
+        found += node.op.fixed_inputs(node).values()
+    return set(walk(found, lambda n: () if n.op.family == "barrier" else n.inputs))
 
 
 def _times(shape: Shape) -> str:

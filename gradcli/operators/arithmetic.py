@@ -110,10 +110,11 @@ def floor_divide(g, y, a, b):
     spelling="{0} % {1}",
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
+    fixed=lambda a, b: ("b",) if _is_constant(a) else (),
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
-    return g, -g * floor_divide(a.detach(), b.detach())
+    return g, -g * floor_divide(a if _is_constant(a) else a.detach(), b.detach())
 
 
 @elementwise(

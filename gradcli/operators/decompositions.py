@@ -307,7 +307,8 @@ def _of_qr(name, place, **fields):
     """One of the two matrices of Q @ R."""
 
     def value(x, *, mode):
-        return np.linalg.qr(x, mode="complete" if mode == "complete" else "reduced")[place]
+        full = "complete" if mode == "complete" else "reduced"
+        return np.linalg.qr(x + 0.0, full)[place]  # the sign of -0.0 counts in OpenBLAS alone
 
     return operator(
         value=value,

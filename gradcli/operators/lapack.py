@@ -78,6 +78,73 @@ def singular_vectors(m, n):
 # ---- arrays --------------------------------------------------------------------------------------
 
 
+def _finite(x):
+    """Of each matrix, whether LAPACK can iterate on it: with inf or nan it may never end."""
+    return np.isfinite(x).all(axis=(-2, -1))
+
+
+def _with_zeros(x, finite):
+    return np.where(finite[..., None, None], x + 0.0, 0.0)  # -0.0 is negative in OpenBLAS alone
+
+
+def svd(x, *, full=False):
+    """U, S and Vh; with inf, S is nan as in PyTorch. Raises GradcliError `arguments` for nan."""
+    finite = _finite(x)
+    _check_not_nan(x)
+    u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
+    s[~finite] = u[~finite] = vh[~finite] = np.nan
+    only_on_diagonal = ~finite & _finite_beside_diagonal(x)
+    if only_on_diagonal.any():
+        u[only_on_diagonal] = vh[only_on_diagonal] = _ends_exchanged(x.shape[-1])
+    return u, s, vh
+
+
+def svdvals(x):
+    """S alone."""
+    finite = _finite(x)
+    _check_not_nan(x)
+    s = np.linalg.svd(_with_zeros(x, finite), compute_uv=False)
+    s[~finite] = np.nan
+    return s
+
+
+def _check_not_nan(x):
+    if np.isnan(x).any():
+        said = "a matrix with nan has no singular values"
+        hint = "PyTorch: the algorithm failed to converge, for the matrix has non-finite values"
+        raise GradcliError("arguments", said, hint=hint)
+
+
+def _finite_beside_diagonal(x):
+    """Of each matrix, whether it is square and finite but for its diagonal."""
+    if x.shape[-2] != x.shape[-1]:
+        return np.zeros(x.shape[:-2], bool)
+    return _finite(np.where(np.eye(x.shape[-1]) > 0, 0.0, x))
+
+
+def _ends_exchanged(n):
+    """The identity with its first and last row exchanged."""
+    return np.eye(n)[[*range(n - 1, n), *range(1, n - 1), *range(min(n - 1, 1))]]
+
+
+def eigh(x, UPLO):
+    """Eigenvalues and eigenvectors; of a matrix with inf what PyTorch answers, of nan nan."""
+    read = (np.tril if UPLO in "Ll" else np.triu)(x)
+    finite = _finite(read)
+    values, vectors = np.linalg.eigh(_with_zeros(read, finite), UPLO.upper())
+    values[~finite] = read[~finite][..., 0] if x.shape[-1] == 1 else np.nan
+    vectors[~finite] = np.nan
+    infinite = ~np.isnan(read).any(axis=(-2, -1)) & _finite_beside_diagonal(read)
+    vectors[~finite & infinite] = np.eye(x.shape[-1])
+    return values, vectors
+
+
+def eigvalsh(x, UPLO):
+    """Eigenvalues alone."""
+    finite = _finite((np.tril if UPLO in "Ll" else np.triu)(x))
+    return np.linalg.eigvalsh(x, UPLO) if finite.all() else eigh(x, UPLO)[0]
+
+
 def _singular():
     return GradcliError(
         "singular",

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
-from . import matrix_elements
+from . import lapack, matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
@@ -23,7 +23,6 @@ def _kept(sizes, atol, rtol, shape):
 
 
 def _inverted(values, kept):
-    kept = kept | np.isnan(values)
     return np.where(kept, 1 / np.where(kept, values, 1), 0)
 
 
@@ -31,10 +30,10 @@ def _pinv(x, atol=None, rtol=None, *, hermitian):
     if not x.size:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]))
     if hermitian:
-        values, vectors = np.linalg.eigh(x)
+        values, vectors = lapack.eigh(x, "L")
         inverted = _inverted(values, _kept(np.abs(values), atol, rtol, x.shape))
         return (vectors * inverted[..., None, :]) @ np.swapaxes(vectors, -1, -2)
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = lapack.svd(x)
     inverted = _inverted(s, _kept(s, atol, rtol, x.shape))
     return (np.swapaxes(vh, -1, -2) * inverted[..., None, :]) @ np.swapaxes(u, -1, -2)
 
@@ -96,7 +95,7 @@ def pinverse(input, rcond=1e-15):
 @operator(
     shape=lambda s, atol=None, rtol=None, *, hermitian: _batch(matrix(s), atol, rtol),
     value=lambda x, atol=None, rtol=None, *, hermitian: _kept(
-        np.linalg.svd(x, compute_uv=False), atol, rtol, x.shape
+        lapack.svdvals(x), atol, rtol, x.shape
     ).sum(-1),
     symbolic=Unwritten("it is a count of singular values"),
     dtype="int",

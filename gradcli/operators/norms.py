@@ -164,7 +164,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     if order == "nuc":
         both = tuple(range(x.ndim)) if dim is None else dim
         return matrix_norm(x, ord="nuc", dim=both, keepdim=keepdim)
-    return vector_norm(x, ord=2 if order == "fro" else order, dim=dim, keepdim=keepdim)
+    return vector_norm(x, ord=2 if order in ("fro", None) else order, dim=dim, keepdim=keepdim)
 
 
 @shorthand("Tensor.norm", alone=True)

@@ -178,10 +178,16 @@ def _powers(x, N):
     return x.unsqueeze(dim=-1) ** arange(end=count)
 
 
-@shorthand("np.vander")
-def vander(x, N=None, increasing=False):
+@composite(
+    examples=(("x * vander(x.detach())", "x=3"),),
+    # it multiplies in place what it needs on the way back
+    fixed=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
+    whole=("N",),
+)
+def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
     require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
+    require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
     found = _powers(x, N)
     return found if increasing else found.flip(dims=(-1,))
 

@@ -40,7 +40,8 @@ def _where_it_holds(mask, v, shape, picked):
     within = len(shape) - mask.value.ndim
     if within:
         rows = mask.value.reshape(mask.value.shape + (1,) * within)
-        text = f"tensor({mask})" if mask.text.startswith("[") else f"({mask})"
+        literal = mask.text.startswith("[") or mask.text in ("True", "False")
+        text = f"tensor({mask})" if literal else f"({mask})"
         mask = Array(rows, text + ".unsqueeze(-1)" * within)
     holds = OPS["tensor"](data=mask)
     number = _number(v)

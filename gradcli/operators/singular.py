@@ -4,15 +4,16 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
-from ..lazy import np
+from . import lapack
 from .arithmetic import abs
 from .comparisons import where
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import composite, operator, shorthand
 from .inverses import inv
 from .lapack import FOUND, LINALG, matrix, of_each_matrix, singular_values, singular_vectors
 from .leaves import eye
 
+BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
 ROOTS = Unwritten("singular values are roots of a polynomial")
 
@@ -21,7 +22,7 @@ def _vectors(name, place, *, full=False, **fields):
     """One of the two matrices of singular vectors, all of them or as many as singular values."""
     how = "" if full else ", full_matrices=False"
     return operator(
-        value=lambda x: np.linalg.svd(x, full_matrices=full)[place],
+        value=lambda x: lapack.svd(x, full=full)[place],
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
@@ -49,7 +50,7 @@ def svd_left(g, y, x):
 
 @operator(
     shape=lambda s: (*matrix(s)[:-2], min(s[-2:])),
-    value=lambda x: np.linalg.svd(x, compute_uv=False),
+    value=lambda x: lapack.svdvals(x),
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svdvals",
@@ -165,11 +166,15 @@ def _norm(x, p):
     return (sums.amax if p > 0 else sums.amin)(dim=across, keepdim=True).squeeze(dim=(-2, -1))
 
 
-@shorthand()
-def cond(A, p=None):
+@composite(
+    torch=LINALG + "cond",
+    examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
+    # it overwrites the inverse, which it needs on the way back
+    fixed=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
+)
+def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""
-    A = as_node(A)
-    if p in (None, 2, -2):
+    if p in BY_SINGULAR_VALUES:
         S = svdvals(A)
         largest, smallest = S[..., 0], S[..., -1]
         return smallest / largest if p == -2 else largest / smallest

@@ -3,6 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np, scipy_linalg
+from . import lapack
 from .comparisons import where
 from .elements import Unwritten
 from .families import operator, shorthand
@@ -21,7 +22,7 @@ def _symmetric(s, UPLO):
 
 @operator(
     shape=lambda s, *, UPLO: _symmetric(s, UPLO)[:-1],
-    value=lambda x, *, UPLO: np.linalg.eigvalsh(x, UPLO),
+    value=lambda x, *, UPLO: lapack.eigvalsh(x, UPLO),
     symbolic=ROOTS,
     dtype="float",
     caveat=FOUND,
@@ -39,7 +40,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
 
 @operator(
     shape=lambda s, *, UPLO: _symmetric(s, UPLO),
-    value=lambda x, *, UPLO: np.linalg.eigh(x, UPLO)[1],
+    value=lambda x, *, UPLO: lapack.eigh(x, UPLO)[1],
     symbolic=ROOTS,
     dtype="float",
     caveat=FOUND,

@@ -148,6 +148,13 @@ SHAPES = [
     case("x[0, :, [1, 0]]", RANDOM, x=np.arange(12.0).reshape(2, 3, 2)),
     case("x[[1, 0], :, 0]", RANDOM, x=np.arange(12.0).reshape(2, 3, 2)),
     case("x[[1, 0], None, [0, 0]]", [[1.0], [4]], x=MATRIX),
+    *(
+        case(f"x[{index}]", RANDOM, x=MATRIX)
+        for index in (
+            *("True", "-1, False", "False, :, True", "True, [0, 1]", "0, True, [0, 1]"),
+            *(":, True, [0, 1]", "[0], :, True", "True, ..., None", "1, True, 2", "tensor(True)"),
+        )
+    ),
     case("x[x > 2]", [1.0, 2, 3, 4], x=MATRIX),
     case("x[x[:, 0] > 2]", [[1.0, 2, 3]], x=MATRIX),
     case("x[..., x[0] > 1] * 2", [[1.0, 2], [3, 4]], x=MATRIX),

@@ -2,6 +2,8 @@
 
 X = {"x": [[1.0, 2.0], [3.0, 4.0]]}
 PAIR = {"a": [1.0, 2.0, 4.0], "b": [1.5, 0.5, 3.0]}
+WEIGHT = [0.5, 2.0, 0.0]
+VECTOR = {"x": [1.0, 2.0, 4.0]}
 SCORES = {"x": [[0.5, -1.0, 2.0], [1.0, 0.0, -0.5]], "k": [2, 0]}
 
 CASES = [
@@ -9,6 +11,19 @@ CASES = [
     ("x.where(x > 2, x * 10)", X, None),
     ("torch.where(x > 2, x, x * 10)", X, None),
     # PyTorch's older arguments stand before reduction
+    *(
+        (f"F.{loss}(a, b, {how})", {**PAIR, "w": WEIGHT}, None)
+        for loss in ("mse_loss", "l1_loss")
+        for how in (
+            "weight=w",
+            "weight=w, reduction='sum'",
+            "weight=w, reduction='none'",
+            "None, None, 'mean', w",
+        )
+    ),
+    ("x.norm(None)", VECTOR, None),
+    ("x.norm(None, 0)", VECTOR, None),
+    ("torch.norm(x, p=None, dim=0)", VECTOR, None),
     ("F.mse_loss(a, b, False)", PAIR, None),
     ("F.mse_loss(a, b, None, False)", PAIR, None),
     ("F.mse_loss(a, b, True, True, 'none')", PAIR, None),

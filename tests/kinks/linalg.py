@@ -185,4 +185,39 @@ ODD = [
     ("einsum('ij,jj->i', a, b)", {"a": [ROW], "b": THREE}, [INF]),
     ("einsum('ij,kl->il', a, b)", {"a": [[INF, 1.0], [2.0, 3.0]], "b": WIDE}, None),
 ]
-CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD]
+INFINITE = [  # LAPACK's iterations may never end here
+    [[INF, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 3.0, 1.0]],
+    [[1.0, 2.0], [3.0, INF]],
+    [[1.0, INF], [3.0, 2.0]],
+    [[INF]],
+    [[[1.0, 2.0], [3.0, -INF]], [[1.0, 2.0], [3.0, 4.0]]],
+]
+ENDLESS = [
+    *(
+        (text, {"x": matrix}, None)
+        for text in (
+            "svdvals(x)",
+            "linalg.svd(x)[0]",
+            "linalg.svd(x, False)[2]",
+            "linalg.matrix_norm(x, 2)",
+            "linalg.matrix_norm(x, 'nuc')",
+            "linalg.cond(x)",
+            "pinv(x)",
+            "pinv(x, hermitian=True)",
+            "eigvalsh(x)",
+            "linalg.eigvalsh(x, UPLO='U')",
+            "linalg.eigh(x)[1]",
+            "x * linalg.matrix_rank(x)",
+        )
+        for matrix in INFINITE
+    ),
+    *(
+        (text, {"x": [[1.0, 2.0], [3.0, -INF], [1.0, 1.0]]}, None)
+        for text in ("svdvals(x)", "linalg.cond(x)", "pinv(x)")
+    ),
+    *(
+        (text, {"x": [[-0.0, 1.0], [2.0, 3.0]]}, None)
+        for text in ("linalg.qr(x).Q", "linalg.qr(x).R", "linalg.svd(x).U", "linalg.svd(x).Vh")
+    ),
+]
+CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD, *ENDLESS]

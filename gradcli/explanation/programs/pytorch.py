@@ -4,7 +4,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.statements import Statements
-from ...notation.torch_code import array, fixed
+from ...notation.torch_code import UNDERIVED, array, fixed
 from ...notation.tree import Name
 from .arrays import helpers
 from .at_sizes import AtSizes
@@ -89,6 +89,8 @@ class _Torch:
     def _seed(self) -> tuple[list[str], str]:
         """The lines that make the seed, and the call of backward."""
         p, out = self.problem, self.plan.safe(self.problem.out_name)
+        if not self.tracked:
+            return [], UNDERIVED
         if p.seed.implicit:
             return [], f"{out}.backward()"
         written = self._seed_text(out)

@@ -153,9 +153,10 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
     found = []
     for step in a.gradients.steps:
         op = step.node.op
-        for c in step.contributions:
-            if not op.variadic and op.inputs[c.slot] in op.fixed:
-                name = op.inputs[c.slot]
+        fixed = op.fixed_inputs(step.node)
+        for c in step.contributions if fixed else ():
+            name = op.inputs[c.slot]
+            if name in fixed:
                 said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
                 found.append(("not-in-pytorch", said))
     return found

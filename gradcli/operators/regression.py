@@ -1,0 +1,135 @@
+"""Losses of numbers: how far each is from what it should be, by the difference."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from .arithmetic import abs, sign
+from .comparisons import where
+from .families import composite, elementwise
+from .leaves import size
+from .losses import loss, reduced
+from .pointwise import F
+
+
+def _reduced_by_weight(name, losses, input, weight, reduction):
+    """Losses times their weights; a mean is divided by the sum of the weights."""
+    _check_weight(name, input, weight)
+    found = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
+    return found / weight.sum() if reduction == "mean" else found
+
+
+def _check_weight(name, input, weight):
+    have, want = shapes.text(weight.shape), shapes.text(input.shape)
+    message = f"the weight of {name}() has the shape of its input, {want}, not {have}"
+    shapes.require_equal(weight.shape, input.shape, message)
+
+
+def _difference_times_2(g, y, input, target, weight=None, *, reduction):
+    """In PyTorch's order, which does not overflow where the mean of squares does."""
+    if weight is not None:
+        return NotImplemented
+    apart = input - target
+    count = size(apart, dim=tuple(range(apart.ndim))) if reduction == "mean" else 1
+    to_input = g * (2 / count * apart)
+    return to_input, -to_input, None
+
+
+@loss(
+    rule=_difference_times_2,
+    order="input target size_average reduce reduction weight",
+    examples=(
+        ("mse_loss(a, b)", "a=2x3,b=2x3"),
+        ("mse_loss(a, b, reduction='none')", "a=3,b=3"),
+        ("mse_loss(a, b, weight=w)", "a=3,b=3,w=3"),
+    ),
+    saved=("input", "target"),
+)
+def mse_loss(input, target, weight=None, *, reduction="mean"):
+    """(input - target) ** 2, weighted, reduced."""
+    losses = (input - target) ** 2
+    if weight is None:
+        return reduced(losses, reduction)
+    return _reduced_by_weight("mse_loss", losses, input, weight, reduction)
+
+
+@loss(
+    order="input target size_average reduce reduction weight",
+    examples=(
+        ("l1_loss(a, b)", "a=2x3,b=2x3"),
+        ("l1_loss(a, b, reduction='sum')", "a=3,b=3"),
+        ("l1_loss(a, b, weight=w)", "a=3,b=3,w=3"),
+    ),
+)
+def l1_loss(input, target, weight=None, *, reduction="mean"):
+    """|input - target|, weighted, reduced."""
+    losses = abs(input - target)
+    if weight is None:
+        return reduced(losses, reduction)
+    return _reduced_by_weight("l1_loss", losses, input, weight, reduction)
+
+
+# ---- a square near 0, a line far from it ---------------------------------------------------------
+
+
+@elementwise(
+    lambda x, *, beta: np.where(np.abs(x) < beta, 0.5 * x * x / beta, np.abs(x) - 0.5 * beta),
+    expand=lambda x, *, beta: where(abs(x) < beta, 0.5 * x * x / beta, abs(x) - 0.5 * beta),
+    dtype="float",
+    torch=None,
+    examples=(("smooth_abs(x, beta=1.0)", "x=2x3"),),
+)
+def smooth_abs(g, y, x, *, beta):
+    """|x|, with a parabola in place of its corner."""
+    return g * where(abs(x) >= beta, sign(x), x / beta)
+
+
+@loss(
+    order="input target size_average reduce reduction beta",
+    examples=(
+        ("smooth_l1_loss(a, b)", "a=2x3,b=2x3"),
+        ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
+    ),
+    saved=("input", "target"),
+)
+def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
+    """|input - target|, with a parabola up to beta in place of the corner, reduced."""
+    if not beta >= 0:
+        raise GradcliError("arguments", f"beta of smooth_l1_loss() is 0 or above, not {beta}")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return reduced(smooth_abs(input - target, beta=beta), reduction)
+
+
+@elementwise(
+    lambda x, *, delta: np.where(
+        np.abs(x) <= delta, 0.5 * x * x, delta * (np.abs(x) - 0.5 * delta)
+    ),
+    expand=lambda x, *, delta: where(abs(x) <= delta, 0.5 * x * x, delta * (abs(x) - 0.5 * delta)),
+    dtype="float",
+    torch=None,
+    examples=(("bounded_square(x, delta=1.0)", "x=2x3"),),
+)
+def bounded_square(g, y, x, *, delta):
+    """x * x / 2, with lines in place of the slopes steeper than delta."""
+    return g * where(abs(x) >= delta, delta * sign(x), x)
+
+
+@composite(
+    torch=F + "huber_loss",
+    alike=("input", "target"),
+    order="input target reduction delta weight",
+    examples=(
+        ("huber_loss(a, b)", "a=2x3,b=2x3"),
+        ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
+    ),
+    saved=("input", "target"),
+)
+def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
+    """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
+    if not delta > 0:
+        raise GradcliError("arguments", f"delta of huber_loss() must be above 0, not {delta}")
+    losses = bounded_square(input - target, delta=delta)
+    if weight is None:
+        return reduced(losses, reduction)
+    _check_weight("huber_loss", input, weight)
+    return reduced(losses * weight, reduction)
