@@ -259,6 +259,23 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
         assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
 
 
+MASKED = [
+    *("sinc(x)", "linalg.vander(x)", "logit(x, eps=0.2)", "relu(x) / (x + 2)", "x.sort().values"),
+    *("where(x > 0, x.log(), 0)", "std_mean(x * 0, dim=0, correction=0)[0]", "norm(x * 0)"),
+    *("x ** tensor([0, 1, 2])", "xlogy(x, x)", "x.abs().sqrt() * x[:, None]"),
+]
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_jvps_where_a_rule_masks_infinite_slopes_are_those_of_torch(text):
+    import torch
+
+    x, along = torch.tensor([0.0, 1.0, 0.25]), torch.tensor([1.0, -2.0, 3.0])
+    theirs = torch.func.jvp(lambda x: run_torch(text, {"x": x}), (x,), (along,))[1]
+    ours = gradcli.jvp(text, values={"x": x.numpy()}, tangents={"x": along.numpy()})
+    assert_equal(ours, theirs.numpy())
+
+
 FLAT = [
     "relu(x)", "relu6(x)", "leaky_relu(x)", "hardtanh(x)", "softshrink(x)", "hardshrink(x)",
     "threshold(x, 0.1, 20.0)", "prelu(x, tensor([0.25]))", "rrelu(x)", "max_pool1d(x[None], 2)",
