@@ -276,6 +276,19 @@ def test_jvps_where_a_rule_masks_infinite_slopes_are_those_of_torch(text):
     assert_equal(ours, theirs.numpy())
 
 
+@pytest.mark.parametrize("rows", [("x", "x"), ("x", "y"), ("y", "x"), ("y", "y")], ids="".join)
+def test_hessian_of_cross_entropy_at_0_and_1_is_that_of_torch(rows):
+    import torch
+
+    text = "binary_cross_entropy(x, y, tensor(-0.375))"
+    values = {"x": np.array([0.0, 0, 1, 1, 0.3]), "y": np.array([0.0, 1, 0, 1, 0.6])}
+    function = lambda x, y: run_torch(text, {"x": x, "y": y})  # noqa: E731
+    theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
+    of, by = rows
+    ours = gradcli.hessian(text, values=values, wrt=["x", "y"])[of][by]
+    assert_equal(ours, theirs["xy".index(of)]["xy".index(by)].numpy())
+
+
 FLAT = [
     "relu(x)", "relu6(x)", "leaky_relu(x)", "hardtanh(x)", "softshrink(x)", "hardshrink(x)",
     "threshold(x, 0.1, 20.0)", "prelu(x, tensor([0.25]))", "rrelu(x)", "max_pool1d(x[None], 2)",
