@@ -262,7 +262,7 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
 MASKED = [
     *("sinc(x)", "linalg.vander(x)", "logit(x, eps=0.2)", "relu(x) / (x + 2)", "x.sort().values"),
     *("where(x > 0, x.log(), 0)", "std_mean(x * 0, dim=0, correction=0)[0]", "norm(x * 0)"),
-    *("x ** tensor([0, 1, 2])", "xlogy(x, x)", "x.abs().sqrt() * x[:, None]"),
+    *("x ** tensor([0, 1, 2])", "xlogy(x, x)", "prelu(x, x[:1])", "x.abs().sqrt() * x[:, None]"),
 ]
 
 
@@ -287,6 +287,18 @@ def test_hessian_of_cross_entropy_at_0_and_1_is_that_of_torch(rows):
     of, by = rows
     ours = gradcli.hessian(text, values=values, wrt=["x", "y"])[of][by]
     assert_equal(ours, theirs["xy".index(of)]["xy".index(by)].numpy())
+
+
+def test_hessian_of_prelu_at_0_is_that_of_torch():
+    import torch
+
+    values = {"x": np.array([0.0, 1.0, -1.0]), "w": np.array([0.5])}
+    function = lambda x, w: torch.nn.functional.prelu(x, w).sum()  # noqa: E731
+    theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
+    ours = gradcli.hessian("prelu(x, w).sum()", values=values, wrt=["x", "w"])
+    for of, row in zip("xw", theirs, strict=True):
+        for by, block in zip("xw", row, strict=True):
+            assert_equal(ours[of][by], block.numpy())
 
 
 FLAT = [
