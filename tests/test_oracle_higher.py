@@ -259,6 +259,48 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
         assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
 
 
+MASKED = [
+    *("sinc(x)", "linalg.vander(x)", "logit(x, eps=0.2)", "relu(x) / (x + 2)", "x.sort().values"),
+    *("where(x > 0, x.log(), 0)", "std_mean(x * 0, dim=0, correction=0)[0]", "norm(x * 0)"),
+    *("x ** tensor([0, 1, 2])", "xlogy(x, x)", "prelu(x, x[:1])", "x.abs().sqrt() * x[:, None]"),
+]
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_jvps_where_a_rule_masks_infinite_slopes_are_those_of_torch(text):
+    import torch
+
+    x, along = torch.tensor([0.0, 1.0, 0.25]), torch.tensor([1.0, -2.0, 3.0])
+    theirs = torch.func.jvp(lambda x: run_torch(text, {"x": x}), (x,), (along,))[1]
+    ours = gradcli.jvp(text, values={"x": x.numpy()}, tangents={"x": along.numpy()})
+    assert_equal(ours, theirs.numpy())
+
+
+@pytest.mark.parametrize("rows", [("x", "x"), ("x", "y"), ("y", "x"), ("y", "y")], ids="".join)
+def test_hessian_of_cross_entropy_at_0_and_1_is_that_of_torch(rows):
+    import torch
+
+    text = "binary_cross_entropy(x, y, tensor(-0.375))"
+    values = {"x": np.array([0.0, 0, 1, 1, 0.3]), "y": np.array([0.0, 1, 0, 1, 0.6])}
+    function = lambda x, y: run_torch(text, {"x": x, "y": y})  # noqa: E731
+    theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
+    of, by = rows
+    ours = gradcli.hessian(text, values=values, wrt=["x", "y"])[of][by]
+    assert_equal(ours, theirs["xy".index(of)]["xy".index(by)].numpy())
+
+
+def test_hessian_of_prelu_at_0_is_that_of_torch():
+    import torch
+
+    values = {"x": np.array([0.0, 1.0, -1.0]), "w": np.array([0.5])}
+    function = lambda x, w: torch.nn.functional.prelu(x, w).sum()  # noqa: E731
+    theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
+    ours = gradcli.hessian("prelu(x, w).sum()", values=values, wrt=["x", "w"])
+    for of, row in zip("xw", theirs, strict=True):
+        for by, block in zip("xw", row, strict=True):
+            assert_equal(ours[of][by], block.numpy())
+
+
 FLAT = [
     "relu(x)", "relu6(x)", "leaky_relu(x)", "hardtanh(x)", "softshrink(x)", "hardshrink(x)",
     "threshold(x, 0.1, 20.0)", "prelu(x, tensor([0.25]))", "rrelu(x)", "max_pool1d(x[None], 2)",

@@ -1,10 +1,14 @@
 """Forward mode, from the reverse pass alone.
 
-The VJP is linear in its seed, and its own VJP is the JVP. Where a rule asks for a seed of 0, as
+The VJP is linear in its seed, and its own VJP is the JVP. What it does with each element of the
+seed by itself is a diagonal matrix, its own transpose, and taken as it is: a rule that puts 0 where
+its slope is infinite does so for tangents too. Where a rule asks for a seed of 0, as
 that of xlogy does, the seed is still there: it stands for any other than 0, and is 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import reduce
+from operator import add
 
 from ..graphs import OPS, Node, walk
 from ..graphs.substitution import substitute
@@ -30,7 +34,28 @@ def transposed(
         grad = grads[x]
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
-    return from_several(seeds, [seed]).of[seed]
+    arrived = from_several(seeds, _diagonal(seeds, seed)).of
+    parts = [substitute(node, {seed: t}) for node, t in arrived.items() if t is not None]
+    return reduce(add, parts) if parts else None
+
+
+def _diagonal(grads: Collection[Node], seed: Node) -> Collection[Node]:
+    """The nodes of gradients up to which each element of the seed goes its own way."""
+    alone, ends = {seed}, set[Node]()
+    bound = {seed}  # all that depends on the seed
+    order = walk(grads)
+    for node in order:
+        given = [i for i in node.parents if i in bound]
+        if not given:
+            continue
+        bound.add(node)
+        single = node.op.family == "elementwise" and node.dtype == "float"
+        if single and node.shape == seed.shape and alone.issuperset(given):
+            alone.add(node)
+        else:
+            ends.update(alone.intersection(given))
+    ends.update(alone.intersection(grads))
+    return [node for node in order if node in ends]
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:

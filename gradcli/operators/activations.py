@@ -131,6 +131,32 @@ def threshold(input, *, threshold, value):
     return where(input <= threshold, value, input)
 
 
+@composite(
+    rule=lambda g, y, sent, x, slope: (
+        where(x >= 0, g, slope * g),
+        None,
+        where(x >= 0, 0, sent * g),
+    ),
+    torch=None,
+    examples=(("ramp_to_x(a, x, slope)", "a=2x3,x=2x3,slope=3"),),
+)
+def ramp_to_x(sent, x, slope):
+    """What ramp sends to x; PyTorch counts 0 among the numbers above it where it differentiates
+    this.
+    """
+    return where(x > 0, sent, slope * sent)
+
+
+@composite(
+    rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)),
+    torch=None,
+    examples=(("ramp_to_slope(a, x)", "a=2x3,x=2x3"),),
+)
+def ramp_to_slope(sent, x):
+    """What ramp sends to its slope; differentiated as ramp_to_x."""
+    return where(x > 0, 0, x * sent)
+
+
 @elementwise(
     lambda x, slope: np.where(np.greater(x, 0), x, np.multiply(x, slope)),
     kink=lambda y, x, slope: x.eq(0),
@@ -140,7 +166,7 @@ def threshold(input, *, threshold, value):
 )
 def ramp(g, y, x, slope):
     """x where it is above 0, otherwise slope * x: a leaky_relu whose slope is a tensor."""
-    return where(x > 0, g, slope * g), where(x > 0, 0, x * g)
+    return ramp_to_x(g, x, slope), ramp_to_slope(g, x)
 
 
 @composite(
