@@ -52,6 +52,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
         if operands and isinstance(called, Operator):
             args, named = _with_tensor(called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Operator) and dtype is None:
+            _check_no_mask(called, args)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
 
@@ -114,6 +116,13 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
         if isinstance(e.func, ast.Attribute)
         else span
     )
+
+
+def _check_no_mask(called: Operator, args: list) -> None:
+    """Refuse a mask where PyTorch computes with none."""
+    if not called.on_masks and any(isinstance(a, Node) and a.dtype == "bool" for a in args):
+        hint = "its numbers, 0 and 1, are mask.double()"
+        raise GradcliError("arguments", f"{called.name}() takes no mask", hint=hint)
 
 
 def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
