@@ -22,6 +22,7 @@ from .vocabulary import DTYPES, function
 if TYPE_CHECKING:
     from .build import Builder
 
+DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
 FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -51,6 +52,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         called = of_tensors or lookup(name) or function(name, _function_span(b, e))
         if operands and isinstance(called, Operator):
             args, named = _with_tensor(called, args, named)
+        args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
         if isinstance(called, Operator) and dtype is None:
             _check_no_mask(called, args)
@@ -123,6 +125,22 @@ def _check_no_mask(called: Operator, args: list) -> None:
     if not called.on_masks and any(isinstance(a, Node) and a.dtype == "bool" for a in args):
         hint = "its numbers, 0 and 1, are mask.double()"
         raise GradcliError("arguments", f"{called.name}() takes no mask", hint=hint)
+
+
+def _with_whole_numbers(
+    b: "Builder", called: Any, args: list, named: dict[str, Any]
+) -> tuple[list, dict[str, Any]]:
+    """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
+    places = called.places if isinstance(called, Operator) else called.parameters
+
+    def number(name: str | None, value: Any) -> Any:
+        is_one = isinstance(value, Node) and value.op.name == "tensor" and value.dtype == "int"
+        return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
+
+    return (
+        [number(name, a) for name, a in zip((*places, *(None,) * len(args)), args)],
+        {name: number(name, value) for name, value in named.items()},
+    )
 
 
 def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
