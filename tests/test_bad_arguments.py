@@ -79,6 +79,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("(x > 0).mean() * x", {"x": X}),
         ("torch.mean(x > 0, dim=0) * x", {"x": X}),
         ("x.prod([])", {"x": X}),
+        ("torch.rad2deg(x, dtype=torch.float64)", {"x": X}),
+        ("torch.sin(x, dtype=torch.float64)", {"x": X}),
         ("x.H", {"x": IMAGE}),
         ("cosine_similarity(x, x, 0, -1.0)", {"x": X}),
         ("cdist(x, x, -1.0)", {"x": ROW}),

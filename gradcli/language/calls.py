@@ -17,7 +17,8 @@ from .names import library_path
 from .operands import in_words, is_number
 from .python import PYTHONS
 from .storage import STORAGE
-from .vocabulary import DTYPES, function
+from .syntax import dotted
+from .vocabulary import DTYPES, TAKE_DTYPE, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -56,6 +57,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
         dtype = _dtype_by_place(called, args, dtype)
         if isinstance(called, Operator) and dtype is None:
             _check_no_mask(called, args)
+        if isinstance(called, Operator) and dtype is not None:
+            _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
 
@@ -118,6 +121,14 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
         if isinstance(e.func, ast.Attribute)
         else span
     )
+
+
+def _check_dtype(called: Operator, e: ast.Call) -> None:
+    """Refuse a dtype where only functions of NumPy take one."""
+    of_numpy = (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
+    takes = called.family not in WITHOUT_DTYPE or called.name in TAKE_DTYPE
+    if not takes and not of_numpy:
+        raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 
 
 def _check_no_mask(called: Operator, args: list) -> None:
