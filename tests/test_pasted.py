@@ -140,6 +140,12 @@ PROGRAMS += [
     A_B + "criterion = nn.CrossEntropyLoss()\nloss = criterion(a, b)\nloss.backward()",
     A_B + "nn.CrossEntropyLoss(torch.tensor([1., 2., 3.]))(a, torch.tensor([1])).backward()",
     A_B + "nn.MSELoss(reduction='sum')(a, torch.zeros(1, 3)).backward()",
+    A_B + "norm = nn.LayerNorm(3, eps=1e-3, elementwise_affine=False)\n"
+    "(norm(a) ** 2 * a).sum().backward()",
+    A_B + "(nn.RMSNorm([3], elementwise_affine=False)(a) * a).sum().backward()",
+    A_B + "net = nn.Sequential(nn.ReLU(), nn.Softmax(dim=1))\n(net(a) ** 2).sum().backward()",
+    A_B + "net = nn.Sequential(nn.Tanh(), nn.Sequential(nn.GELU(approximate='tanh')))\n"
+    "(net(a) ** 2).sum().backward()",
     A_B + "act, norm = nn.LeakyReLU(0.2), nn.Softmax(dim=1)\n(norm(act(a)) ** 2).sum().backward()",
     A_B + "criterion = nn.functional.cross_entropy\ncriterion(a, b).backward()",
     # what says nothing, and how it is pasted

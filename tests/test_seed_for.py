@@ -156,6 +156,14 @@ def test_an_element_that_is_flat_here(text, value):
     assert "because at these values out does not change with x[0]" in said
 
 
+@pytest.mark.parametrize(("text", "value"), [("x.norm()", "[0.,0.]"), ("relu(x).sum()", "[0.,0.]")])
+def test_at_a_kink_it_is_the_convention_that_no_seed_gets_past(text, value):
+    told = gradcli("seed-for", text, "-v", f"x={value}", "--target", "x=[1.,1.]").out
+    said = " ".join(told.split())
+    assert "x.grad[0] can only be 0 here, because PyTorch's gradient is 0 at this kink" in said
+    assert "does not change" not in said
+
+
 def test_elements_in_proportion():
     # All of x enters through x[0] + 3 x[1]: x.grad is g·(1, 3).
     answer = found("x[0] + 3 * x[1]", {"x": [1, 2]}, x=[0.0, 0.0])

@@ -1,6 +1,6 @@
 """The seed that gives a wanted gradient, what else would give it, or why none does."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis
+from .conventions import kinks
 from .least_norm import Equations, in_proportion
 from .sections.jacobian import label
 from .trial_values import random_values
@@ -19,6 +20,7 @@ from .wording import listed
 SHOWN = 3  # free directions and obstacles that are told
 WRITTEN = 10_000  # numbers of free directions up to which all are given as data
 TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # what an element is changed to
+STEP = 1e-6  # how far an element is moved to see a slope
 
 
 class Term(NamedTuple):
@@ -179,17 +181,31 @@ class SeedFor:
 
     def depends(self, term: Term) -> bool:
         """Whether the output changes when an element is anything else."""
+        usual, changed = self._moving(term)
+        return any(not np.array_equal(changed(t), usual, equal_nan=True) for t in TRIALS)
+
+    def is_at_kink(self, term: Term) -> bool:
+        """Whether the output changes with an element at a slope, and a convention answers 0."""
+        if not kinks(self.a):
+            return False
+        usual, changed = self._moving(term)
+        here = float(np.ravel(self.p.values[term.x.node])[term.flat])
+        slopes = [(changed(here + step) - usual) / step for step in (-STEP, STEP)]
+        return bool(np.any(np.abs(slopes) > 1e-3))
+
+    def _moving(self, term: Term) -> tuple[Any, Callable[[float], Any]]:
+        """The output, and what it is where an element is another number."""
         values = random_values(self.p)
         known = {node: value for node, value in values.items() if node is not term.x.node}
         out = Evaluator(known, limits=self.p.limits).varying(self.p.out, term.x.node)
         here = np.asarray(values[term.x.node], float)
-        usual = out(here)
-        for trial in TRIALS:
-            changed = here.copy()
-            changed.flat[term.flat] = trial
-            if not np.array_equal(out(changed), usual, equal_nan=True):
-                return True
-        return False
+
+        def changed(number: float) -> Any:
+            there = here.copy()
+            there.flat[term.flat] = number
+            return out(there)
+
+        return out(here), changed
 
     # ---- as data ---------------------------------------------------------------------------------
 

@@ -149,7 +149,9 @@ def _only_zero(s: SeedFor, o: Obstacle, precision: int) -> Line:
         none = f"No gradient flows from {s.p.out_name} to "
         return words(none, Token(term.x.name, role_of(term.x)), ": PyTorch leaves it at None.")
     out, element = s.p.out_name, Token(term.text.replace(".grad", "", 1), role_of(term.x))
-    if s.depends(term):
+    if s.is_at_kink(term):
+        reason = words("because PyTorch's gradient is 0 at this kink, whatever the seed")
+    elif s.depends(term):
         reason = words(f"because at these values {out} does not change with ", element)
     else:
         reason = words(f"because {out} does not depend on ", element)

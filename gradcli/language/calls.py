@@ -17,11 +17,13 @@ from .names import library_path
 from .operands import in_words, is_number
 from .python import PYTHONS
 from .storage import STORAGE
-from .vocabulary import DTYPES, function
+from .syntax import dotted
+from .vocabulary import DTYPES, TAKE_DTYPE, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
 
+DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
 FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -51,7 +53,12 @@ def call(b: "Builder", e: ast.Call) -> Any:
         called = of_tensors or lookup(name) or function(name, _function_span(b, e))
         if operands and isinstance(called, Operator):
             args, named = _with_tensor(called, args, named)
+        args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Operator) and dtype is None:
+            _check_no_mask(called, args)
+        if isinstance(called, Operator) and dtype is not None:
+            _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
 
@@ -113,6 +120,37 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
         span._replace(start=span.end - len(e.func.attr))
         if isinstance(e.func, ast.Attribute)
         else span
+    )
+
+
+def _check_dtype(called: Operator, e: ast.Call) -> None:
+    """Refuse a dtype where only functions of NumPy take one."""
+    of_numpy = (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
+    takes = called.family not in WITHOUT_DTYPE or called.name in TAKE_DTYPE
+    if not takes and not of_numpy:
+        raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
+
+
+def _check_no_mask(called: Operator, args: list) -> None:
+    """Refuse a mask where PyTorch computes with none."""
+    if not called.on_masks and any(isinstance(a, Node) and a.dtype == "bool" for a in args):
+        hint = "its numbers, 0 and 1, are mask.double()"
+        raise GradcliError("arguments", f"{called.name}() takes no mask", hint=hint)
+
+
+def _with_whole_numbers(
+    b: "Builder", called: Any, args: list, named: dict[str, Any]
+) -> tuple[list, dict[str, Any]]:
+    """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
+    places = called.places if isinstance(called, Operator) else called.parameters
+
+    def number(name: str | None, value: Any) -> Any:
+        is_one = isinstance(value, Node) and value.op.name == "tensor" and value.dtype == "int"
+        return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
+
+    return (
+        [number(name, a) for name, a in zip((*places, *(None,) * len(args)), args)],
+        {name: number(name, value) for name, value in named.items()},
     )
 
 

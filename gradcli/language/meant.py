@@ -7,11 +7,14 @@ import math
 from collections.abc import Iterable
 
 from ..operators import lookup
-from .syntax import Transformer, bound, called_name, dotted, moved, path, target, unplaced
+from .syntax import Transformer, bound, called_name, dotted, is_false, moved, path, target, unplaced
 from .vocabulary import PYTHON, function_of_module, module_of
 
 ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
 KNOWN = {"torch", "numpy", "math", "jax"}
+SEQUENTIAL = "Sequential"
+PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
+AFFINE = "elementwise_affine"
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
@@ -81,11 +84,8 @@ class _Meant(Transformer):
             return e.args[0]
         if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
             e.args = [self._number(a) for a in e.args]
-        elif isinstance(e.func, ast.Call) and (inside := _function_inside(e.func)):
-            made = e.func
-            func = moved(path(f"torch.nn.functional.{inside}"), made)
-            call = ast.Call(func, [*e.args, *made.args], [*made.keywords, *e.keywords])
-            return moved(call, e)
+        elif isinstance(e.func, ast.Call) and _function_inside(e.func):
+            return moved(_through(e.func, e.args, e.keywords), e)
         return e
 
     def _number(self, e: ast.expr) -> ast.expr:
@@ -110,8 +110,38 @@ def _is_function(value: ast.expr) -> bool:
     return len(rest) > 1 and lookup(rest) is not None
 
 
+def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
+    """The call of the function that a module stands for; of Sequential, of one after the other."""
+    inside = _function_inside(made)
+    if inside == SEQUENTIAL:
+        for module in made.args:
+            assert isinstance(module, ast.Call)
+            args, keywords = [_through(module, args, keywords)], []
+        return args[0]
+    func = moved(path(f"torch.nn.functional.{inside}"), made)
+    own = [k for k in made.keywords if k.arg != AFFINE]
+    given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
+    return moved(ast.Call(func, [*args, *given], [*own, *keywords]), made)
+
+
+def _is_plain_norm(e: ast.Call) -> bool:
+    """Whether it is nn.LayerNorm(shape, elementwise_affine=False), which has no parameters."""
+    given = {k.arg: k.value for k in e.keywords}
+    plain = AFFINE in given and is_false(given[AFFINE]) and given.keys() <= {AFFINE, "eps"}
+    return plain and len(e.args) == 1 and called_name(e) in PLAIN_NORMS
+
+
+def _as_shape(e: ast.expr) -> ast.expr:
+    """A number as a shape of one."""
+    return moved(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
+
+
 def _function_inside(e: ast.Call) -> str | None:
-    """The function that nn.MSELoss() calls."""
+    """The function that nn.MSELoss() calls; Sequential of modules that all call one."""
     if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
         return None
-    return function_of_module(called_name(e) or "", without_parameters=True)
+    name = called_name(e) or ""
+    if name == SEQUENTIAL:
+        inside = [isinstance(m, ast.Call) and _function_inside(m) for m in e.args]
+        return SEQUENTIAL if e.args and not e.keywords and all(inside) else None
+    return function_of_module(name, without_parameters=not _is_plain_norm(e))

@@ -1,5 +1,6 @@
 """Reductions along dimensions, and running sums."""
 
+from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
@@ -37,6 +38,7 @@ def sum(g, y, x, dim):
     dtype="float",
     symbolic=elements.mean,
     index="mean",
+    on_masks=False,
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     loop="mean",
 )
@@ -50,8 +52,15 @@ def _prod_of_all(g, y, x):
     return unless(x.eq(0).sum() > 1, to_x, instead=0.0) if x.ndim else g
 
 
+def _along_something(*, dim, keepdim):
+    if dim == ():
+        raise GradcliError("arguments", "prod() needs a dimension in its list, or no list")
+    return {"dim": dim, "keepdim": keepdim}
+
+
 @reduction(
     of_all=_prod_of_all,
+    settle=_along_something,
     dtype="number",
     symbolic=lambda sp, *xs: sp.Mul(*xs),
     saved=(..., "output"),

@@ -21,6 +21,17 @@ CASES = [
             "None, None, 'mean', w",
         )
     ),
+    # a dim that is a tensor of one whole number
+    *(
+        (f"x.{call}", X, None)
+        for call in (
+            "median(torch.tensor(1))[0]",
+            "sum(torch.tensor(-1))",
+            "cumsum(torch.tensor(1))",
+            "softmax(dim=torch.tensor(0))",
+            "transpose(torch.tensor(0), 1)",
+        )
+    ),
     ("x.norm(None)", VECTOR, None),
     ("x.norm(None, 0)", VECTOR, None),
     ("torch.norm(x, p=None, dim=0)", VECTOR, None),
