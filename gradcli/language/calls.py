@@ -145,7 +145,7 @@ def _with_whole_numbers(
     places = called.places if isinstance(called, Operator) else called.parameters
 
     def number(name: str | None, value: Any) -> Any:
-        is_one = isinstance(value, Node) and value.op.name == "tensor" and value.dtype == "int"
+        is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
         return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
 
     return (
