@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from functools import reduce
 from operator import add
 
-from ..graphs import OPS, Node, walk
+from ..graphs import OPS, Node, downstream, walk
 from ..graphs.substitution import substitute
 from .reverse import backward, from_several
 
@@ -42,13 +42,12 @@ def transposed(
 def _diagonal(grads: Collection[Node], seed: Node) -> Collection[Node]:
     """The nodes of gradients up to which each element of the seed goes its own way."""
     alone, ends = {seed}, set[Node]()
-    bound = {seed}  # all that depends on the seed
     order = walk(grads)
+    bound = downstream(order, [seed])
     for node in order:
         given = [i for i in node.parents if i in bound]
         if not given:
             continue
-        bound.add(node)
         single = node.op.family == "elementwise" and node.dtype == "float"
         if single and node.shape == seed.shape and alone.issuperset(given):
             alone.add(node)

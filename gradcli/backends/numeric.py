@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import MISUSES, GradcliError
-from ..graphs import Node, walk
+from ..graphs import Node, downstream, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
@@ -106,10 +106,7 @@ class Varying:
     def __init__(self, evaluator: Evaluator, root: Node, by: Node):
         self.evaluator, self.root, self.by = evaluator, root, by
         order = evaluator.missing([root])
-        depends = {by}
-        for node in order:
-            if any(i in depends for i in sources(node)):
-                depends.add(node)
+        depends = downstream(order, [by], sources)
         evaluator.run([n for n in order if n not in depends])
         self.order = [n for n in order if n in depends and n is not by]
 

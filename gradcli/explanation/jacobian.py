@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator, sources
-from ..graphs import OPS, Node, walk
+from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from ..notation.closed_form import ClosedForm, closed_form
@@ -53,11 +53,8 @@ def _way_back(out: Node, x: Node) -> WayBack:
     if grad is None or form is None:
         return WayBack(seed, grad, None)
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
-    varying = {seed}
-    for node in walk([grad], sources):
-        if any(i in varying for i in sources(node)):
-            varying.add(node)
     order = walk([*form.nodes, grad], sources)
+    varying = downstream(order, [seed], sources)
     return WayBack(seed, grad, form, order, [n for n in order if n in varying], most)
 
 

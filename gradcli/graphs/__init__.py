@@ -1,6 +1,6 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
-from .node import OPS, Node, Outputs, Ratio, Size, as_node, intern, walk
+from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk
 from .operator import NoRule, Operator
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Ratio",
     "Size",
     "as_node",
+    "downstream",
     "intern",
     "walk",
 ]

@@ -223,6 +223,17 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
     return list(order)
 
 
+def downstream(
+    order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
+) -> set[Node]:
+    """The nodes of `order`, inputs first, that depend on one of `starts`; these among them."""
+    found = set(starts)
+    for node in order:
+        if not found.isdisjoint(sources(node)):
+            found.add(node)
+    return found
+
+
 class Outputs:
     """What an operation with several outputs gives: nodes, by place and, where PyTorch has them, by
     name.

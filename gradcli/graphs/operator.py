@@ -91,6 +91,7 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
@@ -145,6 +146,7 @@ class Operator:
     labels: Collection[str] = ()
     on_masks: Any = True
     numbers: bool = False
+    takes_dtype: bool = False
     finds_places: bool = False
     matrices: bool = False
     square: bool = False

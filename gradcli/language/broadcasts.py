@@ -1,9 +1,9 @@
 """Ranks that a built program tells of: with them nothing is broadcast by accident."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import permutations
 
-from ..graphs import Node, walk
+from ..graphs import Node, downstream, walk
 from .coefficients import COEFFICIENTS
 
 
@@ -21,8 +21,8 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     terms = [pair for both in sums for pair in permutations(both)]
     beside_numbers = {n for n, other in terms if not other.ndim and other.parents}
     summed = {n for n, _ in terms}
-    varying = _depending(order, lambda n: n.op.name == "input")
-    of_products = _depending(order, lambda n: n.op.matrices)
+    varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
+    of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
     for node in order:
         for operand, other in permutations(_operands(node), 2):
             by_number = not other.ndim and other in varying
@@ -66,15 +66,6 @@ def _multiplies(
         return False
     constant = other.ndim == 2 and all(n.op.name != "input" for n in walk([other]))
     return (not other.ndim and node in beside_numbers) or (constant and node in summed)
-
-
-def _depending(order: Sequence[Node], on: Callable[[Node], bool]) -> set[Node]:
-    """The nodes of an order that depend on some, with these themselves."""
-    found: set[Node] = set()
-    for node in order:
-        if on(node) or any(i in found for i in _made_of(node)):
-            found.add(node)
-    return found
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:

@@ -18,7 +18,7 @@ from .operands import in_words, is_number
 from .python import PYTHONS
 from .storage import STORAGE
 from .syntax import dotted
-from .vocabulary import DTYPES, TAKE_DTYPE, WITHOUT_DTYPE, function
+from .vocabulary import DTYPES, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -126,7 +126,7 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
 def _check_dtype(called: Operator, e: ast.Call) -> None:
     """Refuse a dtype where only functions of NumPy take one."""
     of_numpy = (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
-    takes = called.family not in WITHOUT_DTYPE or called.name in TAKE_DTYPE
+    takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
     if not takes and not of_numpy:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 

@@ -54,9 +54,8 @@ CONSTANTS = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
-# Families whose functions take no dtype in PyTorch, and those that do all the same.
+# Families whose functions take no dtype in PyTorch, but for those that say so.
 WITHOUT_DTYPE = {"elementwise", "composite"}
-TAKE_DTYPE = {"matrix_norm", "nanmean"}
 # Modules whose names are shorter than those of their functions.
 SHORT = {
     "bceloss": "binarycrossentropy",

@@ -131,6 +131,7 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
 @composite(
     rule=_by_singular_values,
     torch="torch.linalg.matrix_norm",
+    takes_dtype=True,
     order="x ord dim keepdim",
     caveat="of equal sums or singular values each takes a share of the gradient",
     examples=(

@@ -303,7 +303,9 @@ def nansum(g, y, x, dim):
     return g * x.eq(x)
 
 
-@composite(method=True, examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")))
+@composite(
+    method=True, takes_dtype=True, examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3"))
+)
 def nanmean(x, *, dim=None, keepdim=False):
     """Average of the elements along dim that are not nan."""
     return nansum(x, dim=dim, keepdim=keepdim) / x.eq(x).sum(dim=dim, keepdim=keepdim)
