@@ -42,6 +42,18 @@ def test_what_is_infinite_shows_no_slope():
     assert differences.remark == "not at x[0], x[1]: not finite"
 
 
+@pytest.mark.parametrize(("text", "x"), [
+    ("inv(x)", [[1e-3, 0.0], [0.0, 1.0]]),
+    ("inv(x)", [[1.0, 1.001], [1.0, 1.0]]),
+    ("cholesky(x)", [[1.0, 0.9999], [0.9999, 1.0]]),
+    ("linalg.svdvals(x)", [[np.inf, 1.0], [2.0, 3.0]]),
+])  # fmt: skip
+def test_a_step_to_where_there_is_no_value_is_no_error(text, x):
+    """A matrix that has no inverse there, or is not positive definite."""
+    _, differences = checked(f"{text}.sum()", values={"x": x})
+    assert differences.ok is not False
+
+
 @pytest.mark.parametrize(("text", "x", "corners"), [
     ("relu(x).sum()", [0.0, 1.0, -1.0], "x[0]"),
     ("abs(x).sum()", [2.0, 0.0], "x[1]"),

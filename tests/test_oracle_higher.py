@@ -177,6 +177,30 @@ def test_second_derivatives_of_determinants_near_0_are_those_of_torch(text, matr
     assert_equal(found, np.tensordot(seed, theirs, axes=seed.ndim), rtol=1e-9, atol=1e-9)
 
 
+OF_MATRICES = [  # with what is read on one side of the diagonal alone, and what has no inverse
+    ("cholesky_solve(B, A).sum()", [[2.0, 0.7], [0.5, 1.5]]),
+    ("cholesky_solve(B, A, upper=True).sum()", [[2.0, 0.7], [0.5, 1.5]]),
+    ("cholesky_inverse(A).sum() * B.sum()", [[2.0, 0.7], [0.5, 1.5]]),
+    ("linalg.solve_triangular(A, B, upper=True).sum()", [[2.0, 0.7], [0.5, 1.5]]),
+    ("linalg.solve_triangular(A, B, upper=True).sum()", [[2.0, 0.7], [0.5, 0.0]]),
+    ("linalg.vander(A).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
+    ("(linalg.vander(A, N=4) ** 2).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
+]
+
+
+@pytest.mark.parametrize(("text", "matrix"), OF_MATRICES)
+def test_second_derivatives_of_odd_matrices_are_those_of_torch(text, matrix):
+    import torch
+
+    values = {"A": np.array(matrix), "B": np.array([[1.0, 2.0], [3.0, 4.0]])}
+    function = lambda A, B: run_torch(text, {"A": A, "B": B})  # noqa: E731
+    theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
+    ours = gradcli.hessian(text, values=values)
+    for of, row in zip("AB", theirs, strict=True):
+        for by, block in zip("AB", row, strict=True):
+            assert_equal(ours[of][by], block.numpy(), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("text", ["logdet(X)", "slogdet(X).logabsdet"])
 def test_second_derivatives_of_logarithms_of_singular_matrices_are_refused_as_by_torch(text):
     import torch

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator, sources
+from ..errors import GradcliError
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
@@ -80,14 +81,19 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
 
 
 def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
-    """The matrix by the closed form; None without one, or where its arrays would be too large, or
-    its zeros are products of 0 and infinity or nan.
+    """The matrix by the closed form; None without one, or where its arrays would be too large, it
+    needs the inverse of a singular matrix, or its zeros are products of 0 and infinity or nan.
     """
     if way.form is None:
         return None
     values = evaluator.values
     values[way.seed] = np.zeros(way.seed.shape)  # as a row's seed is, but for one element
-    evaluator.run([node for node in way.order if node not in values])
+    try:
+        evaluator.run([node for node in way.order if node not in values])
+    except GradcliError as error:
+        if error.code != "singular":
+            raise
+        return None
     from_zeros = values[way.grad]
     for node in way.by_seed:
         del values[node]

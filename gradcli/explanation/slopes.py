@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ..errors import GradcliError
 from ..lazy import np
 from .random_numbers import Numbers
 
@@ -81,9 +82,10 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
         corner = line.has_corner(right, left)
         # Where the second derivative jumps, as that of elu at 0, small steps are better.
         found = [right] if corner else [*found, (right + left) / 2]
-        error = min(abs(s - expected) for s in found) / size
-        if not np.isfinite(error):
-            return NOT_FINITE, error
+        errors = [abs(s - expected) / size for s in found if np.isfinite(s - expected)]
+        if not errors:
+            return NOT_FINITE, np.inf
+        error = min(errors)
         if corner or error <= TOLERANCE:
             return CORNER if corner else SAME, error
         for step in OTHER_STEPS:
@@ -176,6 +178,9 @@ class Moving:
         expected = float(np.sum(self.gradient[moved] * direction[moved]))
 
         def at(distance: float) -> Any:
-            return self.out(self.value + distance * direction)
+            try:
+                return self.out(self.value + distance * direction)
+            except GradcliError:  # as a matrix that is singular there
+                return np.full_like(self.here, np.nan, dtype=float)
 
         return Line(at, self.here, self.seed, max(1.0, largest)), expected

@@ -6,7 +6,7 @@ tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring
 operator's sentence.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
@@ -201,6 +201,16 @@ class Operator:
         inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
 
+    def check_masks(self, operands: Iterable[Any]) -> None:
+        """Refuse a mask where PyTorch computes with none, or not with others beside it."""
+        if self.on_masks is True:
+            return
+        found = dtypes(operands)
+        if "bool" in found and (not self.on_masks or len(found) > 1):
+            said = "takes no mask beside numbers" if self.on_masks else "takes no mask"
+            hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+            raise GradcliError("arguments", f"{self.name}() {said}", hint=hint)
+
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
         if self.labels:
@@ -276,6 +286,11 @@ class Operator:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def dtypes(operands: Iterable[Any]) -> set[str]:
+    """What tensors and numbers hold."""
+    return {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
 
 
 def result_dtype(rule: str, dtypes: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from .calls import applied, call
 from .foreign import foreign, of_library
 from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import check_masks, go_together, in_words, is_number, unfit
+from .operands import check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, KINDS, function
@@ -212,7 +212,8 @@ class Builder:
             raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
-            check_masks(name, left, right)
+            check_bits(name, left, right)
+            OPS[name].check_masks((left, right))
             return self.node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return left + right
@@ -247,8 +248,11 @@ class Builder:
                     "not is not part of the language",
                     hint="the opposite of a mask is written ~mask",
                 )
-            check_masks(name, value)
-            return value if name is None else self.node(OPS[name], (value,), e)
+            check_bits(name, value)
+            if name is None:
+                return value
+            OPS[name].check_masks((value,))
+            return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"{in_words(value)} has no opposite")
         return self._folded(compute(value), name, value)

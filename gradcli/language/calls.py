@@ -56,7 +56,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
         if isinstance(called, Operator) and dtype is None:
-            _check_no_mask(called, args)
+            called.check_masks(a for a in args if isinstance(a, Node))
         if isinstance(called, Operator) and dtype is not None:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
@@ -129,13 +129,6 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
     takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
     if not takes and not of_numpy:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
-
-
-def _check_no_mask(called: Operator, args: list) -> None:
-    """Refuse a mask where PyTorch computes with none."""
-    if not called.on_masks and any(isinstance(a, Node) and a.dtype == "bool" for a in args):
-        hint = "its numbers, 0 and 1, are mask.double()"
-        raise GradcliError("arguments", f"{called.name}() takes no mask", hint=hint)
 
 
 def _with_whole_numbers(

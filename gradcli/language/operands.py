@@ -4,16 +4,16 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs
+from ..graphs.operator import dtypes
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def check_masks(name: str | None, *operands: Any) -> None:
+def check_bits(name: str | None, *operands: Any) -> None:
     """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
-    kinds = {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
-    if name in ("logical_and", "logical_or", "logical_not") and kinds != {"bool"}:
+    if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
         said = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
         raise GradcliError("unsupported", said, hint="a mask is a comparison: (x > 0) & (y != 0)")
 

@@ -288,6 +288,7 @@ def _contracted(a, b, dims):
 
 @composite(
     order="a b dims",
+    on_masks="alone",
     examples=(
         ("tensordot(a, b)", "a=2x3x2,b=3x2x2"),
         ("tensordot(a, b, dims=([0, 1], [2, 0]))", "a=2x3x2,b=3x2x2"),
@@ -320,4 +321,5 @@ def inner(input, other):
     a, b = as_node(input), as_node(other)
     if 0 in (a.ndim, b.ndim):
         return a * b
+    dot.check_masks((a, b))
     return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))

@@ -89,7 +89,9 @@ def _length(x, p, *, skip_nan=False):
 
 
 EUCLID = "use_mm_for_euclid_dist"
-COMPUTE_MODES = (f"{EUCLID}_if_necessary", EUCLID, f"donot_{EUCLID}", None, 0, 1, 2)
+IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
+COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
+LARGE = 25  # rows above which PyTorch multiplies matrices
 COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
 
 
@@ -110,7 +112,17 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     have, want = x1.shape[-1], x2.shape[-1]
     if have != want:
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
-    return _length(x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3), p, skip_nan=True)
+    differences = x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3)
+    large = max(x1.shape[-2], x2.shape[-2]) > LARGE
+    if p == 2 and (compute_mode in ALWAYS or (large and compute_mode in IF_LARGE)):
+        differences = _squared_as_products(differences, x1, x2)
+    return _length(differences, p, skip_nan=True)
+
+
+def _squared_as_products(differences, x1, x2):
+    """nan where x1 @ x1 + x2 @ x2 - 2 * x1 @ x2 is inf - inf."""
+    infinite = ~(x1 @ x2.mT).lt(inf)
+    return unless(infinite.unsqueeze(dim=-1), differences, instead=nan)
 
 
 @cache

@@ -48,7 +48,7 @@ def inv(g, y, x, *, check):
     return -(y.mT @ g @ y.mT)
 
 
-def _solution_shape(a, b, *, left):
+def _solution_shape(a, b, *, left, check):
     square(a)
     if not left:
         return shapes.matmul(matrix(b), a)
@@ -70,20 +70,22 @@ def _is_vector(a, b):
     return len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
 
 
-def _solve(a, b, *, left):
+def _solve(a, b, *, left, check):
     if not left:
-        turned = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True)
+        turned = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True, check=check)
         return np.swapaxes(turned, -1, -2)
     vector = _is_vector(np.shape(a), np.shape(b))
     b = b[..., None] if vector else b
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = solved(a, np.broadcast_to(b, batch + b.shape[-2:]))
+    x = solved(a, np.broadcast_to(b, batch + b.shape[-2:]), check=check)
     return x[..., 0] if vector else x
 
 
-def _solve_symbols(sp, a, b, *, left):
+def _solve_symbols(sp, a, b, *, left, check):
     if not left:
-        turned = _solve_symbols(sp, np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True)
+        turned = _solve_symbols(
+            sp, np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True, check=check
+        )
         return np.swapaxes(turned, -1, -2)
     return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
 
@@ -97,7 +99,7 @@ def inverse_of(a):
     return a.parents[0].inv().mT if turned else a.inv()
 
 
-def _by_inverse(lower, i, a, b, *, left):
+def _by_inverse(lower, i, a, b, *, left, check):
     if not left:
         return b @ inverse_of(a)
     if _is_vector(a.shape, b.shape) and b.ndim > 1:
@@ -116,6 +118,8 @@ def _solve_flops(out, a, b, **_):
     value=_solve,
     dtype="float",
     torch=LINALG + "solve",
+    attributes={"left": True, "check": True},
+    spelling="solve({0}, {1}, left={left})",
     symbolic=_solve_symbols,
     examples=(
         ("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"),
@@ -125,9 +129,9 @@ def _solve_flops(out, a, b, **_):
     ),
     flops=_solve_flops,
 )
-def solve(g, y, a, b, *, left=True):
+def solve(g, y, a, b, *, left, check):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""
-    to_b = solve(a.mT, g, left=left)
+    to_b = solve(a.mT, g, left=left, check=check)
     if not left:
         return -(y.mT @ to_b), to_b
     to_a = -outer_product(to_b, y) if _is_vector(a.shape, b.shape) else -(to_b @ y.mT)
@@ -158,7 +162,8 @@ def inv_ex(A, *, check_errors=False):
 @shorthand()
 def solve_ex(A, B, *, left=True, check_errors=False):
     """As solve, and 0 where there is a solution."""
-    return Outputs((solve(A, B, left=left), zero_pivot(A)), ("result", "info"))
+    found = solve(A, B, left=left, check=check_errors)
+    return Outputs((found, zero_pivot(A)), ("result", "info"))
 
 
 @shorthand()

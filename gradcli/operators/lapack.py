@@ -88,12 +88,12 @@ def _with_zeros(x, finite):
 
 
 def svd(x, *, full=False):
-    """U, S and Vh; with inf, S is nan as in PyTorch, and with nan, where PyTorch raises, all."""
+    """U, S and Vh; with inf, S is nan as in PyTorch. Raises GradcliError `arguments` for nan."""
     finite = _finite(x)
+    _check_not_nan(x)
     u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
     s[~finite] = u[~finite] = vh[~finite] = np.nan
-    without_nan = ~np.isnan(x).any(axis=(-2, -1))
-    only_on_diagonal = ~finite & without_nan & _finite_beside_diagonal(x)
+    only_on_diagonal = ~finite & _finite_beside_diagonal(x)
     if only_on_diagonal.any():
         u[only_on_diagonal] = vh[only_on_diagonal] = _ends_exchanged(x.shape[-1])
     return u, s, vh
@@ -102,9 +102,17 @@ def svd(x, *, full=False):
 def svdvals(x):
     """S alone."""
     finite = _finite(x)
+    _check_not_nan(x)
     s = np.linalg.svd(_with_zeros(x, finite), compute_uv=False)
     s[~finite] = np.nan
     return s
+
+
+def _check_not_nan(x):
+    if np.isnan(x).any():
+        said = "a matrix with nan has no singular values"
+        hint = "PyTorch: the algorithm failed to converge, for the matrix has non-finite values"
+        raise GradcliError("arguments", said, hint=hint)
 
 
 def _finite_beside_diagonal(x):

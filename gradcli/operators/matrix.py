@@ -94,6 +94,7 @@ def _product(name, ranks, sentence, examples):
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
         matrices=ranks == (2, 2),
+        on_masks="alone",
         examples=examples,
     )(meaning)
 
@@ -109,6 +110,7 @@ bmm = _product(
     shape=lambda a, b: _dot_shape(a, b),
     value=lambda a, b: np.matmul(a, b),
     aliases=("vdot",),
+    on_masks="alone",
     examples=(("dot(a, b)", "a=3,b=3"),),
 )
 def dot(a, b):
@@ -129,7 +131,6 @@ def _dot_shape(a, b):
     shape=lambda a, b: (_ranks("outer", 1, 1)(a, b), (*a, *b))[1],
     value=lambda a, b: np.multiply.outer(a, b),
     aliases=("ger",),
-    on_masks="alone",
     index="i,j->ij",
     examples=(("outer(a, b)", "a=2,b=3"),),
     flops=lambda out, a, b: shapes.numel(out),

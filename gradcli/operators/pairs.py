@@ -130,6 +130,7 @@ def add_(input, other, *, alpha=1):
 @shorthand("subtract", older=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
+    sub.check_masks((input, other))
     return sub(input, other if alpha == 1 else mul(other, alpha))
 
 

@@ -4,9 +4,9 @@ from functools import reduce
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
-from .comparisons import where
+from ..lazy import np
 from .contractions import einsum
-from .families import composite, is_whole, require, shorthand
+from .families import composite, elementwise, is_whole, require, shorthand
 from .inverses import inv
 from .joining import stack
 from .lapack import square
@@ -23,13 +23,25 @@ def _added(beta, input, product):
     return _unless_0(beta, input) + product
 
 
+@elementwise(
+    lambda x: np.zeros_like(x),
+    expand=lambda x: x * 0,
+    index=lambda lower, i, x: x * 0,
+    dtype="float",
+    torch=None,
+    examples=(("addmm(x, a, b, beta=0)", "x=2x4,a=2x3,b=3x4"),),
+)
+def left_out(g, y, x):
+    """0 times x as BLAS takes it: 0 where x is nan, too."""
+    return g * 0
+
+
 def _times(factor, x):
     return x if factor == 1 else x * factor
 
 
 def _unless_0(factor, x):
-    """factor times x; as in BLAS, 0 times nan is 0."""
-    return _times(factor, x) if factor else where(False, x, 0)
+    return _times(factor, x) if factor else left_out(x)
 
 
 def _examples(name, sizes):
@@ -165,17 +177,29 @@ def vecdot(x, y, *, dim=-1):
     return (as_node(x) * y).sum(dim=dim)
 
 
+def _powers_rule(g, y, x, *, N):
+    count = y.shape[-1]
+    return (g[..., 1:] * arange(start=1, end=count) * y[..., :-1]).sum(dim=-1)
+
+
+@composite(
+    rule=_powers_rule,
+    torch="torch.linalg.vander",
+    spelling="linalg.vander({0}, N={N})",
+    examples=(("linalg.vander(x)", "x=3"), ("linalg.vander(x, N=4)", "x=2x3")),
+    whole=("N",),
+)
+def powers(x, *, N):
+    """The powers of each element from 0 up to N, as a row."""
+    return x.unsqueeze(dim=-1) ** arange(end=N)
+
+
 @shorthand("linalg.vander", alone=True)
-def powers(x, *, N=None):
+def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     require(N is None or (is_whole(N) and N > 1), f"N of vander() must be above 1, not {N!r}")
-    return _powers(x, N)
-
-
-def _powers(x, N):
     x = as_node(x) if as_node(x).ndim else as_node(x).unsqueeze(dim=0)
-    count = x.shape[-1] if N is None else N
-    return x.unsqueeze(dim=-1) ** arange(end=count)
+    return powers(x, N=x.shape[-1] if N is None else N)
 
 
 @composite(
@@ -188,7 +212,8 @@ def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
     require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
-    found = _powers(x, N)
+    count = x.shape[0] if N is None else N
+    found = powers(x, N=count)
     return found if increasing else found.flip(dims=(-1,))
 
 

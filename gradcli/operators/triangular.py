@@ -149,6 +149,11 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     return Outputs((cholesky(A, upper=upper), failed_minor(A.mT if upper else A)), ("L", "info"))
 
 
+def _by_inverse_of_product(lower, i, b, L, *, upper):
+    factor = triangle(L, upper=upper)
+    return (factor.mT @ factor if upper else factor @ factor.mT).inv() @ b
+
+
 @operator(
     shape=lambda b, L, *, upper: _system(L, b, left=True),
     value=lambda b, L, *, upper: _cholesky_solve(b, L, upper),
@@ -160,7 +165,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         L,
         upper,
     ),
-    index=lambda lower, i, b, L, *, upper: (L.mT @ L if upper else L @ L.mT).inv() @ b,
+    index=_by_inverse_of_product,
     dtype="float",
     examples=(
         ("cholesky_solve(b, L.tril() + 3 * eye(2))", "b=2x1,L=2x2"),

@@ -62,6 +62,8 @@ PRODUCTS = [
 SYSTEMS = [
     ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
     ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
+    ("linalg.solve_ex(a, b)[0]", {"a": SINGULAR, "b": TALL[:2]}, None),
+    ("linalg.solve_ex(a, b, left=False)[0]", {"a": SINGULAR, "b": TALL}, None),
     ("linalg.inv_ex(x).inverse", {"x": BATCH}, None),
     ("linalg.tensorsolve(a, b)", {"a": [[1.0, 2.0], [0.5, -1.0]], "b": [1.0, 2.0]}, None),
     ("linalg.tensorinv(x, ind=1)", {"x": SQUARE}, None),

@@ -187,6 +187,14 @@ DISTANCES = [
         for p in (0, 0.5, 1.0, 1.5, 2.0, 3.0, inf)
     ),
     *((f"pdist(x, {p})", {"x": ROWS}, None) for p in (0, 0.5, 1.0, 1.5, 2.0, 3.0, inf)),
+    *(
+        (f"cdist(x, y, compute_mode='{mode}use_mm_for_euclid_dist')", {"x": x, "y": y}, None)
+        for mode in ("", "donot_")
+        for x in ([[1.0, inf]], [[inf, inf]], [[nan, 1.0]], [[1.0, 2.0], [inf, 1.0]])
+        for y in ([[1.0, 2.0]], [[1.0, -2.0]], [[inf, 2.0]], [[1.0, 2.0], [0.0, -inf]])
+    ),
+    ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(25))], "y": [[1.0, 2.0]]}, None),
+    ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(24))], "y": [[1.0, 2.0]]}, None),
     ("cdist(x, y, inf)", {"x": [[1.0, 1.0]], "y": [[0.0, 0.0], [2.0, 0.0]]}, None),
     ("pdist(x)", {"x": [[inf, 1.0], [1.0, 1.0], [nan, 0.0]]}, None),
     ("dist(x, y)", {"x": [1.0, 2.0], "y": [1.0, 2.0]}, None),

@@ -58,6 +58,19 @@ CASES = [
     ),
     ("cdist(x, y)", {"x": [[1.0, 2.0]], "y": [[1e308, 0.0]]}, [[2.0]]),
     *(
+        (f"{name}(x, a, b, {factor}=0)", {"x": 1.0, "a": a, "b": b}, [[seed, 1.0], [2.0, 3.0]])
+        for name, a, b in (
+            ("addmm", ROWS[:2], ROWS[1:3]),
+            ("addr", [1.0, 2.0], [3.0, -1.0]),
+            ("addbmm", [ROWS[:2]], [ROWS[1:3]]),
+        )
+        for factor in ("beta", "alpha")
+        for seed in (inf, nan)
+    ),
+    ("addmv(x, a, b, beta=0)", {"x": 1.0, "a": ROWS[:2], "b": [1.0, 2.0]}, [inf, 1.0]),
+    ("baddbmm(x, a, b, beta=0)", {"x": 1.0, "a": [ROWS[:2]], "b": [ROWS[1:3]]},
+     [[[inf, 1.0], [2.0, nan]]]),
+    *(
         (f"F.conv_transpose1d(x, w, dilation=3, output_padding=2, padding={padding})",
          {"x": [[0.3, -1.7, 0.5, -1.0]], "w": [[[1.5, 1.9, 0.75]]]},
          [[0.1, seed, 0.1, -1.2, -1.2, 1.1, 0.2, -seed, -0.3, 1.0, 2.0, seed][2 * padding:]])
