@@ -544,3 +544,16 @@ def test_what_is_wrong_below_zero_is_not_shown():
     assert at
     assert tried_out(p, at, {"x": right}) == {"x": right}
     assert tried_out(p, at, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+
+
+def test_random_numbers_of_a_program_are_known_to_its_formulas():
+    found = package.explain("x * torch.randn(3)", values={"x": [1.0, 2.0, 3.0]})
+    assert found.to("plain").count("formula    g * torch.randn(3)") == 1
+    assert [note["code"] for note in found.notes] == ["implicit-seed"]
+
+
+def test_an_index_is_a_tensor_in_torch():
+    shapes = {"x": (3,), "y": (2,), "z": (2,)}
+    text = "x[tensor([0, 2])] * y[[1]] + z[t]"
+    found = package.explain(text, shapes=shapes, values={"t": [0, 1]})
+    assert "out = x[torch.tensor([0, 2])] * y[[1]] + z[t]" in found.to("plain")

@@ -19,7 +19,6 @@ from ..language.general import at_shapes, in_general_sizes
 from ..language.problem import Input, Problem
 from ..language.program import read_program
 from ..lazy import np
-from ..limits import Limits
 from ..notation import tree
 from .derived import of_gradient
 from .random_numbers import Numbers
@@ -153,12 +152,14 @@ class Trial:
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
         if formula not in self._arrays:
-            self._arrays[formula] = value_of(formula, self.values, self.problem.limits)
+            self._arrays[formula] = value_of(formula, self.values, self.problem)
         return self._arrays[formula]
 
 
-def value_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
-    """The array of a name or a formula, of the arrays by name. Raises GradcliError."""
+def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
+    """The array of a name or a formula, of the arrays by name; random numbers are those that the
+    problem has. Raises GradcliError.
+    """
     if formula in values:
         return values[formula]
     inputs: dict[str, Node] = {}
@@ -167,7 +168,11 @@ def value_of(formula: str, values: Mapping[str, Any], limits: Limits) -> Any:
         dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
         given[inputs[name]] = value
-    builder = Builder(read_program(formula, limits), inputs, values=given, limits=limits)
+    limits = problem.limits
+    tensors = (n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"])
+    drawn = {data.text: data for data in tensors}
+    program = read_program(formula, limits)
+    builder = Builder(program, inputs, values=given, limits=limits, drawn=drawn)
     node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
 

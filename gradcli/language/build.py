@@ -7,7 +7,8 @@ place here.
 
 import ast
 import operator as python
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import MISUSES, GradcliError, did_you_mean, misused
@@ -61,7 +62,8 @@ class Builder:
     indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
     `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
     where they meet a tensor, and elsewhere found in `of_sizes`. `supposed` are inputs whose values
-    are made up, and stay a name in all that is said.
+    are made up, and stay a name in all that is said; `drawn` are random numbers that a text such as
+    randn(3) stands for.
     """
 
     def __init__(
@@ -75,8 +77,9 @@ class Builder:
         seed_shape: tuple[int, ...] | None = None,
         sizes: bool = False,
         supposed: Collection[Node] = (),
+        drawn: Mapping[str, Any] = MappingProxyType({}),
     ):
-        self.supposed = supposed
+        self.supposed, self.drawn = supposed, drawn
         self.sizes, self.of_sizes = sizes, dict[float, Node]()
         self.source: Source = program.source
         self.program, self.values, self.limits = program, values, limits

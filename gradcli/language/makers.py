@@ -81,11 +81,11 @@ def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
     if any(size < 0 for size in shape):
         raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
     b.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
-    drawn = getattr(b.draws.random, how)(shape)
-    return b.counted(
-        OPS["tensor"](data=Array(np.asarray(drawn), b.source.segment(e)), span=b.source.span(e)),
-        e,
-    )
+    text = b.source.segment(e)
+    drawn = b.drawn.get(text)
+    if drawn is None:
+        drawn = Array(np.asarray(getattr(b.draws.random, how)(shape)), text)
+    return b.counted(OPS["tensor"](data=drawn, span=b.source.span(e)), e)
 
 
 def _rand(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:

@@ -12,6 +12,7 @@ from ..graphs import Node, Operator
 from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..operators.indexing import is_array
+from ..operators.leaves import Array
 from . import tree
 from .idioms import IDIOMS
 from .sizes import LEAST, dimension, tells, told, told_root
@@ -165,6 +166,10 @@ class Writer:
     def library(self, name: str) -> str:
         """The name to call a function by that makes tensors."""
         return name
+
+    def indices(self, data: Array) -> str:
+        """Numbers in an index."""
+        return data.text
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number, by sizes where it is made of some that tell."""

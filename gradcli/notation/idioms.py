@@ -178,4 +178,4 @@ def expand(w: "Writer", node: Node) -> Tree:
 @idiom
 def getitem(w: "Writer", node: Node) -> Tree:
     index = w.trimmed(node.attrs["index"], node.parents[0].shape)
-    return Subscript(w.operand(node, 0), index_text(index, w.place))
+    return Subscript(w.operand(node, 0), index_text(index, w.place, w.indices))

@@ -12,6 +12,7 @@ from ..graphs import Node, Operator, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from ..operators.indexing import index_text
+from ..operators.leaves import Array
 from . import tree
 from .formula import Writer
 from .spelling import spelled
@@ -74,6 +75,11 @@ class TorchWriter(Writer):
         """PyTorch's name of an operator."""
         return op.torch.replace(FUNCTIONAL, "F.")
 
+    def indices(self, data: Array) -> str:
+        """Numbers in an index: a name and a list stay what they are."""
+        plain = data.text.isidentifier() or data.text.startswith("[")
+        return data.text if plain else array(data.value)
+
     def library(self, name: str) -> str:
         """PyTorch's name of a function that makes tensors."""
         return f"torch.{name}"
@@ -105,7 +111,7 @@ def tensor(w: TorchWriter, node: Node) -> Tree:
 
 @in_other_words
 def put_at(w: TorchWriter, node: Node) -> Tree:
-    index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place)
+    index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place, w.indices)
     return _added(w, node, tree.Subscript(_places(w, node), index))
 
 

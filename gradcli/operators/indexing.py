@@ -118,12 +118,12 @@ def _getitem(x, *, index):
     return _pick(taken, _advanced(full)) if any(map(is_array, full)) else taken
 
 
-def index_text(index, size=str) -> str:
-    """An index as Python writes it, between brackets; `size` writes the numbers."""
-    return ", ".join(_item_text(item, size) for item in index)
+def index_text(index, size=str, array=str) -> str:
+    """An index as Python writes it, between brackets; `size` writes the numbers, `array` Arrays."""
+    return ", ".join(_item_text(item, size, array) for item in index)
 
 
-def _item_text(item, size):
+def _item_text(item, size, array):
     if item is Ellipsis:
         return "..."
     if isinstance(item, slice):
@@ -131,7 +131,9 @@ def _item_text(item, size):
         return ":".join(ends) + ("" if item.step is None else f":{item.step}")
     if isinstance(item, int) and not isinstance(item, bool):
         return size(item)
-    return str(list(item)) if isinstance(item, tuple) else str(item)
+    if isinstance(item, tuple):
+        return str(list(item))
+    return array(item) if isinstance(item, Array) else str(item)
 
 
 @movement(

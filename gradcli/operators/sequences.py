@@ -79,11 +79,14 @@ class _Alignments:
         return out
 
     def _counted(self):
-        """Which labels are added up at each time: those inside. Where the label at the end is a
-        blank, PyTorch writes its share over that of the blank after it.
+        """Which labels are added up at each time: those inside, of the last time the last two.
+        Where the label at the end is a blank, PyTorch writes its share over that of the blank after
+        it.
         """
         last, end = self.times - 1, 2 * self.counts
-        counted = self.inside & (np.arange(self.labels.shape[1]) <= end[:, None])
+        place = np.arange(self.labels.shape[1])
+        counted = self.inside & (place <= end[:, None])
+        counted &= (self.time[:, None] != last)[..., None] | (place >= end[:, None] - 1)
         over = (last >= 0) & (end > 0) & (self.labels[self.sample, end - 1] == self.blank)
         counted[last[over], self.sample[over], end[over]] = False
         return counted
@@ -97,8 +100,9 @@ def _later(x, by, fill):
 
 
 def _joined(ways, moved):
-    """The logarithm of the sum of exp(ways), and its derivative where they move."""
+    """The logarithm of the sum of exp(ways), nan for inf as in PyTorch, and its derivative."""
     total = np.logaddexp.reduce(ways)
+    total = np.where(np.isposinf(total), np.nan, total)
     shares = np.exp(ways - np.where(np.isneginf(total), 0, total))
     return total, np.sum(shares * moved, axis=0)
 
@@ -123,7 +127,8 @@ def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
         shares = shares * (ahead_turn + a.backward(behind_turn) + losses_turn - turn)
         free = free * direction
     impossible = np.isposinf(losses)
-    undefined = np.isneginf(log_probs) | (impossible & (not zero_infinity))
+    never = np.isnan(losses) | (impossible & (not zero_infinity))
+    undefined = np.isneginf(log_probs) | never
     slopes = np.where(undefined, np.nan, free - a.by_class(shares, log_probs.shape[2]))
     return np.where(a.inside & ~(impossible & zero_infinity), slopes, 0)
 

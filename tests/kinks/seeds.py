@@ -12,6 +12,14 @@ LIKELY = [
 FAR = [[inf, 0.0, -0.0], [-inf, nan, 1000.0]]
 CASES = [
     *(
+        (f"F.ctc_loss(x, tensor([[1, 2]]), (3,), (2,), reduction='none', zero_infinity={zero})",
+         {"x": [[[odd if (t, c) == at else LIKELY[t][0][c] for c in range(3)]] for t in range(3)]},
+         [1.0])
+        for at in ((0, 0), (0, 2), (1, 1), (2, 0), (2, 1), (2, 2))
+        for odd in (nan, inf, -inf)
+        for zero in (False, True)
+    ),
+    *(
         (f"F.ctc_loss({x}, tensor([{labels}]), ({times},), ({count},), reduction='none')",
          {"x": LIKELY}, [seed])
         for x, times in (("x", 3), ("log_softmax(x, 2)", 4))

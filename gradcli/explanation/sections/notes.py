@@ -263,7 +263,7 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     nodes |= {p.out_name: p.out, p.seed.name: p.seed.node}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(GradcliError), np.errstate(all="ignore"):
-        return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p.limits))
+        return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p))
     return False
 
 
