@@ -300,3 +300,8 @@ def test_what_labels_pick_is_not_made_to_know_its_shape():
     found = shapes("x[..., i] * adaptive_max_pool3d(x, (1, 1, 2))", suppose=True)
     assert found["i"] == (2,)  # as many as the pool has along the last dimension, (3, 1, 1, 2)
     assert found["out"] == (*found["x"][:3], 2)
+
+
+def test_a_search_that_finds_nothing_comes_to_an_end():
+    with pytest.raises(GradcliError, match="tau needs a number for each reflection"):
+        pose("kron(a, b) + householder_product(A, tau)")

@@ -25,6 +25,7 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
+MOST_TRIES = 600  # times that a program is built before this is given up
 SMALL = 8  # primes at the end, where the others make tensors too large
 LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
 PERMUTATIONS = 60  # of sizes that are tried then
@@ -77,6 +78,13 @@ def infer(
     there is one; the ranks of some may be `fixed`. Raises the error of the most plausible attempt
     where none works.
     """
+    tries = 0
+
+    def counted(shapes: dict[str, Shape]) -> Tried:
+        nonlocal tries
+        tries += 1
+        return trial(shapes)
+
     first_error: GradcliError | None = None
     tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
     plausible, again, once_more = tee(tried, 3)  # made only as far as they are needed
@@ -90,11 +98,13 @@ def infer(
         if numberings is not _different and first_error and first_error.code == "arguments":
             raise first_error
         try:
-            found = _solve(chosen, known, trial, numberings)
+            found = _solve(chosen, known, counted, numberings)
         except GradcliError as error:
             if error.code not in ("shape", "index", "seed-shape", "arguments"):
                 raise
             first_error = first_error or error
+            if tries > MOST_TRIES:
+                break
             continue
         return _refined(found, chosen, known, trial, numberings, fixed)
     assert first_error is not None
