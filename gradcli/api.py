@@ -339,13 +339,14 @@ def seed_for(
     `directions`; `because`, sentences that say why there is none. Raises GradcliError.
     """
     from .explanation.seed_for import SeedFor
+    from .explanation.seed_for_document import data
     from .language.targets import pose_targets
 
     check_named(expr, shapes, values)
     if not isinstance(target, Mapping):
         said = f"target is a dict by name of the input, not {target!r}"
         raise GradcliError("value", said)
-    return SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)).data()
+    return data(SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)))
 
 
 @in_keywords

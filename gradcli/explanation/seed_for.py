@@ -18,7 +18,6 @@ from .trial_values import random_values
 from .wording import listed
 
 SHOWN = 3  # free directions and obstacles that are told
-WRITTEN = 10_000  # numbers of free directions up to which all are given as data
 TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # what an element is changed to
 STEP = 1e-6  # how far an element is moved to see a slope
 
@@ -206,33 +205,6 @@ class SeedFor:
             return out(there)
 
         return out(here), changed
-
-    # ---- as data ---------------------------------------------------------------------------------
-
-    def data(self) -> dict[str, Any]:
-        """The keys of the JSON, with NumPy arrays as values."""
-        from .data import SCHEMA, Data
-        from .seed_for_document import because
-
-        told = self.freedom if self.freedom * self.p.out.numel <= WRITTEN else SHOWN
-        return {
-            "schema": SCHEMA,
-            "expression": Data(self.a)("expression"),
-            "target": dict(self.targets),
-            "possible": self.possible,
-            "seed": {
-                "shape": list(self.p.out.shape),
-                "value": self.seed,
-                "exact": self.exact,
-                "norm": float(np.linalg.norm(self.seed)),
-            },
-            "grad": self.grads,
-            "residual": self.residuals,
-            "distance": self.distance,
-            "free": {"count": self.freedom, "directions": self.directions(told)},
-            "spread": self.equations.spread,
-            "because": ["".join(t.text for t in line) for line in because(self)],
-        }
 
 
 def _with_stand_ins(problem: Problem) -> Problem:

@@ -1,10 +1,11 @@
-"""A seed for a target, as a document."""
+"""A seed for a target, as a document and as data."""
 
 from typing import Any
 
 from ..lazy import np
 from ..notation.tree import Token
 from .blocks import Answer, Block, Document, Line, Prose, Row, Section, Table, Tensor, plain, words
+from .data import SCHEMA, Data
 from .numbers import number_text
 from .sections.jacobian import label
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
@@ -12,6 +13,7 @@ from .source_text import role_of
 from .wording import listed
 
 NEARLY = 1e-10  # of the largest singular value
+WRITTEN = 10_000  # numbers of free directions up to which all are given as data
 SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
@@ -197,3 +199,29 @@ def _nearest(s: SeedFor, precision: int) -> Section:
 def _clean(array: Any, target: Any) -> Any:
     """Rounding errors beside the numbers of the target as 0."""
     return np.where(np.abs(array) < 1e-12 * np.max(np.abs(target), initial=0.0), 0.0, array)
+
+
+# ---- as data -------------------------------------------------------------------------------------
+
+
+def data(s: SeedFor) -> dict[str, Any]:
+    """The keys of the JSON, with NumPy arrays as values."""
+    told = s.freedom if s.freedom * s.p.out.numel <= WRITTEN else SHOWN
+    return {
+        "schema": SCHEMA,
+        "expression": Data(s.a)("expression"),
+        "target": dict(s.targets),
+        "possible": s.possible,
+        "seed": {
+            "shape": list(s.p.out.shape),
+            "value": s.seed,
+            "exact": s.exact,
+            "norm": float(np.linalg.norm(s.seed)),
+        },
+        "grad": s.grads,
+        "residual": s.residuals,
+        "distance": s.distance,
+        "free": {"count": s.freedom, "directions": s.directions(told)},
+        "spread": s.equations.spread,
+        "because": ["".join(t.text for t in line) for line in because(s)],
+    }

@@ -35,13 +35,13 @@ def check_format(format: str) -> None:
 
 def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
     """The seed for a target in one of FORMATS. Raises GradcliError for another."""
+    from ..explanation import seed_for_document
+
     check_format(format)
     if format == "json":
         import json
 
-        return json.dumps(jsonable(found.data()), ensure_ascii=False)
-    from ..explanation import seed_for_document
-
+        return json.dumps(jsonable(seed_for_document.data(found)), ensure_ascii=False)
     made = seed_for_document.document(found, environment.full, environment.precision)
     return render_document(made, format, environment)
 
