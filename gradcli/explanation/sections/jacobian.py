@@ -74,11 +74,11 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     found = w.jacobian_by_index(x)
     if found is None:
         grad = w.read_off(x)
-        return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
+        return [] if grad is None else [Prose(words(without_letters(w, grad)))]
     return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
 
 
-def _without_letters(w: Wording, grad: Node) -> str:
+def without_letters(w: Wording, grad: Node) -> str:
     """Why there is no index notation."""
     through = w.indices.holding_seed(grad)
     if not through:
