@@ -13,13 +13,18 @@ WORTH = 4  # names, numbers and symbols that a statement must save
 def shared(formula: Tree, taken: Collection[str]) -> Tree:
     """The formula with statements before it; new names are not among those `taken`."""
     statements: list[tuple[Name, Tree]] = []
-    names = (n for n in _names() if n not in taken)
     while (best := _best(formula, statements)) is not None:
-        name = Name(next(names))
+        name = Name(f"#{len(statements)}")
         formula = _replaced(formula, best, name)
         statements = [(n, _replaced(t, best, name)) for n, t in statements]
         statements.insert(_place(statements, best), (name, best))
-    return Block(tuple(statements), formula) if statements else formula
+    if not statements:
+        return formula
+    block: Tree = Block(tuple(statements), formula)
+    names = (n for n in _names() if n not in taken)
+    for (numbered, _), name in zip(statements, names):  # in the order in which they are read
+        block = _replaced(block, numbered, Name(name))
+    return block
 
 
 def _names():
