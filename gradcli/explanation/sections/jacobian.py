@@ -24,6 +24,8 @@ from ..wording import Wording, listed, shape_text, signs
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
 FEW = 5  # columns whose entries are formulas
+TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
+READABLE = 60  # characters of an entry of which the beginning still tells something
 TALL, WIDE = 12, 24  # cells of a picture
 
 
@@ -44,7 +46,8 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
-        blocks.append(matrix(a, w, x, full, precision))
+        readable = full or _readable(a, w, x)
+        blocks.append(matrix(a, w, x, full, precision) if readable else Prose(words(TOO_LONG)))
         blocks += _column_by_column(a, w, x)
         blocks.append(Prose(_cost(a, w, x)))
     return Section("jacobian", title, remark, tuple(blocks))
@@ -110,6 +113,15 @@ def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
         meant = "· zero, █ not zero"
     of = "one entry" if size == 1 else f"{size}×{size} entries"
     return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
+
+
+def _readable(a: Analysis, w: Wording, x: Input) -> bool:
+    """Whether entries are numbers, or a few of the first row short enough for a table."""
+    entry, columns = texts.in_symbols(a, w, x), x.node.numel
+    if entry is None or a.problem.out.numel * columns == 1:
+        return True
+    tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
+    return any(t != texts.UNWRITTEN and len(t) <= READABLE for t in tried)
 
 
 def matrix(
