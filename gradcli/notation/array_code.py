@@ -17,8 +17,9 @@ from ..operators.leaves import Array
 from . import array_places, tree  # noqa: F401  (it adds to the words)
 from .array_words import IN_OTHER_WORDS
 from .formula import Telling, Writer
+from .numerals import numeral
 from .spelling import spelled
-from .tree import Call, Listing, Name, Number, Prefix, Tree, Verbatim
+from .tree import Call, Listing, Name, Prefix, Tree, Verbatim
 
 LEFT_OUT = (None, False)  # values of an argument that is not written
 MOST_NUMBERS = 1000  # of a tensor that is written out
@@ -129,7 +130,7 @@ class ArrayWriter(Writer):
     def numeral(self, value: float, point: bool = False) -> Tree:
         """A number as it is; those that Python has no word for by the library's."""
         if isfinite(value):
-            return Number(value, point)
+            return numeral(value, point)
         name = Verbatim(self.library("nan" if isnan(value) else "inf"))
         return Prefix("-", name) if value < 0 else name
 

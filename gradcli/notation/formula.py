@@ -15,6 +15,7 @@ from ..operators.indexing import is_array
 from ..operators.leaves import Array
 from . import tree
 from .idioms import IDIOMS
+from .numerals import numeral
 from .sizes import LEAST, dimension, tells, told, told_root
 from .spelling import spelled
 from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
@@ -181,7 +182,7 @@ class Writer:
 
     def numeral(self, value: float, point: bool = False) -> Tree:
         """A number as it is."""
-        return Number(value, point)
+        return numeral(value, point)
 
     def told(self, value: float) -> Tree | None:
         """A number as the program computes it from sizes that tell; None for others."""

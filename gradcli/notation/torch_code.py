@@ -15,6 +15,7 @@ from ..operators.indexing import index_text
 from ..operators.leaves import Array
 from . import tree
 from .formula import Writer
+from .numerals import numeral
 from .spelling import spelled
 from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
@@ -87,7 +88,7 @@ class TorchWriter(Writer):
     def numeral(self, value: float, point: bool = False) -> Tree:
         """A number as it is; those that Python has no word for by PyTorch's."""
         if isfinite(value):
-            return Number(value, point)
+            return numeral(value, point)
         name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
         return Prefix("-", name) if value < 0 else name
 

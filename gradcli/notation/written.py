@@ -27,6 +27,7 @@ from .expressions import (
     with_picked,
 )  # fmt: skip
 from .formula import formula
+from .numerals import numeral
 from .places import Place
 from .spelling import spelled
 from .tree import Indexed, Infix, Name, Prefix, Tree, Verbatim
@@ -107,7 +108,7 @@ class Writing:
     def __call__(self, e: Expr) -> Tree:
         """The tree of an expression."""
         if isinstance(e, Number):
-            return tree.Number(_unrounded(e.value))
+            return numeral(_unrounded(e.value))
         if isinstance(e, Element):
             return self.element(e.node, [self.place(p) for p in e.places])
         if isinstance(e, Relation):

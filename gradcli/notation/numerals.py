@@ -1,0 +1,25 @@
+"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903."""
+
+from math import isfinite
+
+from .tree import Infix, Number, Prefix, Tree
+
+CLOSE = 1e-15  # relative
+LARGEST = 1_000_000  # whole numbers of which roots are known
+
+
+def numeral(value: float, point: bool = False) -> Tree:
+    """A finite number: the root of a whole number as that, or one over it, others as they are."""
+    found = _root(abs(value)) if isinstance(value, float) and isfinite(value) else None
+    if found is None:
+        return Number(value, point)
+    return Prefix("-", found) if value < 0 else found
+
+
+def _root(value: float) -> Tree | None:
+    if f"{value:.6g}" == str(value) or not 1 < max(value, 1 / (value or 1)) ** 2 <= LARGEST:
+        return None
+    power = 0.5 if value > 1 else -0.5
+    whole = round(value ** (1 / power))
+    close = abs(whole**power - value) <= CLOSE * value
+    return Infix("**", Number(whole), Number(power)) if close else None
