@@ -5,6 +5,12 @@ from ..lazy import np
 from .elements import SMALL, choice, compare
 
 LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
+ORDERS = {  # of rows: the columns that a product takes one from each, and its sign
+    0: (((), 1),),
+    1: (((0,), 1),),
+    2: (((0, 1), 1), ((1, 0), -1)),
+    3: tuple(((k, (k + s) % 3, (k - s) % 3), s) for k in range(3) for s in (1, -1)),
+}
 
 
 def determinant(sp, x):
@@ -55,13 +61,13 @@ def _each_matrix(function, x, shape):
 
 
 def _determinant(sp, m):
-    """Up to three rows written out; then by the first row."""
+    """Up to three rows as a sum of products; then by the first row."""
     if len(m) > LARGEST:
         raise GradcliError(
             "limit", f"the determinant of {len(m)} rows is too long to write out in symbols"
         )
     if len(m) <= 3:
-        return sp.Matrix(m).det() if len(m) else sp.S.One
+        return sp.Add(*(sign * sp.Mul(*m[range(len(m)), p]) for p, sign in ORDERS[len(m)]))
     minors = (_determinant(sp, np.delete(m[1:], k, 1)) for k in range(len(m)))
     return sp.Add(*((-1) ** k * m[0, k] * minor for k, minor in enumerate(minors)))
 
@@ -69,13 +75,21 @@ def _determinant(sp, m):
 def _cofactors(sp, m, check):
     """The matrix of cofactors, and the determinant."""
     whole = _determinant(sp, m)
-    if check and sp.expand(whole) == 0:
+    if check and _is_zero(sp, whole):
         raise GradcliError("singular", "the matrix is singular: it has no inverse")
     out = np.empty(m.shape, object)
     for r, c in np.ndindex(m.shape):
         minor = np.delete(np.delete(m, r, 0), c, 1)
         out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
     return out, whole
+
+
+def _is_zero(sp, e):
+    """Whether an expression is 0 whatever its symbols are; most are not at the first numbers."""
+    symbols = sorted(e.free_symbols, key=str)
+    return e.xreplace({x: sp.Integer(2 * k + 3) for k, x in enumerate(symbols)}) == 0 and (
+        sp.expand(e) == 0
+    )
 
 
 def cofactors(sp, x, y):
