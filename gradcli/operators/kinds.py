@@ -1,11 +1,11 @@
 """Masks and whole numbers from tensors, and a tensor in the kind of another."""
 
 from ..errors import GradcliError
-from ..graphs import as_node
+from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
-from .families import is_whole, require, shorthand
+from .families import is_whole, operator, require, shorthand
 from .leaves import Array, numbers
 
 
@@ -40,19 +40,57 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     return found.logical_not() if invert else found
 
 
+def _halved(rows, x, *, right):
+    """By halving, for among nan the order of the comparisons decides."""
+    x, count = np.asarray(x), rows.shape[-1]
+    low, high = np.zeros(x.shape, int), np.full(x.shape, count)
+    while (low < high).any():
+        middle = (low + high) // 2
+        at = np.minimum(middle, count - 1)
+        found = rows[at] if rows.ndim == 1 else np.take_along_axis(rows, at, axis=-1)
+        above = found > x if right else found >= x
+        low, high = np.where(above | (low == high), low, middle + 1), np.where(above, middle, high)
+    return low
+
+
+def _counted(rows, x, *, right):
+    rows = rows if rows.ndim == 1 else rows.unsqueeze(dim=-2)
+    x = x.unsqueeze(dim=-1)
+    return (x < rows if right else x <= rows).logical_not().sum(dim=-1)
+
+
+def _row_by_row(rows, x, **_):
+    if len(rows) != 1 and rows[:-1] != x[:-1]:
+        have, want = shapes.text(x), shapes.text(rows)
+        raise GradcliError("shape", f"numbers of shape {have} have no rows in sequences of {want}")
+    return x
+
+
+@operator(
+    shape=_row_by_row,
+    value=_halved,
+    expand=_counted,
+    dtype="int",
+    torch="torch.searchsorted",
+    spelling="searchsorted({0}, {1}, right={right})",
+    flops=lambda out, rows, x, **_: shapes.numel(x) * rows[-1].bit_length(),
+    examples=(("x * searchsorted(tensor([0.0, 1.0]), x.detach())", "x=3"),),
+)
+def place_in_row(g, y, rows, x, *, right=False):
+    """Where a number stands in a sorted row: how many are below it, or not above it, if right."""
+    return None, None
+
+
 @shorthand()
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below it, or not above it, if right; no gradient."""
-    x = as_node(input).unsqueeze(dim=-1)
-    above = x < boundaries if right else x <= boundaries  # no nan is: it comes last, as in PyTorch
-    return above.logical_not().sum(dim=-1)
+    return place_in_row(boundaries, input, right=right)
 
 
 @shorthand()
 def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False):
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
-    rows = sorted_sequence if sorted_sequence.ndim == 1 else sorted_sequence.unsqueeze(dim=-2)
-    return bucketize(input, rows, right=right or side == "right")
+    return place_in_row(sorted_sequence, input, right=right or side == "right")
 
 
 # ---- how many ------------------------------------------------------------------------------------

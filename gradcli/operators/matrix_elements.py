@@ -85,11 +85,12 @@ def _cofactors(sp, m, check):
 
 
 def _is_zero(sp, e):
-    """Whether an expression is 0 whatever its symbols are; most are not at the first numbers."""
-    symbols = sorted(e.free_symbols, key=str)
-    return e.xreplace({x: sp.Integer(2 * k + 3) for k, x in enumerate(symbols)}) == 0 and (
-        sp.expand(e) == 0
-    )
+    """Whether an expression is 0 whatever its symbols are: most are not at random numbers."""
+    from random import Random  # 3 ms, and few programs come here
+
+    draw = Random(0)
+    at = {x: sp.Integer(draw.randint(2, 999)) for x in sorted(e.free_symbols, key=str)}
+    return e.xreplace(at) == 0 and sp.expand(e) == 0
 
 
 def cofactors(sp, x, y):
