@@ -17,7 +17,7 @@ def numeral(value: float, point: bool = False) -> Tree:
 
 
 def _root(value: float) -> Tree | None:
-    if f"{value:.6g}" == str(value) or not 1 < max(value, 1 / (value or 1)) ** 2 <= LARGEST:
+    if value == round(value, 6) or not 1 < max(value, 1 / (value or 1)) ** 2 <= LARGEST:
         return None
     power = 0.5 if value > 1 else -0.5
     whole = round(value ** (1 / power))

@@ -10,6 +10,7 @@ from . import elements
 from .arithmetic import abs
 from .comparisons import where
 from .families import composite, elementwise, require, shorthand
+from .guards import unless
 from .pointwise import F, bent, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
@@ -232,7 +233,8 @@ def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
     steepness = 1 / float(np.float32(alpha))
     slope = g * steepness * alpha
-    return bent(x, slope * exp(x * steepness), g if steepness * alpha == 1 else slope, g)
+    below = slope * exp(unless((x < 0).logical_not(), x, instead=0.0) * steepness)
+    return bent(x, below, g if steepness * alpha == 1 else slope, g)
 
 
 @elementwise(

@@ -10,19 +10,21 @@ from .families import elementwise, operator
 
 
 @elementwise(
-    lambda odd, value, *, instead: np.where(odd, instead, value),
-    symbolic=lambda sp, odd, value, *, instead: value,
-    expand=lambda odd, value, *, instead: where(odd, instead, value),
-    index=lambda lower, i, odd, value, *, instead: value.expand(
+    lambda odd, value, *, instead, flat: np.where(odd, instead, value),
+    symbolic=lambda sp, odd, value, *, instead, flat: value,
+    expand=lambda odd, value, *, instead, flat: where(odd, instead, value),
+    index=lambda lower, i, odd, value, *, instead, flat: value.expand(
         shape=shapes.broadcast(odd.shape, value.shape)
     ),
     labels=("odd",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
 )
-def unless(g, y, odd, value, *, instead=nan):
-    """value; `instead` where inf or nan would come out another way than in PyTorch."""
-    return None, g
+def unless(g, y, odd, value, *, instead=nan, flat=False):
+    """value; `instead` where inf or nan would come out another way than in PyTorch, and if it is
+    `flat` there the slope is 0.
+    """
+    return None, where(odd, 0, g) if flat else g
 
 
 def _refuse_where(value, odd, *, said, code):

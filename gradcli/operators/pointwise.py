@@ -7,6 +7,7 @@ from . import elements
 from .arithmetic import steps
 from .comparisons import where
 from .families import SAMPLES, composite, elementwise, one_of
+from .guards import unless
 
 
 @elementwise()
@@ -306,8 +307,9 @@ def _softplus(x, *, beta, threshold):
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
-    z = exp(x * beta)
-    return where(x * beta > threshold, g, g * z / (z + 1))
+    scaled = x * beta
+    z = exp(unless(scaled >= threshold, scaled, instead=threshold, flat=True))
+    return where(scaled > threshold, g, g * z / (z + 1))
 
 
 def _erf(x):
