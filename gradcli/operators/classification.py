@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from .comparisons import where
 from .families import composite, require, shorthand
+from .guards import refuse_where
 from .leaves import arange, size
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
@@ -226,6 +227,9 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     label = target.reshape(shape=(samples, 1))
     others = label.ne(arange(end=classes)).unsqueeze(dim=1)
     if weight is not None:
+        have, want = shapes.text(weight.shape), shapes.text((classes,))
+        message = f"the weight of multi_margin_loss() has shape {want} here, not {have}"
+        shapes.require_equal(weight.shape, (classes,), message)
         weight = _weight_of(label, weight).unsqueeze(dim=2)
     losses = margin_terms(rows, label, others, weight, p=p, margin=margin) / classes
     return reduced(losses.reshape(shape=target.shape), reduction)
@@ -248,6 +252,8 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     shapes.require_equal(target.shape, input.shape, message)
     rows, target = _rows(input), _rows(target)
     classes = rows.shape[1]
+    said = f"labels of multilabel_margin_loss() are -1, or classes from 0 to {classes - 1}"
+    target = refuse_where(target, (target < -1) | (target >= classes), said=said)
     listed = (target < 0).cumsum(dim=1).eq(0)
     label = where(listed, target, 0)
     named = (listed.unsqueeze(dim=2) & label.unsqueeze(dim=2).eq(arange(end=classes))).sum(dim=1)

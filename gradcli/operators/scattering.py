@@ -119,8 +119,16 @@ def _scatter(x, index, src, *, dim):
     return out
 
 
+def _larger_source(x, index, src, *, reduce="sum", **_):
+    """PyTorch gives a src that is larger than the index a gradient of the index's shape, and then
+    raises an error.
+    """
+    return ("src",) if src.shape not in ((), index.shape) and reduce in ("sum", "mean") else ()
+
+
 @operator(
     shape=_scattered("scatter"),
+    fixed=_larger_source,
     value=_scatter,
     order="x dim index src",
     labels=("index",),
@@ -151,6 +159,7 @@ def _scatter_add(x, index, src, *, dim):
     shape=_scattered("scatter_add"),
     value=_scatter_add,
     rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
+    fixed=_larger_source,
     order="x dim index src",
     labels=("index",),
     method=True,
@@ -273,6 +282,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     shape=_reducible("scatter_reduce"),
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
+    fixed=_larger_source,
     order="x dim index src reduce include_self",
     labels=("index",),
     method=True,

@@ -10,7 +10,15 @@ from .comparisons import where
 from .elements import Unwritten
 from .families import composite, operator, shorthand
 from .inverses import inv
-from .lapack import FOUND, LINALG, matrix, of_each_matrix, singular_values, singular_vectors
+from .lapack import (
+    FOUND,
+    LINALG,
+    matrix,
+    of_each_matrix,
+    singular_values,
+    singular_vectors,
+    square,
+)
 from .leaves import eye
 
 BY_SINGULAR_VALUES = (None, 2, -2)
@@ -157,8 +165,6 @@ def svd(input, some=True, compute_uv=True):
 
 
 def _norm(x, p):
-    if p == "nuc":
-        return svdvals(x).sum(dim=-1)
     if p == "fro":
         return x.vector_norm(dim=(-2, -1))
     along, across = (-1, -2) if math.isinf(p) else (-2, -1)
@@ -178,6 +184,10 @@ def cond(A, *, p=None):
         S = svdvals(A)
         largest, smallest = S[..., 0], S[..., -1]
         return smallest / largest if p == -2 else largest / smallest
-    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+    if p == "nuc":
+        square(A.shape)
+        S = svdvals(A)
+        return S.sum(dim=-1) * S.reciprocal().sum(dim=-1)
+    if p not in ("fro", 1, -1, math.inf, -math.inf):
         raise GradcliError("arguments", f"cond() has no norm {p!r}", hint=NORMS)
     return _norm(A, p) * _norm(inv(A, check=False), p)
