@@ -9,7 +9,7 @@ from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.assumptions import read_assumptions
 from .language.problem import pose
-from .limits import Limits
+from .limits import NO_MEMORY, Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -28,6 +28,8 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
         except GradcliError as error:
             ways.tell(error, ways.PYTHON)
             raise
+        except MemoryError:
+            raise GradcliError("limit", NO_MEMORY) from None
 
     return told
 

@@ -1,12 +1,14 @@
 """Products with something added, products of many, and products of vectors."""
 
 from functools import reduce
+from math import inf, nan
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .contractions import einsum
 from .families import composite, elementwise, is_whole, require, shorthand
+from .guards import unless
 from .inverses import inv
 from .joining import stack
 from .lapack import square
@@ -179,7 +181,9 @@ def vecdot(x, y, *, dim=-1):
 
 def _powers_rule(g, y, x, *, N):
     count = y.shape[-1]
-    return (g[..., 1:] * arange(start=1, end=count) * y[..., :-1]).sum(dim=-1)
+    to_x = (g[..., 1:] * arange(start=1, end=count) * y[..., :-1]).sum(dim=-1)
+    # PyTorch divides running products by x
+    return unless((x * x).eq(inf), to_x, instead=nan) if count > 2 else to_x
 
 
 @composite(
