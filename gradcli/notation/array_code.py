@@ -4,7 +4,6 @@ What an operator is called there is in its record (the fields `numpy` and `jax`)
 than a name is in array_words and array_places.
 """
 
-import ast
 import re
 from collections.abc import Mapping
 from math import isfinite, isnan
@@ -18,15 +17,12 @@ from . import array_places, tree  # noqa: F401  (it adds to the words)
 from .array_words import IN_OTHER_WORDS
 from .formula import Telling, Writer
 from .numerals import numeral
+from .plain_text import names_in
 from .spelling import spelled
 from .tree import Call, Listing, Name, Prefix, Tree, Verbatim
 
 LEFT_OUT = (None, False)  # values of an argument that is not written
 MOST_NUMBERS = 1000  # of a tensor that is written out
-SIMPLE = (
-    ast.Compare, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, ast.cmpop, ast.operator,
-    ast.unaryop,
-)  # fmt: skip
 
 
 class ArrayWriter(Writer):
@@ -154,14 +150,8 @@ class ArrayWriter(Writer):
 
     def _known(self, text: str) -> bool:
         """Whether a text says the same here: a name, or a comparison of names and numbers."""
-        try:
-            parts = list(ast.walk(ast.parse(text, mode="eval").body))
-        except SyntaxError:
-            return False
-        return all(
-            part.id in self.called if isinstance(part, ast.Name) else isinstance(part, SIMPLE)
-            for part in parts
-        ) and any(isinstance(part, ast.Name) for part in parts)
+        names = names_in(text)
+        return bool(names) and names <= self.called
 
 
 class JaxWriter(ArrayWriter):

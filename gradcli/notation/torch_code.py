@@ -16,6 +16,7 @@ from ..operators.leaves import Array
 from . import tree
 from .formula import Writer
 from .numerals import numeral
+from .plain_text import names_in
 from .spelling import spelled
 from .tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
@@ -77,8 +78,8 @@ class TorchWriter(Writer):
         return op.torch.replace(FUNCTIONAL, "F.")
 
     def indices(self, data: Array) -> str:
-        """Numbers in an index: a name and a list stay what they are."""
-        plain = data.text.isidentifier() or data.text.startswith("[")
+        """Numbers in an index: a name, a comparison and a list stay what they are."""
+        plain = data.text.startswith("[") or names_in(data.text)
         return data.text if plain else array(data.value)
 
     def library(self, name: str) -> str:
