@@ -63,6 +63,7 @@ def test_a_wrong_answer_is_found(monkeypatch):
         ("torch.vander(x).sum()", [1.0, 2.0, 3.0]),
         ("linalg.cond(x, 1)", [[1.0, 2.0], [3.0, 5.0]]),
         ("linalg.cond(x, 'fro')", [[1.0, 2.0], [3.0, 5.0]]),
+        ("zeros(2, 2).scatter_add(0, tensor([[0]]), x).sum()", [[1.0, 2.0], [3.0, 5.0]]),
         ("(7 % x).sum()", [1.5, 2.0]),
         ("torch.remainder(5, x).sum()", [1.5, 2.0]),
     ],

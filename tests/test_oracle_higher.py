@@ -348,6 +348,15 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
     assert_equal(found, second.numpy(), rtol=1e-7)
 
 
+@pytest.mark.parametrize("text", ["softplus(x)", "softplus(x, 1, 2)", "celu(x)", "celu(x, 0.5)"])
+def test_lines_beyond_a_curve_are_flat_at_order_2(text):
+    import torch
+
+    at = torch.tensor([-1.0, 2.0, 20.0, 25.0, np.inf, -np.inf], requires_grad=True)
+    theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), at)
+    assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
+
+
 @pytest.mark.parametrize("text", ["where(x > 0, x, 0)", "clamp(x, -0.5, 0.7)", "x.max()"])
 def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
     import torch

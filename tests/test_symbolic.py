@@ -374,3 +374,11 @@ def test_no_elements():
 def test_sympy_is_imported_only_when_used():
     code = "import sys, gradcli.backends.symbolic; sys.exit('sympy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["logdet(X.T @ A @ X)", "trace(inv(X.T @ A @ X))"])
+def test_determinants_of_sums_are_not_multiplied_out(text):
+    """Multiplied out there are hundreds of thousands of products."""
+    out = pose(text, shapes={"X": (5, 3), "A": (5, 5)}).out
+    (found,) = Symbolic({})(out)
+    assert len(element_text(found[()])) < 100_000

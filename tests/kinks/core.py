@@ -50,6 +50,11 @@ CONVENTIONS = [
         for r in (False, True)
     ),
     case("w * searchsorted(tensor([-1.0, 1.0]), x, side='right')", AROUND, x=AROUND, w=AROUND),
+    *(
+        case(f"w * searchsorted(tensor({row}), x, right={r})", AROUND, x=AROUND, w=AROUND)
+        for row in ("[nan]", "[-0.2, 0.5, nan]", "[0.0, 1.0, nan, nan]", "[0.0, 0.0, inf, nan]")
+        for r in (True, False)
+    ),
     case("x * x.long() + x.int()", AROUND[:13], x=AROUND[:13]),
     *(
         case(f"x * {mask} + x", [1.0, 2.0], x=[1.0, v], y=[1.0, 3.0])

@@ -62,6 +62,13 @@ PRODUCTS = [
 SYSTEMS = [
     ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
     ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
+    ("linalg.cond(x, 'nuc')", {"x": [[1.0, 0.0], [0.0, 0.0]]}, None),
+    ("linalg.cond(x, 'nuc')", {"x": ZEROS}, None),
+    *(
+        (f"linalg.vander(x{N})", {"x": x}, None)
+        for N in ("", ", N=2", ", N=4")
+        for x in ([-1.4, INF, 0.3], [-INF, 0.0, 1.0], [NAN, 0.0, 2.0])
+    ),
     ("linalg.solve_ex(a, b)[0]", {"a": SINGULAR, "b": TALL[:2]}, None),
     ("linalg.solve_ex(a, b, left=False)[0]", {"a": SINGULAR, "b": TALL}, None),
     ("linalg.inv_ex(x).inverse", {"x": BATCH}, None),
