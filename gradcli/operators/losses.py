@@ -31,6 +31,8 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
     if size_average is None and reduce is None:
         return attrs
     whole = "mean" if size_average is None or size_average else "sum"
+    if whole == "sum" and attrs.get("reduction") == "batchmean":
+        whole = "batchmean"  # kl_div divides what comes of the older two
     return attrs | {"reduction": whole if reduce is None or reduce else "none"}
 
 

@@ -195,6 +195,11 @@ DISTANCES = [
     ),
     ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(25))], "y": [[1.0, 2.0]]}, None),
     ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(24))], "y": [[1.0, 2.0]]}, None),
+    (
+        "F.kl_div(x, y, False, reduction='batchmean')",
+        {"x": [[1.0, 2.0], [3.0, 4.0]], "y": [[0.1, 0.2], [0.3, 0.4]]},
+        None,
+    ),
     ("cdist(x, y, inf)", {"x": [[1.0, 1.0]], "y": [[0.0, 0.0], [2.0, 0.0]]}, None),
     ("pdist(x)", {"x": [[inf, 1.0], [1.0, 1.0], [nan, 0.0]]}, None),
     ("dist(x, y)", {"x": [1.0, 2.0], "y": [1.0, 2.0]}, None),
