@@ -28,6 +28,9 @@ class _Alignments:
         for n, count in enumerate(target_lengths):
             given = targets[n] if targets.ndim == 2 else targets[ends[n] - count : ends[n]]
             self.labels[n, 1 : 2 * count : 2] = given[:count]
+        last = log_probs.shape[2] - 1
+        if (self.labels < 0).any() or (self.labels > last).any():
+            raise GradcliError("arguments", f"labels of ctc_loss() are classes from 0 to {last}")
         self.blank, self.sample = blank, np.arange(samples)
         self.time = np.arange(len(log_probs))
         self.inside = (self.time[:, None] < self.times)[..., None]

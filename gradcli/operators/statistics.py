@@ -210,6 +210,7 @@ def corrcoef(x):
 # ---- quantiles -----------------------------------------------------------------------------------
 
 
+OUTSIDE = "q must be a number from 0 to 1, or a vector of them"
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -222,6 +223,8 @@ def _quantile(ranks_of, **fields):
                 said = f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
                 raise GradcliError("arguments", said)
             _check(x, q, dim)
+            if q.ndim:
+                q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
             rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
             place = 0 if dim is None else shapes.axis(dim, rows.ndim)
             order = (*(d for d in range(rows.ndim) if d != place), place)
@@ -243,7 +246,7 @@ def _permuted(x, order):
 def _check(x, q, dim):
     value = q.attrs["value"] if q.op.name == "constant" else 0
     if q.ndim > 1 or not 0 <= value <= 1:
-        raise GradcliError("arguments", "q must be a number from 0 to 1, or a vector of them")
+        raise GradcliError("arguments", OUTSIDE)
     if not (x.numel if dim is None else shapes.numel(x.shape)):
         raise GradcliError("shape", "there is no quantile of nothing")
 
