@@ -418,6 +418,49 @@ def test_other_names(text):
     agrees(text, **{n: drawn(2, 3) for n in "ab" if n == "a" or " b" in text or "(b" in text})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.cat(x.chunk(2), dim=1)",
+        "torch.cat(x.split(1), 1)",
+        "torch.cat([*x.unbind(0)])",
+        "torch.cat(x.unbind(0) + x.unbind(0))",
+        "torch.cat(x.max(0))",
+        "torch.concat(tensors=x.unbind(0))",
+        "torch.stack(x.unbind(1))",
+        "torch.hstack(x.chunk(2))",
+        "torch.vstack(x.unbind(0))",
+        "torch.dstack(x.unbind(0))",
+        "torch.column_stack(x.unbind(0))",
+        "torch.block_diag(*x.chunk(2, 1))",
+        "torch.cartesian_prod(*x.unbind(0))",
+        "torch.meshgrid(x.unbind(0))[1]",
+        "torch.atleast_2d(x.unbind(0))[1]",
+        "torch.linalg.multi_dot(x.chunk(2, 1))",
+        "torch.einsum('ij,kj->ik', x.split(1))",
+        "sum(x.unbind(0))",
+        "sum(x.unbind(0), 3)",
+    ],
+)
+def test_several_outputs_where_pytorch_takes_a_tuple(text):
+    agrees(text, x=drawn(2, 4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.masked_fill(x > 1, float('-inf')).softmax(-1)[0]",
+        "x.norm(p=float('inf'))",
+        "x * float('1e-3')",
+        "x * int('3')",
+        "x * max(2, 3)",
+        "x * min(x.shape)",
+    ],
+)
+def test_functions_of_python_that_take_no_tensor(text):
+    agrees(text, x=drawn(2, 4))
+
+
 @pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "empty_like"])
 def test_names_that_give_no_gradient_in_pytorch_say_so(name):
     error = refused(f"torch.{name}(a)", a=[1.0, 2.0])

@@ -100,7 +100,7 @@ class Builder:
         return self.scope[self.program.statements[-1].names[-1]]
 
     def _take_apart(self, statement, value) -> None:
-        parts = list(value) if isinstance(value, Outputs | tuple) else None
+        parts = list(value) if isinstance(value, tuple) else None
         if isinstance(value, Node) and value.shape[:1] == (len(statement.names),):
             of = OPS["getitem"], (value,), statement.value
             parts = [self.node(*of, index=(k,)) for k in range(value.shape[0])]
@@ -195,7 +195,8 @@ class Builder:
         """A whole number, where one has to stand."""
         if isinstance(value, int) and not isinstance(value, bool):
             return int(value)
-        raise GradcliError("index", f"an index must be a whole number, not {value!r}")
+        given = value if is_number(value) else in_words(value)
+        raise GradcliError("index", f"an index must be a whole number, not {given}")
 
     def _BinOp(self, e: ast.BinOp) -> Any:
         spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth
@@ -257,7 +258,7 @@ class Builder:
             OPS[name].check_masks((value,))
             return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
-            raise GradcliError("arguments", f"{in_words(value)} has no opposite")
+            raise GradcliError("arguments", f"there is no opposite of {in_words(value)}")
         return self._folded(compute(value), name, value)
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
@@ -306,7 +307,7 @@ class Builder:
         base = self.visit(e.value)
         if isinstance(base, Outputs):
             if e.attr in base.names:
-                return base.nodes[base.names.index(e.attr)].at(self.source.span(e))
+                return base[base.names.index(e.attr)].at(self.source.span(e))
             raise self._no_attribute(e, base.names)
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
@@ -380,7 +381,7 @@ class Builder:
         if self.count > sizes["operations"]:
             self.limits.check("operations", self.count, "the expression")
         if isinstance(value, Outputs):
-            self.outputs += value.nodes
+            self.outputs += value
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 shape = node.shape

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from ..graphs import Node, Outputs, as_node, shapes
+from ..graphs import Node, as_node, shapes
 from .indices import item
 from .operands import in_words
 
@@ -22,7 +22,7 @@ def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    if len(args) == 1 and isinstance(args[0], tuple | Outputs) and not named:
+    if len(args) == 1 and isinstance(args[0], tuple) and not named:
         return len(args[0])
     return _of_tensors("len", 1, _first_size)(b, e, args, named)
 

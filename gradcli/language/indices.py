@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def subscripted(b: "Builder", e: ast.Subscript) -> Any:
     """What stands in brackets behind a tensor, or behind several values, takes out of it."""
     base, index = b.visit(e.value), e.slice
-    if isinstance(base, tuple | Outputs):
+    if isinstance(base, tuple):
         return item(b, base, b.visit(index), e)
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
@@ -25,19 +25,16 @@ def subscripted(b: "Builder", e: ast.Subscript) -> Any:
     return b.node(OPS["getitem"], (base,), e, index=tuple(_index_item(b, i) for i in items))
 
 
-def item(b: "Builder", base: Any, place: Any, e: ast.expr) -> Any:
+def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:
     """One of several values, or a slice of them."""
-    parts = base if isinstance(base, tuple) else base.nodes
     if not isinstance(place, int | slice):
         raise GradcliError(
-            "index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}"
+            "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
         )
     try:
-        found = parts[place]
+        found = base[place]
     except IndexError:
-        raise GradcliError(
-            "index", f"there are only {len(parts)} values, numbered from 0"
-        ) from None
+        raise GradcliError("index", f"there are only {len(base)} values, numbered from 0") from None
     if isinstance(base, Outputs) and isinstance(found, Node):
         return found.at(b.source.span(e))
     return found
