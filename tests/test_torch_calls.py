@@ -461,6 +461,50 @@ def test_functions_of_python_that_take_no_tensor(text):
     agrees(text, x=drawn(2, 4))
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        "[[0, 1], [1, 0]]",
+        "[[0, 1]]",
+        "[[0], [1]]",
+        "[[[0, 1], [1, 0]]]",
+        "[[[0, 1]], [[1, 0]]]",
+        "[[[[0, 1]]]]",
+        "[[0, 1], [1]]",
+        "[[0, 1], [[0], [1]]]",
+        "[[0, 1], 0]",
+        "[None, [0, 1]]",
+        "[..., 0]",
+        "[[True, False, True], [True, True, False]]",
+        "[tensor([0, 1]), 1]",
+        "[0, True]",
+        "((0, 1), (1, 0))",
+        "tensor([[0, 1], [1, 0]])",
+        ":, [[0, 1], [1, 0]]",
+        "[[0, 1], [1, 0]],",
+        "(x > 1).nonzero(as_tuple=True)",
+        "range(2)",
+        f"[{'[0], ' * 33}]",
+        "..., -1, ...",
+        "..., None, ..., ...",
+        "..., ...",
+    ],
+)
+def test_lists_and_dots_in_brackets(index):
+    agrees(f"x[{index}]", x=drawn(3, 3))
+
+
+@pytest.mark.parametrize("index", ["(0, 1)", "[0, 1]", "[[0, 1], [1, 2]]", "[0] + [1]"])
+def test_lists_and_tuples_with_names_in_brackets(index):
+    x = drawn(3, 3)
+    t = torch.tensor(x, requires_grad=True)
+    picked = t[eval(index)]
+    weights = np.linspace(0.5, 1.5, picked.numel()).reshape(picked.shape)
+    picked.backward(torch.tensor(weights))
+    found = gradcli.grad(f"i = {index}; x[i]", values={"x": x}, grad=weights)
+    np.testing.assert_array_equal(found, t.grad.numpy())
+
+
 @pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "empty_like"])
 def test_names_that_give_no_gradient_in_pytorch_say_so(name):
     error = refused(f"torch.{name}(a)", a=[1.0, 2.0])

@@ -20,7 +20,7 @@ from .calls import applied, call
 from .foreign import foreign, of_library
 from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import check_bits, go_together, in_words, is_number, unfit
+from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, KINDS, function
@@ -170,8 +170,8 @@ class Builder:
     def _Tuple(self, e: ast.Tuple) -> tuple:
         return tuple(self.several(e.elts))
 
-    def _List(self, e: ast.List) -> tuple:
-        return tuple(self.several(e.elts))
+    def _List(self, e: ast.List) -> List:
+        return List(self.several(e.elts))
 
     def several(self, written: Sequence[ast.expr]) -> list:
         """What stands between commas: `*shape` is all of its sizes."""
@@ -220,7 +220,7 @@ class Builder:
             OPS[name].check_masks((left, right))
             return self.node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
-            return left + right
+            return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GradcliError
 from ..graphs import Node, as_node, shapes
 from .indices import item
-from .operands import in_words
+from .operands import List, in_words
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -37,10 +37,10 @@ def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tup
     return shapes.broadcast(*((s,) if isinstance(s, int) else s for s in args))
 
 
-def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
     numbers = range(*map(b.whole, args))
     b.limits.check("elements", len(numbers), "a list of numbers")
-    return tuple(numbers)
+    return List(numbers)
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:

@@ -8,6 +8,10 @@ from ..graphs.arguments import CHOOSE, in_words
 from ..graphs.operator import dtypes
 
 
+class List(tuple[Any, ...]):
+    """Several values in square brackets, which an index tells from a tuple."""
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
@@ -27,8 +31,8 @@ def go_together(left: Any, right: Any) -> bool:
 
 
 def unfit(left: Any, right: Any) -> GradcliError:
-    kinds = {type(left), type(right)}
-    listed = "a list becomes a tensor with tensor([...])" if tuple in kinds else None
-    hint = CHOOSE if Outputs in kinds else listed
+    several = [v for v in (left, right) if isinstance(v, tuple)]
+    listed = "a list becomes a tensor with tensor([...])" if several else None
+    hint = CHOOSE if any(isinstance(v, Outputs) for v in several) else listed
     said = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
     return GradcliError("arguments", said, hint=hint)
