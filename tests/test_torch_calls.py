@@ -669,3 +669,20 @@ def test_a_full_matrix_in_place_of_a_triangle_is_not_judged():
     found = gradcli.check("cholesky_inverse(L)", values={"L": [[2.0, 5.0], [1.0, 3.0]]})[1]
     assert found["ok"] is None
     assert "other triangle is 0" in found["remark"]
+
+
+# ---- tensors of PyTorch as values ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ask", [gradcli.grad, gradcli.explain])
+def test_a_tensor_that_requires_a_gradient_is_its_numbers(ask):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = ask("x * x", values={"x": x}, grad=3 * x)
+    found = found if ask is gradcli.grad else found.grad["x"]["value"]
+    assert found.tolist() == [6, 24]
+
+
+def test_a_tensor_that_numpy_does_not_take_is_an_error():
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    with pytest.raises(GradcliError, match="not an array of numbers"):
+        gradcli.grad("x * x", values={"x": x})

@@ -184,12 +184,12 @@ class Builder:
         return found
 
     def _Slice(self, e: ast.Slice) -> slice:
-        return slice(
-            *(
-                None if part is None else self.whole(self.visit(part))
-                for part in (e.lower, e.upper, e.step)
-            )
-        )
+        parts = [None if p is None else self.visit(p) for p in (e.lower, e.upper, e.step)]
+        found = slice(*(None if p is None else self.whole(p) for p in parts))
+        if found.step == 0:
+            hint = "x[::2] takes every other one"
+            raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
+        return found
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
