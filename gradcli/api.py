@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from . import ways
@@ -12,12 +13,14 @@ from .keywords import (
     Shapes,
     Values,
     asked_in_keywords,
+    check_by_name,
     check_named,
     in_keywords,
     moving,
     of_order,
     posed,
 )
+from .language.values import detached
 from .lazy import np
 from .limits import Limits
 
@@ -106,7 +109,7 @@ def explain(
 
 def _own(value: Any) -> Any:
     """A copy of an array, for what is computed later not to change with the caller's."""
-    return np.array(value) if hasattr(value, "__array__") else value
+    return deepcopy(detached(value)) if hasattr(value, "__array__") else value
 
 
 @in_keywords
@@ -343,9 +346,7 @@ def seed_for(
     from .language.targets import pose_targets
 
     check_named(expr, shapes, values)
-    if not isinstance(target, Mapping):
-        said = f"target is a dict by name of the input, not {target!r}"
-        raise GradcliError("value", said)
+    check_by_name("target is", target)
     return data(SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)))
 
 

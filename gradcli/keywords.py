@@ -59,27 +59,44 @@ def asked_in_keywords(
 ) -> dict[str, Any]:
     """What was asked, as `pose` takes it. Raises GradcliError for what is of another type."""
     check_named(expr, shapes, values)
-    names = [n.strip() for n in wrt.split(",")] if isinstance(wrt, str) else wrt
     known = None if assume is None else read_assumptions(assume)
-    return {"expr": expr, "shapes": shapes, "values": values, "wrt": names, "assume": known}
+    return {"expr": expr, "shapes": shapes, "values": values, "wrt": _names(wrt), "assume": known}
+
+
+def _names(wrt: Collection[str] | str | None) -> Collection[str] | None:
+    if isinstance(wrt, str):
+        return [n.strip() for n in wrt.split(",")]
+    if wrt is None or (isinstance(wrt, Collection) and all(isinstance(n, str) for n in wrt)):
+        return wrt
+    raise GradcliError("option", f"wrt is the name of an input or a list of names, not {wrt!r}")
 
 
 def check_named(expr: str, shapes: Shapes | None, values: Values | None) -> None:
     """Refuse an expression, shapes or values of another type."""
     if not isinstance(expr, str):
         raise GradcliError("syntax", f"an expression is a text, not {expr!r}")
-    for what, given in (("shapes", shapes), ("values", values)):
-        if given is not None and not isinstance(given, Mapping):
-            said = f"{what} are a dict by name of the input, not {given!r}"
-            raise GradcliError("value" if what == "values" else "shape-option", said)
+    check_by_name("shapes are", {} if shapes is None else shapes, "shape-option")
+    check_by_name("values are", {} if values is None else values)
     for name, shape in (shapes or {}).items():
         if not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
             said = f"the shape of {name} is a tuple of whole numbers, not {shape!r}"
             raise GradcliError("shape-option", said)
 
 
+def check_by_name(what: str, given: Any, code: str = "value") -> None:
+    """Refuse what is not a dict by name of the input; `what` is it, and is or are."""
+    if not isinstance(given, Mapping):
+        raise GradcliError(code, f"{what} a dict by name of the input, not {given!r}")
+    for name in given:
+        if not isinstance(name, str):
+            raise GradcliError(code, f"{what} by name of the input, and {name!r} is no text")
+
+
 def of_order(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analysis]:
     """The analysis itself; of order 2 and up, one for each input. Raises GradcliError."""
+    grads = [grads] if isinstance(grads, str) else grads
+    if not isinstance(grads, Sequence):
+        raise GradcliError("value", f"grads are a list of seeds, not {grads!r}")
     if type(order) is not int or order < 1 or len(grads) >= order:
         said = f"the order is a whole number from 1, above that of {len(grads)} further seeds"
         raise GradcliError("option", said if grads else "the order is a whole number from 1")
@@ -96,7 +113,5 @@ def moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> Ana
     from .explanation.analysis import Unmoved
     from .explanation.posing import pose_moving
 
-    if not isinstance(tangents, Mapping):
-        said = f"tangents are a dict by name of the input, not {tangents!r}"
-        raise GradcliError("value", said)
+    check_by_name("tangents are", tangents)
     return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))

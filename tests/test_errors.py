@@ -47,8 +47,10 @@ MISTAKES = [
     (["x < y < z"], "syntax", "x < y < z", "(a < b) & (b < c)"),
     (["x is y"], "syntax", "x is y", "== != < <= > >="),
     (["mse_loss(x, y, reduction='sum', reduction='none')"], "syntax", "'none'", "given twice"),
-    (["x[[[0, 1], 2]]", "-s", "x=3x3"], "index", "[[0, 1], 2]", "stand apart"),
-    (["x[[x.shape, 0]]", "-s", "x=2x2"], "index", "[x.shape, 0]", "one length"),
+    (["x[:, [[0, 1], 2]]", "-s", "x=3x3"], "index", "[[0, 1], 2]", "stand apart"),
+    (["x[[[0], [1], [2]]]", "-s", "x=3x3"], "index", "x[[[0], [1], [2]]]", "too many indices: 3"),
+    (["x[[x.shape, 0]]", "-s", "x=2x2"], "index", "x[[x.shape, 0]]", ""),
+    (["x[[['a']]]", "-s", "x=2x2"], "index", "['a']", "a list index holds"),
     (["x[:, ['sum', (None, 1)]]", "-s", "x=2x2"], "index", "['sum', (None, 1)]", "one length"),
     (["where(x = 0, x, y)"], "syntax", None, "positional argument follows keyword argument"),
     (["(x > 0) and y"], "syntax", "(x > 0) and y", "masks are combined with & and |"),
@@ -124,8 +126,14 @@ MISTAKES = [
     (["where(x)"], "arguments", "where(x)", "where("),
     (["x.sum(dim='a')"], None, None, ""),
     (["x + [1, 2]"], "arguments", "x + [1, 2]", "tensor([...])"),
-    (["x * 'a'"], "arguments", "x * 'a'", "a text"),
+    (["x * 'a'"], "arguments", "x * 'a'", "the text 'a'"),
     (["x / 0 * (1 / 0)"], "arguments", "1 / 0", "division of a number by zero"),
+    (["exp(x.max(0))", "-s", "x=2x2"], "arguments", "exp(x.max(0))", "not 2 outputs"),
+    (["relu(linalg.qr(x))", "-s", "x=2x2"], "arguments", None, "choose one: [0]"),
+    (["diag(x.max(0))", "-s", "x=2x2"], "arguments", None, "choose one: [0]"),
+    (["x * x.max(0)", "-s", "x=2x2"], "arguments", None, "choose one: [0]"),
+    (["x.unbind(0).sum()", "-s", "x=2x2"], "arguments", None, "choose one: [0]"),
+    (["x * float('nope')"], "arguments", "float('nope')", "no number in the text 'nope'"),
     (["x.max(dim=0)", "-s", "x=2x2"], "arguments", "x.max(dim=0)", ".values"),
     (["a, b = x * 2; a"], "arguments", "x * 2", "taken apart"),
     (["x * 10**400"], "arguments", "10**400", "too large"),
@@ -140,6 +148,9 @@ MISTAKES = [
     (["x[5]", "-s", "x=3"], "index", "x[5]", "3"),
     (["x[0, 0]", "-s", "x=3"], "index", "x[0, 0]", ""),
     (["x[1.5]", "-s", "x=3"], "index", None, "must be a whole number, not 1.5"),
+    (["x[::0]", "-s", "x=3"], "index", "::0", "cannot be 0"),
+    (["x.max(0)[::0]", "-s", "x=3"], "index", "::0", "cannot be 0"),
+    (["[1, 2][::0][0] * x"], "index", "::0", "cannot be 0"),
     (["x[::-1]", "-s", "x=3"], "index", "x[::-1]", "flip"),
     (["x.sum(dim=3)", "-s", "x=3"], "index", "x.sum(dim=3)", "3"),
     (["split(x, 1)[9]", "-s", "x=2"], "index", "split(x, 1)[9]", "there are only 2"),
@@ -494,6 +505,36 @@ def test_python_is_told_of_keywords(ask, cure):
     assert cure in caught.value.hint
     assert not ways.OPTION.search(caught.value.hint)
     assert str(caught.value) == caught.value.message
+
+
+RAGGED = np.array([[1, 2], [3]], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("ask", "code", "said"),
+    [
+        (lambda: library.grad("x * x", wrt=5), "option", "wrt is the name of an input"),
+        (lambda: library.grad("x * x", wrt=["x", 1]), "option", "wrt is the name of an input"),
+        (lambda: library.grad("x * x", wrt=[None]), "option", "wrt is the name of an input"),
+        (lambda: library.grad("x", values={1: 2}), "value", "1 is no text"),
+        (lambda: library.grad("x", shapes={1: (2,)}), "shape-option", "1 is no text"),
+        (lambda: library.jvp("x", tangents={1: 2.0}), "value", "1 is no text"),
+        (lambda: library.seed_for("x", {1: 2.0}), "value", "1 is no text"),
+        (lambda: library.grad("x", values={"x": RAGGED}), "value", "the list is ragged"),
+        (lambda: library.grad("x", values={"x": [[1], [2, 3]]}), "value", "the list is ragged"),
+        (lambda: library.grad("x", values={"x": [...]}), "value", "not an array of numbers"),
+        (lambda: library.grad("x", order=2, grads=5), "value", "grads are a list of seeds"),
+    ],
+)
+def test_arguments_of_another_type(ask, code, said):
+    with pytest.raises(library.GradcliError, match=said) as raised:
+        ask()
+    assert raised.value.code == code
+
+
+def test_a_text_is_one_seed():
+    found = library.grad("(x**5).sum()", values={"x": [1.0, 2.0]}, order=2, grads="ones_like(out)")
+    assert found.tolist() == [20, 160]
 
 
 CURES = [

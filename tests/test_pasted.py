@@ -22,6 +22,12 @@ PROGRAMS = [
     y.backward(torch.tensor([1., 10., 100.]))
     """,
     """
+    m = torch.tensor([1.], requires_grad=True)
+    x = torch.tensor([1., 2.], requires_grad=True)
+    m = torch.tensor([True, False])
+    x[m].sum().backward()
+    """,
+    """
     import torch
     from torch.autograd import Variable
 
@@ -297,6 +303,8 @@ def test_names_without_a_value_stay_inputs():
         ("nn.LayerNorm(3)(x)", "unsupported", "F.layer_norm"),
         ("loss = nn.CrossEntropyLoss()", "unsupported", "F.cross_entropy"),
         (A + "x = x * 2; x.sum().backward()", NO, "x is assigned again"),
+        (A + "y = 2 * x; x = torch.ones(2); (x * y).sum().backward()", NO, "x is assigned again"),
+        (A + "x = torch.ones(2); x.sum().backward()", NO, "nothing in this program"),
         (
             "x = torch.ones(2, requires_grad=True) / 9; x.sum().backward()",
             "not-differentiable",
@@ -339,6 +347,8 @@ def test_names_without_a_value_stay_inputs():
         (A + "y = np.exp(x); y.sum().backward()", "unsupported", "torch.exp"),
         ("model(x)", "unknown-function", "model"),
         (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
+        ("m = nn.Linear(2, 1); x = torch.ones(1, 2); m(x).backward()", "unsupported", "F.linear"),
+        ("m = Net(); x = torch.ones(2); m(x).sum().backward()", "unknown-function", "Net"),
         (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
         ("autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
         (

@@ -418,6 +418,93 @@ def test_other_names(text):
     agrees(text, **{n: drawn(2, 3) for n in "ab" if n == "a" or " b" in text or "(b" in text})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.cat(x.chunk(2), dim=1)",
+        "torch.cat(x.split(1), 1)",
+        "torch.cat([*x.unbind(0)])",
+        "torch.cat(x.unbind(0) + x.unbind(0))",
+        "torch.cat(x.max(0))",
+        "torch.concat(tensors=x.unbind(0))",
+        "torch.stack(x.unbind(1))",
+        "torch.hstack(x.chunk(2))",
+        "torch.vstack(x.unbind(0))",
+        "torch.dstack(x.unbind(0))",
+        "torch.column_stack(x.unbind(0))",
+        "torch.block_diag(*x.chunk(2, 1))",
+        "torch.cartesian_prod(*x.unbind(0))",
+        "torch.meshgrid(x.unbind(0))[1]",
+        "torch.atleast_2d(x.unbind(0))[1]",
+        "torch.linalg.multi_dot(x.chunk(2, 1))",
+        "torch.einsum('ij,kj->ik', x.split(1))",
+        "sum(x.unbind(0))",
+        "sum(x.unbind(0), 3)",
+    ],
+)
+def test_several_outputs_where_pytorch_takes_a_tuple(text):
+    agrees(text, x=drawn(2, 4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.masked_fill(x > 1, float('-inf')).softmax(-1)[0]",
+        "x.norm(p=float('inf'))",
+        "x * float('1e-3')",
+        "x * int('3')",
+        "x * max(2, 3)",
+        "x * min(x.shape)",
+    ],
+)
+def test_functions_of_python_that_take_no_tensor(text):
+    agrees(text, x=drawn(2, 4))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "[[0, 1], [1, 0]]",
+        "[[0, 1]]",
+        "[[0], [1]]",
+        "[[[0, 1], [1, 0]]]",
+        "[[[0, 1]], [[1, 0]]]",
+        "[[[[0, 1]]]]",
+        "[[0, 1], [1]]",
+        "[[0, 1], [[0], [1]]]",
+        "[[0, 1], 0]",
+        "[None, [0, 1]]",
+        "[..., 0]",
+        "[[True, False, True], [True, True, False]]",
+        "[tensor([0, 1]), 1]",
+        "[0, True]",
+        "((0, 1), (1, 0))",
+        "tensor([[0, 1], [1, 0]])",
+        ":, [[0, 1], [1, 0]]",
+        "[[0, 1], [1, 0]],",
+        "(x > 1).nonzero(as_tuple=True)",
+        "range(2)",
+        f"[{'[0], ' * 33}]",
+        "..., -1, ...",
+        "..., None, ..., ...",
+        "..., ...",
+    ],
+)
+def test_lists_and_dots_in_brackets(index):
+    agrees(f"x[{index}]", x=drawn(3, 3))
+
+
+@pytest.mark.parametrize("index", ["(0, 1)", "[0, 1]", "[[0, 1], [1, 2]]", "[0] + [1]"])
+def test_lists_and_tuples_with_names_in_brackets(index):
+    x = drawn(3, 3)
+    t = torch.tensor(x, requires_grad=True)
+    picked = t[eval(index)]
+    weights = np.linspace(0.5, 1.5, picked.numel()).reshape(picked.shape)
+    picked.backward(torch.tensor(weights))
+    found = gradcli.grad(f"i = {index}; x[i]", values={"x": x}, grad=weights)
+    np.testing.assert_array_equal(found, t.grad.numpy())
+
+
 @pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "empty_like"])
 def test_names_that_give_no_gradient_in_pytorch_say_so(name):
     error = refused(f"torch.{name}(a)", a=[1.0, 2.0])
@@ -582,3 +669,20 @@ def test_a_full_matrix_in_place_of_a_triangle_is_not_judged():
     found = gradcli.check("cholesky_inverse(L)", values={"L": [[2.0, 5.0], [1.0, 3.0]]})[1]
     assert found["ok"] is None
     assert "other triangle is 0" in found["remark"]
+
+
+# ---- tensors of PyTorch as values ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ask", [gradcli.grad, gradcli.explain])
+def test_a_tensor_that_requires_a_gradient_is_its_numbers(ask):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = ask("x * x", values={"x": x}, grad=3 * x)
+    found = found if ask is gradcli.grad else found.grad["x"]["value"]
+    assert found.tolist() == [6, 24]
+
+
+def test_a_tensor_that_numpy_does_not_take_is_an_error():
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    with pytest.raises(GradcliError, match="not an array of numbers"):
+        gradcli.grad("x * x", values={"x": x})

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from .node import Node, Ratio, Size, as_node
+from .node import CHOOSE, Node, Outputs, Ratio, Size, as_node
 
 if TYPE_CHECKING:
     from .operator import Operator
@@ -77,9 +77,7 @@ def bind(
 
 def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
     for name, value in attrs.items():
-        if isinstance(value, Node) or (
-            isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
-        ):
+        if _holds_tensors(value):
             raise GradcliError(
                 "arguments",
                 f"{name} of {op.name}() must be written as a number, not a tensor",
@@ -148,13 +146,27 @@ def _tensors(op: "Operator", given: dict[str, Any]) -> tuple[Node | None, ...]:
 def _tensor(op: "Operator", value, name: str) -> Node:
     if isinstance(value, TENSORS):
         return as_node(value)
-    several = isinstance(value, tuple) and any(isinstance(v, Node) for v in value)
-    said = "a list of tensors" if several else repr(value)
-    raise GradcliError(
-        "arguments",
-        f"{name} of {op.name}() must be a tensor or a number, not {said}",
-        hint=f"stack([a, b], 0) joins them; {op.usage()}" if several else op.usage(),
-    )
+    joins = "stack([a, b], 0) joins them; " if _holds_tensors(value) else ""
+    cure = f"{CHOOSE}; " if isinstance(value, Outputs) else joins
+    said = f"{name} of {op.name}() must be a tensor or a number, not {in_words(value)}"
+    raise GradcliError("arguments", said, hint=cure + op.usage())
+
+
+def _holds_tensors(value: object) -> bool:
+    """Whether it is a tensor, or a list in which some are."""
+    return isinstance(value, Node) or (isinstance(value, tuple) and any(map(_holds_tensors, value)))
+
+
+def in_words(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, Outputs):
+        return f"{len(value)} output{'s' * (len(value) != 1)}"
+    if isinstance(value, tuple):
+        return "a list of tensors" if _holds_tensors(value) else "a list"
+    if isinstance(value, str | None):
+        return "None" if value is None else f"the text {value!r}"
+    kinds = {slice: "a slice", Node: "a tensor", type(...): "..."}
+    return kinds.get(type(value), f"the number {value}")
 
 
 def in_older_order(

@@ -6,13 +6,13 @@ trying to. A node that the user wrote carries the span of its text, which keeps 
 user apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..errors import Span
+from ..errors import GradcliError, Span
 from .shapes import Shape, numel
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ Binary = Callable[[Any, Any], "Node"]
 
 _interned: "dict[tuple, _Entry]" = {}
 _serials = count()
+CHOOSE = "choose one: [0]"  # of several outputs
 _MADE = object()  # in a walk: all that the node below it on the stack needs is in order
 
 
@@ -195,7 +196,8 @@ def as_node(value) -> Node:
     if isinstance(value, Node):
         return value
     if isinstance(value, Outputs):
-        raise TypeError(f"{len(value)} outputs are not one tensor")
+        said = f"{len(value)} outputs stand where one tensor has to"
+        raise GradcliError("arguments", said, hint=CHOOSE)
     if isinstance(value, Size | Ratio):
         return value.node
     if not isinstance(value, int | float):
@@ -234,22 +236,19 @@ def downstream(
     return found
 
 
-class Outputs:
-    """What an operation with several outputs gives: nodes, by place and, where PyTorch has them, by
-    name.
+class Outputs(tuple["Node", ...]):
+    """What an operation with several outputs gives: a tuple of nodes, as in PyTorch, and their
+    names where PyTorch has them.
     """
 
-    __slots__ = ("names", "nodes")
+    names: tuple[str, ...]
 
-    def __init__(self, nodes: Iterable[Node], names: tuple[str, ...] = ()):
-        self.nodes, self.names = tuple(nodes), names
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self.nodes)
-
-    def __len__(self) -> int:
-        return len(self.nodes)
+    def __new__(cls, nodes: Iterable[Node], names: tuple[str, ...] = ()) -> "Outputs":
+        """The outputs, in order."""
+        self = super().__new__(cls, nodes)
+        self.names = names
+        return self
 
     def at(self, span: Span) -> "Outputs":
         """The same outputs as the text at `span`."""
-        return Outputs((node.at(span) for node in self.nodes), self.names)
+        return Outputs((node.at(span) for node in self), self.names)

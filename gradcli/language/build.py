@@ -20,7 +20,7 @@ from .calls import applied, call
 from .foreign import foreign, of_library
 from .indices import subscripted
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from .operands import check_bits, go_together, in_words, is_number, unfit
+from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
 from .vocabulary import CONSTANTS, KINDS, function
@@ -100,7 +100,7 @@ class Builder:
         return self.scope[self.program.statements[-1].names[-1]]
 
     def _take_apart(self, statement, value) -> None:
-        parts = list(value) if isinstance(value, Outputs | tuple) else None
+        parts = list(value) if isinstance(value, tuple) else None
         if isinstance(value, Node) and value.shape[:1] == (len(statement.names),):
             of = OPS["getitem"], (value,), statement.value
             parts = [self.node(*of, index=(k,)) for k in range(value.shape[0])]
@@ -170,8 +170,8 @@ class Builder:
     def _Tuple(self, e: ast.Tuple) -> tuple:
         return tuple(self.several(e.elts))
 
-    def _List(self, e: ast.List) -> tuple:
-        return tuple(self.several(e.elts))
+    def _List(self, e: ast.List) -> List:
+        return List(self.several(e.elts))
 
     def several(self, written: Sequence[ast.expr]) -> list:
         """What stands between commas: `*shape` is all of its sizes."""
@@ -184,18 +184,19 @@ class Builder:
         return found
 
     def _Slice(self, e: ast.Slice) -> slice:
-        return slice(
-            *(
-                None if part is None else self.whole(self.visit(part))
-                for part in (e.lower, e.upper, e.step)
-            )
-        )
+        parts = [None if p is None else self.visit(p) for p in (e.lower, e.upper, e.step)]
+        found = slice(*(None if p is None else self.whole(p) for p in parts))
+        if found.step == 0:
+            hint = "x[::2] takes every other one"
+            raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
+        return found
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
         if isinstance(value, int) and not isinstance(value, bool):
             return int(value)
-        raise GradcliError("index", f"an index must be a whole number, not {value!r}")
+        given = value if is_number(value) else in_words(value)
+        raise GradcliError("index", f"an index must be a whole number, not {given}")
 
     def _BinOp(self, e: ast.BinOp) -> Any:
         spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth
@@ -219,7 +220,7 @@ class Builder:
             OPS[name].check_masks((left, right))
             return self.node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
-            return left + right
+            return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
@@ -257,7 +258,7 @@ class Builder:
             OPS[name].check_masks((value,))
             return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
-            raise GradcliError("arguments", f"{in_words(value)} has no opposite")
+            raise GradcliError("arguments", f"there is no opposite of {in_words(value)}")
         return self._folded(compute(value), name, value)
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
@@ -306,7 +307,7 @@ class Builder:
         base = self.visit(e.value)
         if isinstance(base, Outputs):
             if e.attr in base.names:
-                return base.nodes[base.names.index(e.attr)].at(self.source.span(e))
+                return base[base.names.index(e.attr)].at(self.source.span(e))
             raise self._no_attribute(e, base.names)
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
@@ -380,7 +381,7 @@ class Builder:
         if self.count > sizes["operations"]:
             self.limits.check("operations", self.count, "the expression")
         if isinstance(value, Outputs):
-            self.outputs += value.nodes
+            self.outputs += value
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 shape = node.shape

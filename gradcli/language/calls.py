@@ -14,11 +14,11 @@ from .foreign import foreign, not_called
 from .indices import check_given, index_array, known_array
 from .makers import MAKERS
 from .names import library_path
-from .operands import in_words, is_number
+from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
 from .storage import STORAGE
 from .syntax import dotted
-from .vocabulary import DTYPES, WITHOUT_DTYPE, function
+from .vocabulary import DTYPES, PYTHON, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -39,6 +39,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
     _check_keywords(b, e)
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
+    if isinstance(e.func, ast.Name) and name in PYTHON and args and not any(map(_is_node, args)):
+        name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
     special = FUNCTIONS.get(name)
@@ -63,6 +65,10 @@ def call(b: "Builder", e: ast.Call) -> Any:
     return _as_dtype(b, value, dtype, e)
 
 
+def _is_node(value: Any) -> bool:
+    return isinstance(value, Node)
+
+
 def _check_keywords(b: "Builder", e: ast.Call) -> None:
     """Refuse a keyword that is given twice, as Python does once it has read the text."""
     seen = set()
@@ -80,7 +86,7 @@ def _made(
     try:
         return special(b, e, args, named)
     except MISUSES as error:
-        raise misused(name) from error
+        raise misused(name.removeprefix("builtins.")) from error
 
 
 def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
@@ -105,11 +111,11 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
             b.visit(e.func)
         raise not_called(e)
     base = b.visit(e.func.value)
-    if isinstance(base, Outputs | tuple) and e.func.attr not in ("size",):
+    if isinstance(base, tuple) and e.func.attr not in ("size",):
         raise GradcliError(
             "arguments",
-            f"{in_words(base)} have no method {e.func.attr}",
-            hint="choose one of them: [0]",
+            f"there is no method {e.func.attr} of {in_words(base)}",
+            hint=CHOOSE,
         )
     return e.func.attr, [base]
 

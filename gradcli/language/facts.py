@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from ..graphs import Node, Outputs, as_node, shapes
+from ..graphs import Node, as_node, shapes
 from .indices import item
-from .operands import in_words
+from .operands import List, in_words
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -22,7 +22,7 @@ def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
-    if len(args) == 1 and isinstance(args[0], tuple | Outputs) and not named:
+    if len(args) == 1 and isinstance(args[0], tuple) and not named:
         return len(args[0])
     return _of_tensors("len", 1, _first_size)(b, e, args, named)
 
@@ -37,10 +37,10 @@ def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tup
     return shapes.broadcast(*((s,) if isinstance(s, int) else s for s in args))
 
 
-def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
     numbers = range(*map(b.whole, args))
     b.limits.check("elements", len(numbers), "a list of numbers")
-    return tuple(numbers)
+    return List(numbers)
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:

@@ -1,6 +1,7 @@
 """What stands in brackets: places in lists and in tensors."""
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
@@ -8,48 +9,72 @@ from ..graphs import OPS, Node, Outputs, walk
 from ..graphs.operator import Unlabelled
 from ..lazy import np
 from ..operators.leaves import Array
-from .operands import in_words
+from .operands import List, in_words
 
 if TYPE_CHECKING:
     from .build import Builder
+
+LONG = 32  # a list of so many is one index to PyTorch, whatever it holds
 
 
 def subscripted(b: "Builder", e: ast.Subscript) -> Any:
     """What stands in brackets behind a tensor, or behind several values, takes out of it."""
     base, index = b.visit(e.value), e.slice
-    if isinstance(base, tuple | Outputs):
+    if isinstance(base, tuple):
         return item(b, base, b.visit(index), e)
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
-    items = index.elts if isinstance(index, ast.Tuple) else [index]
-    return b.node(OPS["getitem"], (base,), e, index=tuple(_index_item(b, i) for i in items))
+    items = [_index_item(b, *part) for part in _apart(b, index)]
+    while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
+        items.pop()  # PyTorch has no dimension left for it, and takes it
+    return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 
-def item(b: "Builder", base: Any, place: Any, e: ast.expr) -> Any:
+def _apart(b: "Builder", e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
+    """The items of an index, each with its place and its text."""
+    if isinstance(e, ast.Tuple):
+        yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
+        return
+    value, text = b.visit(e), b.source.segment(e)
+    if not _is_several(value):
+        yield value, e, text
+    elif isinstance(e, ast.List) and len(e.elts) == len(value):
+        yield from ((v, part, b.source.segment(part)) for v, part in zip(value, e.elts))
+    else:
+        yield from ((v, e, f"{text}[{k}]") for k, v in enumerate(value))
+
+
+def _is_several(value: Any) -> bool:
+    """Whether it is the index of several dimensions: a tuple, and as in PyTorch a short list in
+    which there is more than numbers.
+    """
+    if not isinstance(value, List):
+        return isinstance(value, tuple)
+    more = Node | tuple | slice | None | type(...)
+    return len(value) < LONG and any(isinstance(v, more) for v in value)
+
+
+def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:
     """One of several values, or a slice of them."""
-    parts = base if isinstance(base, tuple) else base.nodes
     if not isinstance(place, int | slice):
         raise GradcliError(
-            "index", f"these {len(parts)} values are numbered from 0 to {len(parts) - 1}"
+            "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
         )
     try:
-        found = parts[place]
+        found = base[place]
     except IndexError:
-        raise GradcliError(
-            "index", f"there are only {len(parts)} values, numbered from 0"
-        ) from None
+        raise GradcliError("index", f"there are only {len(base)} values, numbered from 0") from None
     if isinstance(base, Outputs) and isinstance(found, Node):
         return found.at(b.source.span(e))
-    return found
+    return List(found) if isinstance(base, List) and isinstance(place, slice) else found
 
 
-def _index_item(b: "Builder", e: ast.expr) -> Any:
-    value = b.visit(e)
+def _index_item(b: "Builder", value: Any, e: ast.expr, text: str) -> Any:
     if isinstance(value, Node):
-        return index_array(b, value, e)
+        return index_array(b, value, e, text)
     if isinstance(value, tuple):
         array = _listed(b, value, e)
-        return Array(array, b.source.segment(e)) if array.dtype.kind == "b" else value
+        return Array(array, text) if array.dtype.kind == "b" else value
     if isinstance(value, bool):
         return Array(np.asarray(value), str(value))
     if value is None or value is Ellipsis or isinstance(value, slice):
@@ -91,9 +116,9 @@ def _undecided(text: str) -> GradcliError:
     return GradcliError("needs-value", said, hint="give it whole numbers with --value")
 
 
-def index_array(b: "Builder", node: Node, e: ast.expr) -> Any:
+def index_array(b: "Builder", node: Node, e: ast.expr, text: str = "") -> Any:
     """A tensor used as an index: its numbers are needed now, for the result's shape."""
-    text = b.source.segment(e)
+    text = text or b.source.segment(e)
     if node.dtype == "float":
         said = f"{text} is used as an index, and what it picks depends on its numbers"
         hint = "give it whole numbers or a mask with --value"

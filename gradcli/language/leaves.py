@@ -44,6 +44,8 @@ CUTS = {
 }
 # Types that PyTorch does not have its tensors in where nothing is said.
 CHANGING = re.compile(r"torch\.(double|half|b?float(16|64))\b")
+# Classes whose objects are tensors.
+TENSORS = re.compile("Tensor$|Variable|Parameter")
 CUT_ATTRIBUTES = {"data", "shape", "ndim", "dtype", "device", "grad", "requires_grad"}
 LISTS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 LARGEST = 20_000  # nodes of an expression that is written out
@@ -271,9 +273,13 @@ class Leaves:
 def _is_tensor(value: ast.expr) -> bool:
     """Whether an expression of libraries alone is a tensor that somebody made."""
     words = dotted(value.func) or "" if isinstance(value, ast.Call) else "np."
-    module, _, name = words.rpartition(".")
-    is_object = module in ("nn", "torch.nn") and name != "Parameter"
-    return not is_object and not words.startswith(OF_NUMBERS)
+    return not makes_object(value) and not words.startswith(OF_NUMBERS)
+
+
+def makes_object(e: ast.AST) -> bool:
+    """Whether an expression makes a module, of `nn` or of a class of its own."""
+    module, _, name = (dotted(e.func) or "" if isinstance(e, ast.Call) else "").rpartition(".")
+    return module in ("", "nn", "torch.nn") and name[:1].isupper() and not TENSORS.search(name)
 
 
 def _first(e: ast.expr) -> ast.expr:

@@ -4,7 +4,12 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs
+from ..graphs.arguments import CHOOSE, in_words
 from ..graphs.operator import dtypes
+
+
+class List(tuple[Any, ...]):
+    """Several values in square brackets, which an index tells from a tuple."""
 
 
 def is_number(value: Any) -> bool:
@@ -26,15 +31,8 @@ def go_together(left: Any, right: Any) -> bool:
 
 
 def unfit(left: Any, right: Any) -> GradcliError:
-    listed = isinstance(left, tuple) or isinstance(right, tuple)
-    hint = "a list becomes a tensor with tensor([...])" if listed else None
+    several = [v for v in (left, right) if isinstance(v, tuple)]
+    listed = "a list becomes a tensor with tensor([...])" if several else None
+    hint = CHOOSE if any(isinstance(v, Outputs) for v in several) else listed
     said = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
     return GradcliError("arguments", said, hint=hint)
-
-
-def in_words(value: Any) -> str:
-    """What a value is, in words."""
-    if isinstance(value, Outputs):
-        return f"{len(value)} outputs"
-    kinds = {tuple: "a list", str: "a text", slice: "a slice", type(None): "None", Node: "a tensor"}
-    return kinds.get(type(value), f"the number {value}")

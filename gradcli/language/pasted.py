@@ -9,7 +9,7 @@ import ast
 from typing import NamedTuple
 
 from ..errors import GradcliError, Span
-from .leaves import LIBRARIES, Leaves, Place, Segment, Value, marked
+from .leaves import LIBRARIES, Leaves, Place, Segment, Value, makes_object, marked
 from .meant import in_full
 from .no_gradient import NO_WAY
 from .remarks import notes, remarks
@@ -255,7 +255,8 @@ def _check(found: Leaves, renamed: dict[str, str], call: Call | None, place: Pla
     """
     for name in [n for n in found.leaves if n in renamed]:  # no name leads to it any more
         found.leaves.pop(name)
-        if renamed[name] not in found.leaves and not (call and call.wrt):
+        read = any(name in loaded(s) for s in found.rest)
+        if read and renamed[name] not in found.leaves and not (call and call.wrt):
             _refuse_assigned_again(found, renamed[name], place)
     if call and call.wrt:
         _check_named(found, call, place)
@@ -267,14 +268,15 @@ def _check(found: Leaves, renamed: dict[str, str], call: Call | None, place: Pla
         )
         hint = f"leave requires_grad=True out, and write {name}.requires_grad_() on a line after it"
         raise GradcliError("not-differentiable", said, hint=hint, span=place(s))
-    if call and not found.leaves and not _free(found, call):
+    modules = any(makes_object(e) for s in found.rest for e in ast.walk(s))  # have parameters
+    if call and not found.leaves and not modules and not _free(found, call):
         said = "nothing in this program requires a gradient"
         hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
         raise GradcliError("not-differentiable", said, hint=hint, span=place(call.statement))
 
 
 def _refuse_assigned_again(found: Leaves, name: str, place: Place) -> None:
-    again = next(s for s in reversed(found.rest) if name in bound(s))
+    again = next(s for s in reversed(found.body) if name in bound(s))
     said = f"{name} is assigned again, and is no leaf any more: PyTorch leaves {name}.grad at None"
     hint = f"give what is computed another name: h = ..., and h in place of {name} from there on"
     raise GradcliError("not-differentiable", said, hint=hint, span=place(again))

@@ -25,12 +25,20 @@ def _number(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     (x,) = args or (0.0,)
     if isinstance(x, Node):
         return b.tried(lookup("item"), (x,), {}).at(b.source.span(e))
-    return float(x) if isinstance(x, str) else x
+    return _spelled(float, x) if isinstance(x, str) else x
+
+
+def _spelled(kind: type[float], text: str) -> float:
+    try:
+        return kind(text)
+    except ValueError:
+        hint = "infinity is float('inf'), and what is no number float('nan')"
+        raise _unfit(kind.__name__, f"finds no number in {in_words(text)}", hint) from None
 
 
 def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """int(x): as float(x), without what stands behind the point."""
-    x = _number(b, e, args, named)
+    x = _spelled(int, args[0]) if isinstance(args[0], str) else _number(b, e, args, named)
     if isinstance(x, Node):
         return b.node(OPS["trunc"], (x,), e)
     return x if isinstance(x, int) else int(x)
@@ -86,12 +94,10 @@ def _of_vector(name: str, b: "Builder", e: ast.Call, x: Node) -> Any:
     if x.ndim != 1:
         said = f"cannot compare the rows of a tensor with {x.ndim} dimensions"
         raise _unfit(name, said, f"write x.{name}() for the {name}imum of all elements")
-    return b.tried(lookup(name), (x,), {"dim": 0}).nodes[0].at(b.source.span(e))
+    return b.tried(lookup(name), (x,), {"dim": 0})[0].at(b.source.span(e))
 
 
 def _several(name: str, value: Any) -> tuple:
-    if isinstance(value, Outputs):
-        return tuple(value.nodes)
     if not isinstance(value, tuple):
         raise _unfit(name, f"needs several values, not {in_words(value)}", None)
     return value
@@ -105,7 +111,7 @@ def _without_grad(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """What is computed inside of `torch.no_grad()`."""
     (x,) = args
     if isinstance(x, Outputs):
-        return Outputs(tuple(b.node(OPS["detach"], (n,), e) for n in x.nodes), x.names)
+        return Outputs((b.node(OPS["detach"], (n,), e) for n in x), x.names)
     return b.node(OPS["detach"], (x,), e) if isinstance(x, Node) else x
 
 

@@ -11,6 +11,15 @@ from ..limits import Limits
 from .program import Program, read_program
 
 
+def detached(value: Any) -> Any:
+    """A value without its way back: PyTorch keeps the numbers of a tensor that has one."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
+def _no_numbers(origin: str) -> GradcliError:
+    return GradcliError("value", f"the value of {origin} is not an array of numbers")
+
+
 class Reader:
     """Turns a value in any of its spellings into an array.
 
@@ -45,21 +54,30 @@ class Reader:
                 return None
             array = _plain_list(value)
             return array if array is not None else self._text(value, origin)
+        value = detached(value)
         try:
             array = np.asarray(value)
         except ValueError:
-            array = np.array(None)
+            return self._listed(value, origin)
+        except (RuntimeError, TypeError) as error:  # of a library whose array it is
+            raise _no_numbers(origin) from error
         if array.dtype.kind in "OU" and array.size and array.shape:
-            # A ragged list, or "nan" in a list from JSON: the reader of texts knows both.
-            return self._text(repr(value), origin)
+            return self._listed(getattr(value, "tolist", lambda: value)(), origin)
         if array.dtype.kind in "ui":
             array = array.astype(np.int64, copy=False)
         elif array.dtype.kind == "f":
             array = array.astype(np.float64, copy=False)
         elif array.dtype.kind != "b":
-            raise GradcliError("value", f"the value of {origin} is not an array of numbers")
+            raise _no_numbers(origin)
         self.limits.check("elements", array.size, f"the value of {origin}")
         return array
+
+    def _listed(self, value: Any, origin: str) -> Any:
+        """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""
+        found = self._text(repr(value), origin)
+        if found is None:
+            raise _no_numbers(origin)
+        return found
 
     def _text(self, text: str, origin: str) -> Any:
         from .literals import read_array
@@ -105,7 +123,7 @@ class Reader:
         builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
         result = builder.run()
         if not isinstance(result, Node | int | float):
-            raise GradcliError("value", f"the value of {origin} is not an array of numbers")
+            raise _no_numbers(origin)
         return builder.numbers(as_node(result), "a value must be a number")
 
 

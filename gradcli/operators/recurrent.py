@@ -143,7 +143,7 @@ rnn_relu = _sequence(
 gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs, last state.")
 lstm = _sequence(
     "lstm",
-    lambda x, state, *weights: tuple(lstm_cell(x, state, *weights).nodes),
+    lstm_cell,
     "lstm_cell from time to time: outputs, last state, last memory.",
     remembers=True,
 )
