@@ -9,7 +9,7 @@ from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem, pose
-from ...language.products import operands_of_matmul, vectors
+from ...language.products import operands_of_matmul, small_operands, vectors
 from ...lazy import np
 from ..wording import listed
 
@@ -150,7 +150,7 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
 
 def with_matrices(problem: Problem) -> Reading | None:
     """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
-    small = vectors(problem.program)
+    small = vectors(problem.program) | operands_of_matmul(problem.program)
     names = tuple(
         i.name
         for i in problem.inputs.values()
@@ -185,6 +185,16 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
             if len(found) == len(tried):
                 yield Reading(found, f"with {of_rank(names, 1)}", single=True, names=names)
                 break
+
+
+def with_columns(problem: Problem) -> Reading | None:
+    """Vectors for the matrices in lower case of a product of such alone, as those of `a @ x`, if
+    nobody gave a shape to one of them.
+    """
+    small = [problem.inputs[n] for n in small_operands(problem.program) if n in problem.inputs]
+    names = tuple(i.name for i in small if len(i.shape) == 2)
+    found = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
+    return None if found is None else Reading([found], of_rank(names, 1), names=names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
