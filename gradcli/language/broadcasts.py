@@ -28,7 +28,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
             if x.op.name != "input" or not x.ndim or x in walk([other]):
                 continue
             is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
-            is_multiple = not _is_upper(x) and _multiplies(node, other, terms)
+            is_multiple = _multiplies(node, x, other, terms)
             if is_multiple or (by_number and is_number):
                 found[x.attrs["name"]] = 0
             elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
@@ -74,7 +74,7 @@ def _is_alike(node: Node, x: Node, other: Node) -> bool:
     return compared or counts or node.op.sign == "-" or _is_upper(x)
 
 
-def _multiplies(node: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
     """Whether a product is a multiple, in a sum: of a number, beside a number; of a matrix that has
     no inputs; of a matrix in upper case, beside a matrix.
     """
@@ -86,7 +86,8 @@ def _multiplies(node: Node, other: Node, summed: Collection[Sequence[Node]]) -> 
     if other.ndim != 2:
         return False
     constant = all(n.op.name != "input" for n in walk([other]))
-    return (constant and bool(beside)) or (_is_upper(other) and any(n.ndim == 2 for n in beside))
+    of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
+    return (constant and bool(beside)) or of_a_matrix
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:

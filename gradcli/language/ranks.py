@@ -1,6 +1,7 @@
 """Ranks of inputs whose shape nobody gave, in order of plausibility.
 
-A vector is the first guess, but for names in upper case, which are those of matrices. What stands
+A vector is the first guess, but for names in upper case, which are those of matrices if nothing is
+divided by them. What stands
 beside an @ is a matrix, but for w in `X @ w` and x in `x @ A @ x` (`products`), and so is what is
 reduced, summed up or sorted along a dimension that is named, or transposed: of a vector nobody says
 that. What is called lam or eps is a number (`coefficients`). Where the program does not work with
@@ -12,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from ..graphs import Operator
-from .coefficients import coefficients, intercepts
+from .coefficients import coefficients, divisors, intercepts
 from .products import (
     TRANSPOSES,
     arguments,
@@ -38,7 +39,7 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
-    upper = dict.fromkeys((name for name in unknown if name[0].isupper()), 2)
+    upper = dict.fromkeys((n for n in unknown if n[0].isupper() and n not in divisors(program)), 2)
     numbers = dict.fromkeys(coefficients(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
