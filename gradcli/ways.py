@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from .errors import GradcliError
 
-OPTION = re.compile(r"(?<![\w-])(--?[a-z]+)\b(?: (\w+)=([^\s,;)]+))?")
+ENTRY = r"\w+=[^\s,;)]+"
+OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+)\b(?: ({ENTRY}(?:,{ENTRY})*))?")
 NAMES = {
     "--grad": "grad",
     "-g": "grad",
@@ -28,11 +29,12 @@ NAMES = {
 
 
 class Way(NamedTuple):
-    """How one way writes a name alone, a value by name of an input, and a shape; and the names that
-    it has.
+    """How one way writes a name alone, values by names of inputs, one of them, and a shape; and the
+    names that it has.
     """
 
     name: str
+    entries: str
     entry: str
     shape: str
     alone: str
@@ -41,12 +43,13 @@ class Way(NamedTuple):
 
 JSON = Way(
     '"{}"',
-    '"{}": {{"{}": {}}}',
+    '"{}": {{{}}}',
+    '"{}": {}',
     "[{}]",
     "[{}]",
     {"grad", "values", "shapes", "wrt", "assume", "claim"},
 )
-PYTHON = Way("{}=", '{}={{"{}": {}}}', "({})", "({},)", set(NAMES.values()))
+PYTHON = Way("{}=", "{}={{{}}}", '"{}": {}', "({})", "({},)", set(NAMES.values()))
 
 
 def tell(error: GradcliError, way: Way) -> None:
@@ -59,17 +62,23 @@ def tell(error: GradcliError, way: Way) -> None:
 
 def said(text: str, way: Way, typed: str = "") -> str:
     """A message about options in the words of `way`: `shapes={"x": (2, 3)}` for -s x=2x3. A value
-    ends at a comma or a space. What was `typed` is no option.
+    ends at a space, or at a comma; after that another name may have one. What was `typed` is no
+    option.
     """
 
     def in_words(option: re.Match[str]) -> str:
-        name, of, value = option.groups()
+        name, given = option.groups()
         known = NAMES.get(name)
         if known not in way.known or name in typed:
             return option[0]
-        if of is None:
+        if given is None:
             return way.name.format(known)
-        return way.entry.format(known, of, _shape(value, way) if known == "shapes" else value)
+        pairs = (entry.split("=", 1) for entry in re.findall(ENTRY, given))
+        entries = (
+            way.entry.format(of, _shape(value, way) if known == "shapes" else value)
+            for of, value in pairs
+        )
+        return way.entries.format(known, ", ".join(entries))
 
     return OPTION.sub(in_words, text)
 

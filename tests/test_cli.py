@@ -102,27 +102,27 @@ def test_jacobian_as_json():
 
 
 def test_formula_is_a_line_for_each_input():
-    assert answered("formula", "x @ a", "-w", "x").out == "g @ a.T\n"
-    assert answered("formula", "x @ a").lines == ["x = g @ a.T", "a = x.T @ g"]
+    assert answered("formula", "x @ a", "-s", "x=2x3", "-w", "x").out == "g @ a.T\n"
+    assert answered("formula", "x @ a", "-s", "x=2x3").lines == ["x = g @ a.T", "a = x.T @ g"]
     masked = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3")
     assert masked.lines == ["x = None", "y = g * (x > 0)"]
 
 
 def test_formula_in_other_formats():
-    made = answered("formula", "x @ a", "-f", "json")
+    made = answered("formula", "x @ a", "-s", "x=2x3", "-f", "json")
     assert made.json == {"x": "g @ a.T", "a": "x.T @ g"}
     made = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
     assert made.json == {"x": None, "y": "g * (x > 0)"}
-    made = answered("formula", "x @ a", "-f", "markdown")
+    made = answered("formula", "x @ a", "-s", "x=2x3", "-f", "markdown")
     assert made.lines == ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
-    colored = answered("formula", "x @ a", "-f", "terminal", "--color", "always").out
+    colored = answered("formula", "x @ a", "-s", "x=2x3", "-f", "terminal", "--color", "always").out
     assert ESCAPE.sub("", colored) == "x = g @ a.T\na = x.T @ g\n"
     assert colored != ESCAPE.sub("", colored)
 
 
 def test_formulas_are_never_wrapped():
     text = "softmax(first_long_name @ second_long_name + third_long_name, dim=-1)"
-    made = answered("formula", text, "--width", "40")
+    made = answered("formula", text, "-s", "first_long_name=2x3,third_long_name=4", "--width", "40")
     assert [line.partition(" = ")[0] for line in made.lines] == [
         "first_long_name", "second_long_name", "third_long_name",
     ]  # fmt: skip

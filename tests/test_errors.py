@@ -478,6 +478,11 @@ OPTIONS = [
     ("give a seed with --grad, or", "give a seed with grad=, or", 'give a seed with "grad", or'),
     ("choose -s x=2x5)", 'choose shapes={"x": (2, 5)})', 'choose "shapes": {"x": [2, 5]})'),
     ("choose -s x=5, or", 'choose shapes={"x": (5,)}, or', 'choose "shapes": {"x": [5]}, or'),
+    (
+        "-s a=2x3,b=2,c=4)",
+        'shapes={"a": (2, 3), "b": (2,), "c": (4,)})',
+        '"shapes": {"a": [2, 3], "b": [2], "c": [4]})',
+    ),
     ("give -v x=[...]; or", 'give values={"x": [...]}; or', 'give "values": {"x": [...]}; or'),
     ("with --tangent", "with tangents=", "with --tangent"),
     ("--limit nesting=200", "--limit nesting=200", "--limit nesting=200"),

@@ -1,6 +1,7 @@
 """Shapes that nobody gave: what fixes them, and what is assumed where nothing does."""
 
 import pytest
+from console import gradcli as run
 
 import gradcli
 from gradcli.errors import GradcliError
@@ -82,7 +83,7 @@ CASES = [
     ("x[5] * y", {}, dict(x=(6,), y=(2,), out=(2,))),
     ("x[:, 3]", {}, dict(x=(2, 4), out=(2,))),
     ("det(x)", {}, dict(x=(2, 2), out=())),
-    ("solve(A, b)", {}, dict(A=(2, 2), b=(2, 3), out=(2, 3))),
+    ("solve(A, b)", {}, dict(A=(2, 2), b=(2,), out=(2,))),
     ("mv(A, x)", {}, dict(A=(2, 3), x=(3,), out=(2,))),
     ("bmm(a, b)", {}, dict(a=(2, 3, 4), b=(2, 4, 5), out=(2, 3, 5))),
     ("einsum('ij,jk->ik', a, b)", {}, dict(a=(2, 3), b=(3, 4), out=(2, 4))),
@@ -120,6 +121,17 @@ CASES = [
     ("x / (norm(x) + eps)", {}, dict(x=(2,), eps=(), out=(2,))),
     ("exp(-gamma * norm(x - y)**2)", {}, dict(gamma=(), x=(2,), y=(2,), out=())),
     ("q @ k.T / sqrt(d)", {}, dict(q=(2, 3), k=(4, 3), d=(), out=(2, 4))),
+    ("(X @ w - y) @ (X @ w - y)", {}, dict(X=(2, 3), w=(3,), y=(2,), out=())),
+    ("b @ log(X @ w)", {}, dict(b=(2,), X=(2, 3), w=(3,), out=())),
+    ("x + K @ (z - H @ x)", {}, dict(x=(2,), K=(2, 3), z=(3,), H=(3, 2), out=(2,))),
+    ("x @ (A * B) @ y", {}, dict(x=(2,), A=(2, 3), B=(2, 3), y=(3,), out=())),
+    ("(eye(P.shape[0]) - d * P) @ v", {}, dict(P=(2, 2), d=(), v=(2,), out=(2,))),
+    ("solve(eye(P.shape[0]) - d * P, v)", {}, dict(P=(2, 2), d=(), v=(2,), out=(2,))),
+    ("outer(x, y) @ z", {}, dict(x=(2,), y=(3,), z=(3,), out=(2,))),
+    ("(A + B) @ x", {}, dict(A=(2, 3), B=(2, 3), x=(3,), out=(2,))),
+    ("relu(x @ W1 + b1) @ W2", {}, dict(x=(2, 3), W1=(3, 4), b1=(4,), W2=(4, 5), out=(2, 5))),
+    ("E[t].mean(0)", dict(values={"t": [0, 1, 1, 0]}), dict(E=(2, 3), t=(4,), out=(3,))),
+    ("X * Y", dict(grad=[1.0, 2.0]), dict(X=(2,), Y=(2,), out=(2,))),
     ("q @ k.T / d**0.5", {}, dict(q=(2, 3), k=(4, 3), d=(), out=(2, 4))),
 ]
 
@@ -245,6 +257,19 @@ def test_assumed_shapes_are_told_in_python_and_in_json():
         note = answer["notes"][-1]
         assert note["code"] == "assumed-shapes"
         assert '"shapes": {"x": [2, 2]}' in note["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("(a @ x) ** 3", "for vectors: -s a=2,x=2"),
+        ("w @ x + b", "for vectors: -s w=2,x=2"),
+        ("norm(x) ** 2 * norm(y) ** 2 - (x @ y) ** 2", "for vectors: -s x=2,y=2"),
+        ("outer(x, y) @ z", "for a matrix: -s z=3x4"),
+    ],
+)
+def test_products_of_names_in_lower_case_say_what_was_assumed(text, told):
+    assert told in run("formula", text).err
 
 
 def test_what_holds_for_any_shapes_is_not_told():

@@ -9,7 +9,7 @@ from ..graphs.shapes import Shape
 from ..language.general import at_shapes
 from ..language.problem import Problem
 from ..notation import tree
-from .claims.readings import RANKS, Reading, with_matrices, with_rank, with_vectors
+from .claims.readings import RANKS, Reading, with_columns, with_matrices, with_rank, with_vectors
 from .formulas import Trial, fails
 from .wording import Wording, shape_text
 
@@ -51,15 +51,18 @@ def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Matrices for vectors beside an @, vectors for matrices, and matrices for vectors where all
-    are vectors.
+    """Matrices for vectors beside an @, vectors for matrices in lower case, and matrices for
+    vectors where all are vectors.
     """
+    all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
     beside = with_matrices(problem)
     if beside is not None:
         yield beside
-    yield from with_vectors(problem, most=1)
-    all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
-    found = with_rank(problem, 1, 2) if all_vectors else with_rank(problem, 2, 1)
+    fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
+    for reading in fewer:
+        if reading is not None and not any(name[0].isupper() for name in reading.names):
+            yield reading
+    found = with_rank(problem, 1, 2) if all_vectors else None
     if found is not None:
         yield found
 

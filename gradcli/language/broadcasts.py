@@ -19,8 +19,6 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     order = walk(roots, _made_of)
     sums = [n.parents for n in order if n.op.sign in ("+", "-")]
     terms = [pair for both in sums for pair in permutations(both)]
-    beside_numbers = {n for n, other in terms if not other.ndim and other.parents}
-    summed = {n for n, _ in terms}
     varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
     of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
     for node in order:
@@ -30,12 +28,32 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
             if x.op.name != "input" or not x.ndim or x in walk([other]):
                 continue
             is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
-            is_multiple = _multiplies(node, other, beside_numbers, summed)
+            is_multiple = _multiplies(node, x, other, terms)
             if is_multiple or (by_number and is_number):
                 found[x.attrs["name"]] = 0
             elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
                 found[x.attrs["name"]] = other.ndim
+    return _columns(order) | found
+
+
+def _columns(order: list[Node]) -> dict[str, int]:
+    """Vectors, as z in `outer(x, y) @ z`: names in lower case, after a matrix that was made of
+    vectors and of names in upper case.
+    """
+    found = {}
+    for node in order:
+        left, x = node.parents if node.op.matrices and len(node.parents) == 2 else (node, node)
+        moved = left.op.name == "input" or left.op.family == "movement"
+        if x.op.name != "input" or x.ndim != 2 or left.ndim != 2 or moved:
+            continue
+        made_of = [n for n in walk([left]) if n.op.name == "input"]
+        if made_of and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in made_of):
+            found[x.attrs["name"]] = 1
     return found
+
+
+def _is_upper(x: Node) -> bool:
+    return bool(x.op.name == "input" and x.attrs["name"][0].isupper())
 
 
 def _operands(node: Node) -> Sequence[Node]:
@@ -53,19 +71,23 @@ def _is_alike(node: Node, x: Node, other: Node) -> bool:
     """Whether an operand has as many dimensions as the other one."""
     counts = node.op.sign == "*" and other.dtype == "int" and other.op.name != "input"
     compared = x in _compared(node) and x.dtype == "float"
-    return compared or counts or node.op.sign == "-" or x.attrs["name"][0].isupper()
+    return compared or counts or node.op.sign == "-" or _is_upper(x)
 
 
-def _multiplies(
-    node: Node, other: Node, beside_numbers: Collection[Node], summed: Collection[Node]
-) -> bool:
-    """Whether a product is a multiple, in a sum: of a number, beside a number, or of a matrix that
-    has no inputs.
+def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+    """Whether a product is a multiple, in a sum: of a number, beside a number; of a matrix that has
+    no inputs; of a matrix in upper case, beside a matrix.
     """
     if node.op.sign != "*":
         return False
-    constant = other.ndim == 2 and all(n.op.name != "input" for n in walk([other]))
-    return (not other.ndim and node in beside_numbers) or (constant and node in summed)
+    beside = [n for product, n in summed if product is node]
+    if not other.ndim:
+        return any(not n.ndim and n.parents for n in beside)
+    if other.ndim != 2:
+        return False
+    constant = all(n.op.name != "input" for n in walk([other]))
+    of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
+    return (constant and bool(beside)) or of_a_matrix
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:

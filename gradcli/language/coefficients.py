@@ -33,6 +33,12 @@ def _under_root(e: ast.expr) -> set[str]:
     return {inner.id} if isinstance(inner, ast.Name) else set()
 
 
+def divisors(program: Program) -> set[str]:
+    """The names that something is divided by, as T in `z / T` and N in `x.sum() / N`."""
+    pairs = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    return {e.right.id for e in pairs if isinstance(e.op, ast.Div) and isinstance(e.right, ast.Name)}
+
+
 def intercepts(program: Program) -> set[str]:
     """Names of numbers: b in `X @ w + b`, where X holds the data and w is a vector, and in
     `w.T @ x + b`.

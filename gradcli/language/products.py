@@ -4,7 +4,7 @@ A name in upper case is that of a matrix, as in every textbook; one in lower cas
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..graphs import Operator
 from ..operators import lookup
@@ -19,6 +19,13 @@ def operands_of_matmul(program: Program) -> set[str]:
     """The names that stand beside an @ or in a call of it, transposed or not."""
     sides = (side for product in _products(program) for side in product)
     return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
+
+
+def small_operands(program: Program) -> list[str]:
+    """The names that are multiplied with each other as in `a @ x`, all of them in lower case."""
+    names = ([e.id for e in sides if isinstance(e, ast.Name)] for sides in _products(program))
+    found = (n for both in names if len(both) > 1 and all(map(str.islower, both)) for n in both)
+    return list(dict.fromkeys(found))
 
 
 def factors(e: ast.AST) -> list[ast.expr]:
@@ -62,12 +69,13 @@ def bare(e: ast.expr) -> ast.expr:
 def vectors(program: Program) -> set[str]:
     """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
     an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
-    of these.
+    of these, as y in `y @ log(X @ w)`.
     """
     found: set[str] = set()
     others: set[str] = set()
     small: list[set[str]] = []
-    for sides in _products(program):
+    products = [*_products(program)]
+    for sides in products:
         names = [names_in(side) for side in sides]
         if len(sides) == 2 and all(map(_are_lower, names)):
             small.append(names[0] | names[1])
@@ -77,12 +85,51 @@ def vectors(program: Program) -> set[str]:
             continue
         last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
         if isinstance(last, ast.Name) and _are_lower(names[-1]):
-            found |= names.pop()
-        others |= set().union(*names)
+            found |= _beside(sides[-1])
+            sides = sides[:-1]
+        others |= set().union(*map(_beside, sides))
     found = found - others | _in_forms(program)
     for _ in small:
         found |= set().union(*(names for names in small if names & found))
+    for sides in products:
+        first, last = sides[0], sides[-1]
+        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, found):
+            found.add(first.id)
     return found
+
+
+def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
+    """Whether it is one of the vectors `columns`, a product that ends in one, or what elementwise
+    operations make of these.
+    """
+    sides = factors(e)
+    if sides:
+        return not is_vector(sides[0], columns) and is_vector(sides[-1], columns)
+    if isinstance(e, ast.Name):
+        return e.id in columns
+    return any(is_vector(part, columns) for part in elementwise(e))
+
+
+def elementwise(e: ast.expr) -> list[ast.expr]:
+    """The operands of an elementwise operation."""
+    if isinstance(e, ast.BinOp):
+        return [] if factors(e) else [e.left, e.right]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    is_call = isinstance(e, ast.Call) and getattr(called(e), "family", "") == "elementwise"
+    return arguments(e) if is_call else []  # type: ignore[arg-type]
+
+
+def arguments(e: ast.Call) -> list[ast.expr]:
+    """The arguments by place, of a method with what stands before the dot."""
+    is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
+    return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
+
+
+def _beside(e: ast.expr) -> set[str]:
+    """The names of what stands beside an @, without those of products inside it."""
+    inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
+    return names_in(e).difference(*(names_in(p) for p in inside))
 
 
 def names_in(e: ast.expr) -> set[str]:

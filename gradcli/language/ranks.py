@@ -1,9 +1,11 @@
 """Ranks of inputs whose shape nobody gave, in order of plausibility.
 
-A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
-`x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
-named, or transposed: of a vector nobody says that. What is called lam or eps is a number
-(`coefficients`). Where the program does not work with these, others are tried.
+A vector is the first guess, but for names in upper case, which are those of matrices if nothing is
+divided by them. What stands
+beside an @ is a matrix, but for w in `X @ w` and x in `x @ A @ x` (`products`), and so is what is
+reduced, summed up or sorted along a dimension that is named, or transposed: of a vector nobody says
+that. What is called lam or eps is a number (`coefficients`). Where the program does not work with
+these, others are tried.
 """
 
 import ast
@@ -11,9 +13,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from ..graphs import Operator
-from .coefficients import coefficients, intercepts
-from .names import library_path
-from .products import TRANSPOSES, called, factors, operands_of_matmul, vectors
+from .coefficients import coefficients, divisors, intercepts
+from .products import (
+    TRANSPOSES,
+    arguments,
+    called,
+    elementwise,
+    factors,
+    operands_of_matmul,
+    vectors,
+)
 from .program import Program
 
 MIXED = 6  # inputs that get ranks of their own; others are vectors
@@ -30,6 +39,7 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
+    upper = dict.fromkeys((n for n in unknown if n[0].isupper() and n not in divisors(program)), 2)
     numbers = dict.fromkeys(coefficients(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
@@ -37,7 +47,8 @@ def ranks_to_try(
     small = dict.fromkeys(columns - along_dimensions(program, columns), 1)
     numbers |= dict.fromkeys(intercepts(program), 0) if small else {}
     tried: dict[tuple[int, ...], None] = {}
-    for rank, first in product(order, (likely | small | numbers, likely)):
+    readings = (upper | likely | small | numbers, upper | likely, likely | small | numbers, likely)
+    for rank, first in product(order, readings):
         tried[tuple(fixed.get(n, first.get(n, rank)) for n in unknown)] = None
     yield from tried
     choices = [_choices(name, order, likely, fixed) for name in unknown[:MIXED]]
@@ -83,7 +94,7 @@ def _with_dimensions(e: ast.AST) -> ast.expr | None:
         return e.value if e.attr in TRANSPOSES else None
     if not isinstance(e, ast.Call):
         return None
-    op, args = called(e), _arguments(e)
+    op, args = called(e), arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves:
         return None
@@ -91,12 +102,6 @@ def _with_dimensions(e: ast.AST) -> ast.expr | None:
     given = dict(zip(places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (given.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and _is_number(d) for d in chosen) else None
-
-
-def _arguments(e: ast.Call) -> list[ast.expr]:
-    """The arguments by place, of a method with what stands before the dot."""
-    is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
-    return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
 
 
 def _is_number(e: ast.expr) -> bool:
@@ -117,10 +122,6 @@ def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[st
         if isinstance(e, ast.Name) and e.id not in found:
             found.add(e.id)
             left += [meanings[e.id]] if e.id in meanings else []
-        elif isinstance(e, ast.BinOp):
-            left += [e.left, e.right]
-        elif isinstance(e, ast.UnaryOp):
-            left.append(e.operand)
-        elif isinstance(e, ast.Call) and getattr(called(e), "family", "") == "elementwise":
-            left += _arguments(e)
+        else:
+            left += elementwise(e)
     return found

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+SIZES = ("shape", "size", "numel", "ndim")
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
@@ -60,7 +61,14 @@ def operands(e: ast.expr) -> list[ast.expr]:
 def _is_number(e: ast.expr) -> bool:
     if isinstance(e, ast.UnaryOp):
         return _is_number(e.operand)
-    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred)
+    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or _is_size(e)
+
+
+def _is_size(e: ast.expr) -> bool:
+    """Whether it is a size, as `x.shape[0]`, `x.shape`, `x.size(0)` and `x.numel()` are."""
+    if isinstance(e, ast.Subscript | ast.Call):
+        return _is_size(e.value if isinstance(e, ast.Subscript) else e.func)
+    return isinstance(e, ast.Attribute) and e.attr in SIZES
 
 
 def expression(text: str) -> ast.expr:
@@ -80,6 +88,7 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _dropped(e)
     yield from _factors(e, it, words)
     yield from _reductions(e, it, words.dims)
+    yield from _along_others(e, words.dims)
 
 
 def _shown(e: ast.expr) -> str:
@@ -238,6 +247,26 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         for kind, rank in (("sum", 4), ("mean", 6)):
             why = f"a {kind} of {it} {_over(over)} is missing{_keeping(kept)}"
             yield Change(method(e, kind, over, kept), why, rank)
+
+
+def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
+    """Another dimension for a function along one, as `softmax(x, 0)` is."""
+    if not isinstance(e, ast.Call) or _reduction(e) is not None:
+        return
+    given = [*(a for a in e.args[-1:]), *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
+    for old in filter(_is_whole, given):
+        for text in dims:
+            new = expression(text)
+            if _is_whole(new) and text != ast.unparse(old):
+                args = [new if a is old else a for a in e.args]
+                named = [ast.keyword(k.arg, new if k.value is old else k.value) for k in e.keywords]
+                why = f"{_shown(e)} is to go along dimension {text}"
+                yield Change(ast.Call(e.func, args, named), why, 1)
+
+
+def _is_whole(e: ast.expr) -> bool:
+    e = e.operand if isinstance(e, ast.UnaryOp) else e
+    return isinstance(e, ast.Constant) and type(e.value) is int
 
 
 def _over(args: list[ast.expr]) -> str:

@@ -141,7 +141,9 @@ def _text(program: Program, place: int, value: ast.expr) -> str:
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
     """One name in place of another, in a single place or in all."""
     value = program.statements[-1].value
-    used = [part for part in parts(value) if isinstance(part, ast.Name)]
+    functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
+    named = (e for e in ast.walk(value) if isinstance(e, ast.Name))
+    used = [e for e in named if id(e) not in functions]
     for old in dict.fromkeys(part.id for part in used):
         places = [part for part in used if part.id == old]
         for name in names:

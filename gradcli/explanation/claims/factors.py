@@ -45,19 +45,21 @@ def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, 
 
 
 def by_a_size(
-    program: Program, trials: list[Trial], size: str, mentioned: bool
+    program: Program, trials: list[Trial], size: str, told: bool
 ) -> tuple[str, str] | None:
     """The same for a factor that is a number of elements, written `size`, and 2, 1/2 or a sign
-    beside it; where all points have the same, only if it is `mentioned` in a formula.
+    beside it; where all points have the same, only if it is `told` from a number, by a formula that
+    mentions it or by other sizes.
     """
     ratios = _ratios(trials)
     numbers = [_number(size, t) for t in trials]
-    if ratios is None or (len(set(numbers)) == 1 and not mentioned):
+    if ratios is None or (len(set(numbers)) == 1 and not told):
         return None
     for divide in (True, False):
         rest = [r / n if divide else r * n for r, n in zip(ratios, numbers)]
         beside = Fraction(rest[0]).limit_denominator(2)
-        if 0 < abs(beside) <= 2 and all(abs(r - beside) < SAME for r in rest):
+        opposite = all(abs(r + 1) < SAME for r in ratios)  # what stands beside it cancels it
+        if not opposite and 0 < abs(beside) <= 2 and all(abs(r - beside) < SAME for r in rest):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             made = scaled(program, size, divide)
             if beside == 1:

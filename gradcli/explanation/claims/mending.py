@@ -134,7 +134,9 @@ class Search:
             found = factors.by_a_number(program, trials, whole=True)
         else:
             mentioned = f"{self._formula(self.grad)} {self.claim.text}"
-            tried = (factors.by_a_size(program, trials, s, s in mentioned) for s in self._sizes())
+            likely = sorted(self._sizes(), key=lambda size: size not in mentioned)
+            told = ((s, s in mentioned or bool(self.others)) for s in likely)
+            tried = (factors.by_a_size(program, trials, *size) for size in told)
             found = next((f for f in tried if f and self._verified(f[0])), None)
         if found is None:
             return None

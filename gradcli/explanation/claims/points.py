@@ -4,7 +4,7 @@ They are drawn on both sides of 0, or where the output asks for others, such tha
 gradients are finite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from .given import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others
-MORE = 8  # points, where all gradients are 0 at those before
+MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 
@@ -110,12 +110,6 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     if not tried:
         said = "no numbers were found at which the output and its gradients are finite"
         raise GradcliError("needs-value", said, hint="give values with -v")
-    more = (p for p in (_drawn(first, names, rng) for _ in range(MORE)) if p is not None)
-    while not all(any(np.any(p.right(name)) for p in tried) for name in names):
-        point = next(more, None)
-        if point is None:
-            break
-        tried.append(point)
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
@@ -153,7 +147,22 @@ def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
 
 
 def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False) -> Point | None:
-    """A point with random values, each from the first range in which all is finite."""
+    """A point with random values, each from the first range in which all is finite and gradients
+    are not 0, as those of `relu(m - norm(a))` are wherever m is the smaller.
+    """
+    found = islice(_finite(problem, names, rng, short), MORE)
+    best, most = None, -1
+    for point in found:
+        count = sum(bool(np.any(point.right(name))) for name in names)
+        if count > most:
+            best, most = point, count
+        if most == len(names):
+            break
+    return best or _as_given(problem, names)
+
+
+def _finite(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
+    """Points with random values where output and gradients are finite."""
     smooth = not kinks(Analysis(problem))
     kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
     free = [x for x in problem.inputs.values() if x.node not in kept]
@@ -164,8 +173,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         found = at_values(problem, values, seed)
         if found is not None and found.finite(names):
-            return found
-    return _as_given(problem, names)
+            yield found
 
 
 def _kept(x: Input, problem: Problem, smooth: bool) -> bool:

@@ -9,7 +9,7 @@ from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem, pose
-from ...language.products import operands_of_matmul, vectors
+from ...language.products import operands_of_matmul, small_operands, vectors
 from ...lazy import np
 from ..wording import listed
 
@@ -20,6 +20,7 @@ READINGS = 16  # choices of vectors
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
 ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
 RANKS = {  # by rank
+    0: ("a number", "numbers"),
     1: ("a vector", "vectors"),
     2: ("a matrix", "matrices"),
     3: ("a batch of matrices", "batches of matrices"),
@@ -28,15 +29,20 @@ RANKS = {  # by rank
 
 class Reading(NamedTuple):
     """Other shapes for a program: problems of several sizes, and what is said of them; whether
-    `vectors` stand where matrices were assumed beside an @; whether inputs have `fewer` dimensions
-    elsewhere; which inputs.
+    the output is a `single` number with them alone; whether inputs have `fewer` dimensions beside
+    no @; which inputs.
     """
 
     problems: list[Problem]
     remark: str
-    vectors: bool = False
+    single: bool = False
     fewer: bool = False
     names: tuple[str, ...] = ()
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether it has numbers where vectors were assumed."""
+        return any(not self.problems[0].inputs[name].shape for name in self.names)
 
 
 def resized(problem: Problem) -> list[Problem]:
@@ -114,9 +120,10 @@ def _posed(
 
 
 def readings(problem: Problem) -> Iterator[Reading]:
-    """Other shapes: vectors for matrices, other ranks, and equal sizes for different ones, that
-    nobody gave.
+    """Other shapes: numbers for vectors, vectors for matrices, other ranks, and equal sizes for
+    different ones, that nobody gave.
     """
+    yield from _with_numbers(problem)
     yield from with_vectors(problem)
     for other in (with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)):
         if other is not None:
@@ -133,10 +140,8 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
     if operands_of_matmul(problem.program):
         return None
     free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
-    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
-    kept = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
-        found = _posed(problem, fixed, kept | dict.fromkeys(names, wanted)) if names else None
+        found = _with_ranks(problem, names, wanted)
         if found is not None:
             remark, fewer = of_rank(names, wanted), wanted < have
             return Reading([found, *resized(found)], remark, fewer=fewer, names=names)
@@ -145,7 +150,7 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
 
 def with_matrices(problem: Problem) -> Reading | None:
     """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
-    small = vectors(problem.program)
+    small = vectors(problem.program) | operands_of_matmul(problem.program)
     names = tuple(
         i.name
         for i in problem.inputs.values()
@@ -178,8 +183,38 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
             ]
             found = [p for p in tried if p is not None and p.out.shape == ()]
             if len(found) == len(tried):
-                yield Reading(found, f"with {of_rank(names, 1)}", vectors=True, names=names)
+                yield Reading(found, f"with {of_rank(names, 1)}", single=True, names=names)
                 break
+
+
+def with_columns(problem: Problem) -> Reading | None:
+    """Vectors for the matrices in lower case of a product of such alone, as those of `a @ x`, if
+    nobody gave a shape to one of them.
+    """
+    small = [problem.inputs[n] for n in small_operands(problem.program) if n in problem.inputs]
+    names = tuple(i.name for i in small if len(i.shape) == 2)
+    found = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
+    return None if found is None else Reading([found], of_rank(names, 1), names=names)
+
+
+def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
+    """Numbers for `most` inputs that nobody gave, as s in `norm(x) / s`, where the output is one
+    with them and would not be one without; others keep their elements.
+    """
+    free = [i.name for i in problem.inputs.values() if i.inferred and i.shape]
+    chosen = (names for n in range(1, most + 1) for names in combinations(free, n))
+    for names in islice(chosen, READINGS) if problem.out.shape else ():
+        found = _with_ranks(problem, names, 0)
+        if found is not None and not found.out.shape and any(i.shape for i in found.wrt):
+            remark = f"with {of_rank(names, 0)}"
+            yield Reading([found, *resized(found)], remark, single=True, names=names)
+
+
+def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | None:
+    """The request with this rank for inputs whose shape nobody gave, and the ranks of others."""
+    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
+    kept = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
+    return _posed(problem, fixed, kept | dict.fromkeys(names, rank)) if names else None
 
 
 def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:

@@ -142,7 +142,8 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     """A verdict for every claim. Raises GradcliError for one that cannot be read.
 
     Where claims do not fit the shapes that were assumed, others are tried: other ranks and equal
-    sizes, if all claims are right for them, and vectors where a claim has no seed, as for a scalar.
+    sizes, if all claims are right for them. Where a claim has no seed, shapes with which the output
+    is a single number are what is meant, if they fit.
     """
     claims = read_claims(given, problem)
     found = _judged(claims, [problem, *resized(problem)])
@@ -150,18 +151,23 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     if all(v.ok or not (v.misfits or scalar) for v in found):
         return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):
-        if reading.vectors and not scalar:
-            continue
         if reading.fewer and not (scalar or any(v.misfits_in_rank for v in found)):
             continue
         try:
             other = _judged(claims, reading.problems, reading.remark)
         except GradcliError:  # nothing is finite for these shapes
             continue
-        fit = reading.vectors and not any(v.misfits for v in other)
-        if (fit and any(v.misfits for v in found)) or all(v.ok for v in other):
+        if all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
             return other
     return [_of_every_rank(v, problem) for v in found]
+
+
+def _is_meant(reading: Reading, found: list[Verdict], other: list[Verdict]) -> bool:
+    """Whether claims without a seed are about shapes with which the output is a single number:
+    they fit there, and not the shapes assumed at first, unless vectors become numbers.
+    """
+    fits = reading.single and not any(v.misfits for v in other)
+    return fits and (reading.of_numbers or any(v.misfits for v in found))
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
