@@ -102,6 +102,35 @@ def test_formulas_are_python_at_other_sizes(program, here, there, double_precisi
     torch.testing.assert_close(found, expected)
 
 
+LABELS = "a = tensor([0, 2]); "
+STEPS = [  # program, shapes, input; what is sent on the way to it, by hand
+    ("(X @ w).mean()", "X=3x3,w=3", "w", ["to X @ w    g / X.shape[0]", "to w        X.T @ r"]),
+    ("mse_loss(relu(X @ W), Y)", "X=3x4,W=4x4,Y=3x4", "W", ["* (relu(X @ W) - Y) / Y.numel()"]),
+    ("((X @ W - Y) ** 2).mean()", "X=4x4,W=4x4,Y=4x4", "W", ["to (·) ** 2    g / Y.numel()"]),
+    ("cross_entropy(X @ W, tensor([0, 2]))", "X=2x3,W=3x4", "W", [
+        "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[tensor([0, 2])]) / X.shape[0]",
+        "X.T @ r",
+    ]),
+    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r.sum(dim=1, keepdim"]),
+    ("x.flatten() @ w", "x=2x2,w=4", "x", ["r.reshape(x.shape)"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "shapes", "x", "expected"), STEPS)
+def test_steps_name_the_sizes_that_they_mean(program, shapes, x, expected):
+    """And they say what is sent in terms of what is received."""
+    found = run("explain", program, "-s", shapes, "-w", x, "--show", "backward", "--width", "120")
+    assert [line for line in expected if line not in found.out] == []
+
+
+def test_steps_with_labels():
+    """The gradient of cross_entropy is in its own step alone, the labels a name in it."""
+    shapes, labels = {"X": (2, 3), "W": (3, 4)}, {"t": np.array([0, 2])}
+    found = gradcli.explain("cross_entropy(X @ W, t)", shapes=shapes, values=labels, wrt="W")
+    sent = "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[t]) / t.numel()"
+    assert [step["rule"] for step in found.steps] == [sent, "X.T @ g"]
+
+
 def test_sizes_of_a_step_without_a_name():
     """Shapes that nobody gave, with kernels that leave little of an image."""
     with warnings.catch_warnings():

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..autodiff.reverse import Step
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input
@@ -118,36 +119,37 @@ class Data:
             {
                 "node": ids[step.node],
                 "op": step.node.op.name,
-                "rule": self._text_of_rule(step),
+                "rule": self._text_of_rule(k),
                 "received": self.a.value(step.received),
                 "contributions": [
                     {
                         "to": ids[c.to],
-                        "formula": self._text_if_short(c.sent, step),
+                        "formula": formula,
                         "value": self.a.value(c.sent),
                     }
-                    for c in step.contributions
+                    for c, formula in zip(step.contributions, self._sent(k), strict=True)
                 ],
             }
-            for step in self.a.gradients.steps
+            for k, step in enumerate(self.a.gradients.steps)
         ]
 
-    def _text_of_rule(self, step) -> str | None:
-        made = [self._text_if_short(c.local, step) for c in step.contributions]
+    def _text_of_rule(self, k: int) -> str | None:
+        w, step = self.w.step(k)
+        made = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in made else ", ".join(filter(None, made))
 
-    def _text_if_short(self, node: Node, step) -> str | None:
-        """A node as a formula; None where it is too long to be read."""
-        written = self.w.formula(node, self._received(step))
+    def _sent(self, k: int) -> list[str | None]:
+        w, step = self.w.step(k)
+        return [self._in_step(w, step, c.sent) for c in step.contributions]
+
+    def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
+        """A node as a formula of what an operation receives; None where it is too long to read."""
+        written = w.formula(node, {step.received: tree.Name(self.p.seed.name)})
         return None if written is None else tree.text(written)
 
-    def _received(self, step) -> dict[Node, tree.Name]:
-        return {} if step is None else {step.received: tree.Name(self.p.seed.name)}
-
-    def text(self, node: Node, step=None) -> str:
+    def text(self, node: Node) -> str:
         """A node as a formula."""
-        extra = self._received(step)
-        return "".join(t.text for t in self.w.formula_line(node, extra))
+        return "".join(t.text for t in self.w.formula_line(node))
 
     def _jacobian(self) -> dict[str, Any]:
         return {x.name: self.jacobian(x) for x in self.p.wrt}

@@ -1,10 +1,10 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
-from ..autodiff.reverse import Gradients, backward
+from ..autodiff.reverse import Gradients, Step, backward
 from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
@@ -22,10 +22,12 @@ from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .count_names import known_sizes
+from .counterparts import Counterparts
 from .derived import gradient_name
 from .formulas import Trial, elsewhere, fails, general, trials, tried_out
 from .source_text import SourceText, role_of
 
+LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
 SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -187,22 +189,42 @@ class Wording:
     ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
-        asked = node if extra else self.without_implicit_seed(node)
-        if extra:
-            short = simplify(substitute(asked, self._labels), keep=names)
+        write = partial(formula, names=names, telling=self.telling, program=self._program)
+        if not extra:
+            written = write(self._shortest(self.without_implicit_seed(node), names))
         else:
-            short = self._shortest(asked, names)
-        written = formula(short, names, self.telling, self._program)
+            asked = substitute(node, self._labels | {n: n for n in extra})
+            written = write(simplify(asked, keep=names))
+            if tree.size(written) > LONG_STEP:
+                written = min(written, write(self._shortener(names)(asked)), key=tree.size)
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
+        key = node, frozenset(names)
+        if key not in self._shortened:
+            self._shortened[key] = self._shortener(names)(substitute(node, self._labels))
+        return self._shortened[key]
+
+    def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
         known = frozenset(names)
         if known not in self._shorteners:
             self._shorteners[known] = Shortener(names, self._program, self.telling)
-        if (node, known) not in self._shortened:
-            asked = substitute(node, self._labels)
-            self._shortened[node, known] = self._shorteners[known](asked)
-        return self._shortened[node, known]
+        return self._shorteners[known]
+
+    def step(self, k: int) -> tuple["Wording", Step]:
+        """An operation of the reverse pass in the words that hold for any sizes, where it has the
+        same there; in its own otherwise.
+        """
+        w, own = self.in_general, self.analysis.gradients.steps
+        theirs = [] if w is None else w.analysis.gradients.steps
+        if w is None or len(theirs) != len(own) or not self.alike.steps(own[k], theirs[k]):
+            return self, own[k]
+        return w, theirs[k]
+
+    @cached_property
+    def alike(self) -> Counterparts:
+        """Which nodes are computed as those of `in_general` are."""
+        return Counterparts()
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
