@@ -145,7 +145,7 @@ class Case:
         """The array of a text of the language, over the names of the problem."""
         arrays = {name.text: self.value(node) for node, name in self.names.items()}
         known = {name: np.asarray(v) for name, v in arrays.items() if v is not None}
-        return value_of(text, known, self.p.limits)
+        return value_of(text, known, self.p)
 
     @property
     def inputs(self):

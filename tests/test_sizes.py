@@ -150,6 +150,52 @@ def test_labels_may_be_more():
     assert written == "zeros_like(W).index_add(0, i, g.expand(i.shape[0], W.shape[1]))"
 
 
+TANGENTS = [  # program, shapes, what moves; the tangent's formula, by hand
+    ("logdet(X) / X.shape[0]", "X=5x5", "X", "(inv(X) @ t).trace() / X.shape[0]"),
+    ("x / x.shape[0]", "x=4", "x", "t / x.numel()"),
+    ("(X @ X.T).mean()", "X=3x3", "X", "(X @ t.T + t @ X.T).mean()"),
+    ("x.var()", "x=5", "x", "2 * (t @ (x - x.mean())) / (x.numel() - 1)"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "x", "expected"), TANGENTS)
+def test_tangents_hold_for_any_size(program, shapes, x, expected):
+    found = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json
+    assert found["jvp"]["formula"] == expected
+    assert "these-sizes" not in [note["code"] for note in found["notes"]]
+
+
+MOVED = [
+    ("logdet(eye(X.shape[1]) + X.T @ X)", "X=2x3", "X"),
+    ("trace(X.T @ inv(A) @ X)", "X=2x3,A=2x2", "X"),
+    ("C = A.T @ B / A.shape[0]; ((C - eye(A.shape[1])) ** 2).sum()", "A=5x3,B=5x3", "A"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("program", "shapes", "x"), MOVED)
+def test_tangents_are_pytorchs_at_other_sizes(program, shapes, x):
+    """The formula found at some sizes has the value of PyTorch's at others."""
+    torch = pytest.importorskip("torch")
+    written = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json["jvp"]["formula"]
+    draw = np.random.default_rng(0)
+    larger = {n: tuple(k + 2 for k in shape) for n, shape in _shapes(shapes).items()}
+    values = {n: torch.tensor(draw.normal(size=shape)) for n, shape in larger.items()}
+    t = torch.tensor(draw.normal(size=larger[x]))
+    x_moves = lambda moved: run_torch(program, values | {x: moved})  # noqa: E731
+    _, expected = torch.func.jvp(x_moves, (values[x],), (t,))
+    known = values | {"t": t}
+    if program.startswith("C = "):
+        known["C"] = run_torch(program.partition(";")[0].removeprefix("C = "), values)
+    torch.testing.assert_close(run_torch(written, known), expected)
+
+
+def test_a_tangent_for_one_size_says_so():
+    found = run("jvp", "pdist(x)", "-s", "x=4x3", "-f", "json").json
+    said = SAID.replace("x.grad", "out.tangent")
+    assert {"code": "these-sizes", "message": said} in found["notes"]
+
+
 SAID = "the formula of x.grad is right for x of shape (4, 3); at other sizes it is not."
 
 

@@ -5,14 +5,20 @@ stand for its own.
 from collections.abc import Iterable
 
 from ..autodiff.reverse import Step
-from ..graphs import Node, walk
+from ..graphs import Node
 from ..graphs.shapes import Shape
+from ..notation.sizes import of_sizes
+from ..operators.leaves import Array
 
 Pair = tuple[Node, Node]
+MOST_DIMENSIONS = 8  # longer tuples are lists
 
 
 class Counterparts:
-    """Says which nodes are computed alike at two sizes, and remembers those that it has seen."""
+    """Says which nodes are computed alike at two sizes, and remembers those that it has seen.
+
+    Lists of numbers are read as they are, and have to be the same ones.
+    """
 
     def __init__(self) -> None:
         self.known: set[Pair] = set()
@@ -28,12 +34,12 @@ class Counterparts:
                 continue
             met.add(pair)
             a, b = pair
-            if a.op.name == "constant" and _is_of_sizes(b):
+            if a.op.name == "constant" and b.shape == () and of_sizes(b):
                 continue
             given = [i is None for i in a.inputs] == [i is None for i in b.inputs]
             if a.op is not b.op or not given or _few(a.shape) != _few(b.shape):
                 return False
-            if a.attrs.get("name") != b.attrs.get("name"):
+            if a.attrs.get("name") != b.attrs.get("name") or _lists(a) != _lists(b):
                 return False
             waiting += zip(a.parents, b.parents, strict=True)
         self.known |= met
@@ -53,7 +59,15 @@ def _few(shape: Shape) -> list[int]:
     return [min(n, 2) for n in shape]
 
 
-def _is_of_sizes(node: Node) -> bool:
-    """Whether it is a number that is computed from sizes alone."""
-    within = walk([node], lambda n: () if n.op.name == "size" else n.inputs)
-    return node.shape == () and all(n.op.name in ("size", "constant") or n.inputs for n in within)
+def _lists(node: Node) -> list[str]:
+    """The lists of numbers that an operation goes by."""
+    found: list[str] = []
+    waiting = [*node.attrs.values()]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Array):
+            found.append(value.text)
+        elif isinstance(value, tuple):
+            waiting += value
+            found += [str(value)] * (len(value) > MOST_DIMENSIONS)
+    return found

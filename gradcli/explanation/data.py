@@ -10,6 +10,7 @@ from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
+from . import by_index
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
@@ -83,7 +84,7 @@ class Data:
 
     def output_index(self) -> str | None:
         """The output in index notation, as text; None where it has none."""
-        written = self.w.indices.output()
+        written = by_index.output(self.w)
         return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
@@ -171,7 +172,7 @@ class Data:
 
     def jacobian_index(self, x: Input) -> str | None:
         """One Jacobian in index notation, as text; None where it has none."""
-        written = self.w.jacobian_by_index(x)
+        written = by_index.jacobian(self.w, x)
         return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
@@ -238,7 +239,7 @@ class Data:
     def index(self, x: Input) -> str | None:
         """The gradient in index notation, as text; None where it has none."""
         grad = self.a.gradient(x)
-        written = None if grad is None else self.w.by_index(x)
+        written = None if grad is None else by_index.gradient(self.w, x)
         return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:
