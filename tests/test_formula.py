@@ -22,6 +22,7 @@ from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formula import formula, too_long
+from gradcli.notation.numerals import numeral
 from gradcli.notation.rules import LAYOUT, RULES
 from gradcli.notation.simplify import simplify
 from gradcli.notation.torch_code import expression, program_lines
@@ -302,7 +303,7 @@ RULE_CASES = {
     "there_and_back": [
         "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
         "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
-        "x.unsqueeze(1).expand(3, 3).unsqueeze(1)",
+        "x.unsqueeze(1).expand(3, 3).unsqueeze(1)", "s.expand(3).unsqueeze(1)",
     ],
     "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "by_selection": [
@@ -374,6 +375,20 @@ def test_kept_nodes_are_atoms():
     h = problem.names["h"]
     assert tree.text(formula(simplify(problem.out, keep=[h]), {h: Name("h")})) == "h ** 2"
     assert tree.text(formula(simplify(problem.out), {})) == "x ** 4"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (20.0, "20"),
+        (2.0, "2"),
+        (1 / 3, "0.3333333333333333"),
+        (8**0.5, "8 ** 0.5"),
+        (-(3**-0.5), "-3 ** -0.5"),
+    ],
+)
+def test_numbers_that_are_no_roots(number, text):
+    assert tree.text(numeral(number)) == text
 
 
 def test_long_chains():

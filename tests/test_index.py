@@ -6,9 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from console import gradcli as run
 from support import Case, case, examples, one_hot_jacobian
 
 import gradcli
+from gradcli.explanation import by_index
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS, walk
@@ -389,7 +391,7 @@ NORMS = [
 @pytest.mark.parametrize(("text", "shape", "centred"), NORMS, ids=str)
 def test_normalisations_say_each_size_in_one_way(text, shape, centred):
     p = pose(text, shapes={"x": shape})
-    line = str(Wording(Analysis(p)).by_index(p.inputs["x"]))
+    line = str(by_index.gradient(Wording(Analysis(p)), p.inputs["x"]))
     assert f"x.grad[{','.join('ijk'[: len(shape)])}] = rsqrt((Σ_" in line
     assert centred in line
     number, named = (bool(re.search(over, line)) for over in (r"/ \(?\d", r"/ \(?[a-z ]*x.shape"))
@@ -399,7 +401,7 @@ def test_normalisations_say_each_size_in_one_way(text, shape, centred):
 def test_a_count_is_no_size_of_something_else():
     """The mean over x[:2] divides by 2, whatever has as many elements at these sizes."""
     p = pose("x[:2].mean() * y.sum()", shapes={"x": (5,), "y": (2,)})
-    found = Wording(Analysis(p)).by_index(p.inputs["y"])
+    found = by_index.gradient(Wording(Analysis(p)), p.inputs["y"])
     assert str(found) == "y.grad[j] = (Σ_i x[i]) / 2"
 
 
@@ -520,22 +522,75 @@ COUNTS = [  # program, shapes, an input, its gradient: by hand
     ("(x @ W).mean()", {"x": (3, 4), "W": (4, 2)}, "W", "(Σ_i x[i,k])/(x.shape[0]*W.shape[1])"),
     ("(x @ W).mean(1)", {"x": (3, 4), "W": (4, 2)}, "x", "g[i]*(Σ_j W[k,j])/W.shape[1]"),
     ("kl_div(x, y, reduction='batchmean')", {"x": (3, 4), "y": (3, 4)}, "x", "-y[i,j]/x.shape[0]"),
-    ("(x[:3] @ W).mean()", {"x": (5, 2), "W": (2, 3)}, "W", "(Σ_i x[i,k])/9"),
-    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 3)}, "W", "(Σ_i x[i,k])/9"),
+    ("(x[:3] @ W).mean()", {"x": (5, 2), "W": (2, 3)}, "W", "(Σ_i x[i,k])/(3*W.shape[1])"),
+    ("(x @ W).mean()", {"x": (3, 4), "W": (4, 3)}, "W", "(Σ_i x[i,k])/(x.shape[0]*W.shape[1])"),
+    ("(X @ w).mean()", {"X": (3, 3), "w": (3,)}, "w", "(Σ_i X[i,j])/X.shape[0]"),
+    (
+        "((X @ W - Y) ** 2).mean()",
+        {"X": (4, 4), "W": (4, 4), "Y": (4, 4)},
+        "Y",
+        "2*(Y[i,j] - Σ_k X[i,k]*W[k,j])/Y.numel()",
+    ),
+    ("logdet(X) / X.shape[0]", {"X": (2, 2)}, "X", "inv(X)[j,i]/X.shape[0]"),
+    (
+        "logdet(eye(X.shape[1]) + X.T @ X)",
+        {"X": (2, 3)},
+        "X",
+        "2*(Σ_k X[i,k]*inv(eye(X.shape[1]) + X.T @ X)[k,j])",
+    ),
+    ("x / sqrt(x.shape[0])", {"x": (2,)}, "x", "g[i]/sqrt(x.numel())"),
+    ("(x[arange(x.shape[0])] * y).sum()", {"x": (3,), "y": (3,)}, "x", "y[i]"),
+    ("x[[2, 0]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[[2, 0][i]]"),
+    ("x[[2, 1]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[2-i]"),
 ]
 
 
 @pytest.mark.parametrize(("program", "shapes", "name", "expected"), COUNTS)
 def test_counts_are_read_off_names(program, shapes, name, expected):
-    """But for sizes that two dimensions have by accident, or that the program has as numbers."""
+    """Those that two dimensions have by accident too; what the program has as numbers stays."""
     found = gradcli.explain(program, shapes=shapes, wrt=[name]).grad[name]["index"]
     assert found == expected
 
 
+def test_all_lines_by_index_hold_for_any_shape():
+    """The output's and the Jacobian's too, and where there are values."""
+    x = {"x": np.array([1.0, 2, 4, 7, 8])}
+    by_index = "2*(x[i] - (Σ_j x[j])/x.numel())/(x.numel() - 1)"
+    assert gradcli.explain("x.var()", values=x).grad["x"]["index"] == by_index
+    shapes = {"X": (3, 4), "W": (4, 4), "Y": (3, 4)}
+    found = gradcli.explain("mse_loss(X @ W, Y)", shapes=shapes, wrt="Y")
+    assert found.output["index"] == "(Σ_ij (Σ_k X[i,k]*W[k,j] - Y[i,j])**2)/Y.numel()"
+    assert found.jacobian["Y"]["index"].endswith("/Y.numel()")
+    found = gradcli.explain("cross_entropy(x, t)", shapes={"x": (2, 3)}, values={"t": [0, 2]})
+    assert found.jacobian["x"]["index"].endswith("/t.numel()")
+
+
+SHORTER = [  # program, shapes, input; its gradient and its Jacobian: by hand
+    ("norm(A @ x - b) ** 2", {"A": (2, 3), "x": (3,), "b": (2,)}, "x", [
+        "2*(Σ_i A[i,j]*(Σ_k A[i,k]*x[k] - b[i]))",
+        "2*(Σ_j A[j,i]*(Σ_k A[j,k]*x[k] - b[j]))",
+    ]),
+    ("log(det(X) ** 2)", {"X": (2, 2)}, "X", ["2*inv(X)[j,i]"] * 2),
+    ("(x ** 3 / x).sum()", {"x": (3,)}, "x", ["2*x[i]"] * 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "shapes", "x", "expected"), SHORTER, ids=str)
+def test_what_is_above_and_below_a_line_goes(program, shapes, x, expected):
+    found = gradcli.explain(program, shapes=shapes, wrt=[x])
+    assert [found.grad[x]["index"], found.jacobian[x]["index"]] == expected
+
+
+def test_index_notation_of_a_second_derivative():
+    """d²(x log x)/dx² = 1/x."""
+    found = run("hessian", "(x * log(x)).sum()", "-s", "x=3", "-f", "json").json
+    assert found["hessian"]["x"]["index"] == "δ[i,j]/x[i]"
+
+
 def test_labels_are_counted_by_name():
     found = gradcli.explain("cross_entropy(x, t)", shapes={"x": (2, 3)}, values={"t": [0, 2]})
-    softmax = "exp(x[i,j] - log(Σ_k exp(x[i,k])))"
-    assert found.grad["x"]["index"] == f"-δ[j,t[i]]/t.numel() + {softmax}/t.numel()"
+    softmax = "exp(x[i,j])/(Σ_k exp(x[i,k]))"
+    assert found.grad["x"]["index"] == f"({softmax} - δ[t[i],j])/t.numel()"
 
 
 # ---- written over --------------------------------------------------------------------------------

@@ -102,6 +102,35 @@ def test_formulas_are_python_at_other_sizes(program, here, there, double_precisi
     torch.testing.assert_close(found, expected)
 
 
+LABELS = "a = tensor([0, 2]); "
+STEPS = [  # program, shapes, input; what is sent on the way to it, by hand
+    ("(X @ w).mean()", "X=3x3,w=3", "w", ["to X @ w    g / X.shape[0]", "to w        X.T @ r"]),
+    ("mse_loss(relu(X @ W), Y)", "X=3x4,W=4x4,Y=3x4", "W", ["* (relu(X @ W) - Y) / Y.numel()"]),
+    ("((X @ W - Y) ** 2).mean()", "X=4x4,W=4x4,Y=4x4", "W", ["to (·) ** 2    g / Y.numel()"]),
+    ("cross_entropy(X @ W, tensor([0, 2]))", "X=2x3,W=3x4", "W", [
+        "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[tensor([0, 2])]) / X.shape[0]",
+        "X.T @ r",
+    ]),
+    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r.sum(dim=1, keepdim"]),
+    ("x.flatten() @ w", "x=2x2,w=4", "x", ["r.reshape(x.shape)"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "shapes", "x", "expected"), STEPS)
+def test_steps_name_the_sizes_that_they_mean(program, shapes, x, expected):
+    """And they say what is sent in terms of what is received."""
+    found = run("explain", program, "-s", shapes, "-w", x, "--show", "backward", "--width", "120")
+    assert [line for line in expected if line not in found.out] == []
+
+
+def test_steps_with_labels():
+    """The gradient of cross_entropy is in its own step alone, the labels a name in it."""
+    shapes, labels = {"X": (2, 3), "W": (3, 4)}, {"t": np.array([0, 2])}
+    found = gradcli.explain("cross_entropy(X @ W, t)", shapes=shapes, values=labels, wrt="W")
+    sent = "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[t]) / t.numel()"
+    assert [step["rule"] for step in found.steps] == [sent, "X.T @ g"]
+
+
 def test_sizes_of_a_step_without_a_name():
     """Shapes that nobody gave, with kernels that leave little of an image."""
     with warnings.catch_warnings():
@@ -119,6 +148,52 @@ def test_labels_may_be_more():
         warnings.simplefilter("error")
         written = gradcli.formula("W[i].sum(0)", **given)
     assert written == "zeros_like(W).index_add(0, i, g.expand(i.shape[0], W.shape[1]))"
+
+
+TANGENTS = [  # program, shapes, what moves; the tangent's formula, by hand
+    ("logdet(X) / X.shape[0]", "X=5x5", "X", "(inv(X) @ t).trace() / X.shape[0]"),
+    ("x / x.shape[0]", "x=4", "x", "t / x.numel()"),
+    ("(X @ X.T).mean()", "X=3x3", "X", "(X @ t.T + t @ X.T).mean()"),
+    ("x.var()", "x=5", "x", "2 * (t @ (x - x.mean())) / (x.numel() - 1)"),
+]
+
+
+@pytest.mark.parametrize(("program", "shapes", "x", "expected"), TANGENTS)
+def test_tangents_hold_for_any_size(program, shapes, x, expected):
+    found = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json
+    assert found["jvp"]["formula"] == expected
+    assert "these-sizes" not in [note["code"] for note in found["notes"]]
+
+
+MOVED = [
+    ("logdet(eye(X.shape[1]) + X.T @ X)", "X=2x3", "X"),
+    ("trace(X.T @ inv(A) @ X)", "X=2x3,A=2x2", "X"),
+    ("C = A.T @ B / A.shape[0]; ((C - eye(A.shape[1])) ** 2).sum()", "A=5x3,B=5x3", "A"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("program", "shapes", "x"), MOVED)
+def test_tangents_are_pytorchs_at_other_sizes(program, shapes, x):
+    """The formula found at some sizes has the value of PyTorch's at others."""
+    torch = pytest.importorskip("torch")
+    written = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json["jvp"]["formula"]
+    draw = np.random.default_rng(0)
+    larger = {n: tuple(k + 2 for k in shape) for n, shape in _shapes(shapes).items()}
+    values = {n: torch.tensor(draw.normal(size=shape)) for n, shape in larger.items()}
+    t = torch.tensor(draw.normal(size=larger[x]))
+    x_moves = lambda moved: run_torch(program, values | {x: moved})  # noqa: E731
+    _, expected = torch.func.jvp(x_moves, (values[x],), (t,))
+    known = values | {"t": t}
+    if program.startswith("C = "):
+        known["C"] = run_torch(program.partition(";")[0].removeprefix("C = "), values)
+    torch.testing.assert_close(run_torch(written, known), expected)
+
+
+def test_a_tangent_for_one_size_says_so():
+    found = run("jvp", "pdist(x)", "-s", "x=4x3", "-f", "json").json
+    said = SAID.replace("x.grad", "out.tangent")
+    assert {"code": "these-sizes", "message": said} in found["notes"]
 
 
 SAID = "the formula of x.grad is right for x of shape (4, 3); at other sizes it is not."

@@ -17,6 +17,7 @@ from ..notation.simplify import simplify
 from ..notation.tree import Name, Token, Tree
 from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
+from . import by_index
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
 from .kinks import Kink, known
@@ -214,7 +215,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
             w = Wording(a)
             wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
-            indices = [found for x in wrt if (found := w.by_index(x)) is not None]
+            indices = [found for x in wrt if (found := by_index.gradient(w, x)) is not None]
             return [
                 ("in indices", [tuple(found.tokens) for found in indices]),
                 ("Jacobian", [_structure(a, w, x) for x in wrt]),

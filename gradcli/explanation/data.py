@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..autodiff.reverse import Step
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
+from . import by_index
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
 from .modes import Mode, modes
@@ -82,7 +84,7 @@ class Data:
 
     def output_index(self) -> str | None:
         """The output in index notation, as text; None where it has none."""
-        written = self.w.indices.output()
+        written = by_index.output(self.w)
         return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
@@ -118,36 +120,37 @@ class Data:
             {
                 "node": ids[step.node],
                 "op": step.node.op.name,
-                "rule": self._text_of_rule(step),
+                "rule": self._text_of_rule(k),
                 "received": self.a.value(step.received),
                 "contributions": [
                     {
                         "to": ids[c.to],
-                        "formula": self._text_if_short(c.sent, step),
+                        "formula": formula,
                         "value": self.a.value(c.sent),
                     }
-                    for c in step.contributions
+                    for c, formula in zip(step.contributions, self._sent(k), strict=True)
                 ],
             }
-            for step in self.a.gradients.steps
+            for k, step in enumerate(self.a.gradients.steps)
         ]
 
-    def _text_of_rule(self, step) -> str | None:
-        made = [self._text_if_short(c.local, step) for c in step.contributions]
+    def _text_of_rule(self, k: int) -> str | None:
+        w, step = self.w.step(k)
+        made = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in made else ", ".join(filter(None, made))
 
-    def _text_if_short(self, node: Node, step) -> str | None:
-        """A node as a formula; None where it is too long to be read."""
-        written = self.w.formula(node, self._received(step))
+    def _sent(self, k: int) -> list[str | None]:
+        w, step = self.w.step(k)
+        return [self._in_step(w, step, c.sent) for c in step.contributions]
+
+    def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
+        """A node as a formula of what an operation receives; None where it is too long to read."""
+        written = w.formula(node, {step.received: tree.Name(self.p.seed.name)})
         return None if written is None else tree.text(written)
 
-    def _received(self, step) -> dict[Node, tree.Name]:
-        return {} if step is None else {step.received: tree.Name(self.p.seed.name)}
-
-    def text(self, node: Node, step=None) -> str:
+    def text(self, node: Node) -> str:
         """A node as a formula."""
-        extra = self._received(step)
-        return "".join(t.text for t in self.w.formula_line(node, extra))
+        return "".join(t.text for t in self.w.formula_line(node))
 
     def _jacobian(self) -> dict[str, Any]:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
@@ -169,7 +172,7 @@ class Data:
 
     def jacobian_index(self, x: Input) -> str | None:
         """One Jacobian in index notation, as text; None where it has none."""
-        written = self.w.jacobian_by_index(x)
+        written = by_index.jacobian(self.w, x)
         return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
@@ -236,7 +239,7 @@ class Data:
     def index(self, x: Input) -> str | None:
         """The gradient in index notation, as text; None where it has none."""
         grad = self.a.gradient(x)
-        written = None if grad is None else self.w.by_index(x)
+        written = None if grad is None else by_index.gradient(self.w, x)
         return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:

@@ -146,17 +146,22 @@ def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader)
     return p._replace(tangents=tuple(tangents))
 
 
+def direction(name: str, x: Input) -> Node:
+    """What stands for the direction in which an input moves."""
+    return OPS["input"](name=name, shape=x.shape, is_seed=True)
+
+
 def _tangent(
     p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
 ) -> Tangent:
-    node, direction = OPS["input"](name=name, shape=x.shape, is_seed=True), given.get(x.name)
-    if direction is None:
+    node, typed = direction(name, x), given.get(x.name)
+    if typed is None:
         return Tangent(x, node, None, None)
     scope = _scope(p) | {p.out_name: p.out}
-    value = as_graph(direction, name, scope, p.values, x.shape, reader)
+    value = as_graph(typed, name, scope, p.values, x.shape, reader)
     if value.shape != x.shape:
         raise _wrong_shape(x, value)
-    return Tangent(x, node, value, direction.text)
+    return Tangent(x, node, value, typed.text)
 
 
 def _wrong_shape(x: Input, value: Node) -> GradcliError:

@@ -118,6 +118,6 @@ def jvp_document(j: Jvp, choices: Choices) -> Document:
         *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
         jvp.product(j),
         jvp.checks(j),
-        notes.notes(j.a, j.w, ("implicit-seed", "unused")),
+        notes.section_of(n for n in jvp.notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
     return Document(jvp.answers(j), tuple(s for s in sections if s.blocks))

@@ -7,12 +7,15 @@ from ..graphs.shapes import Shape
 from ..language.problem import Input, Tangent
 from ..lazy import np
 from ..notation.index import Notation
+from ..notation.tree import Tree
+from . import by_index
 from .analysis import Analysis
 from .data import Data, check_data
 from .hessian import Hessian
 from .jvp import Jvp
 from .sections import hessian as section
 from .sections import jvp as jvp_section
+from .sections.notes import as_data
 
 ABOUT = ("schema", "expression", "inputs", "output")
 
@@ -45,20 +48,20 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
     if node is None or written is None:
         return _nothing(z.shape)
     w = h.wording
-    index = w.in_letters(written, lambda n: w.indices.gradient(z.node, n, "hvp"))
-    return _moved(data, node, written, index)
+    index = by_index.in_letters(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
+    return _moved(data, node, w.formula(written), index)
 
 
 def jvp_data(j: Jvp) -> dict[str, Any]:
     """The tangents that were given, and that of the output."""
     data = Data(j.a)
-    found, index = j.node, j.by_index()
-    made = _nothing(j.p.out.shape) if found is None else _moved(data, found, found, index)
+    found, index = j.node, by_index.tangent(j)
+    made = _nothing(j.p.out.shape) if found is None else _moved(data, found, j.formula, index)
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
         "jvp": made,
         "checks": [check_data(c) for c in jvp_section.run(j)],
-        "notes": data("notes"),
+        "notes": as_data(jvp_section.notes(j)),
     }
 
 
@@ -66,12 +69,12 @@ def _nothing(shape: Shape) -> dict[str, Any]:
     return {"shape": list(shape), "value": np.zeros(shape), "formula": "0", "index": "0"}
 
 
-def _moved(data: Data, node: Node, written: Node, index: Notation | None) -> dict[str, Any]:
+def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None) -> dict[str, Any]:
     """A product with tangents at four levels."""
     return {
         "shape": list(node.shape),
         "value": data.a.value(node),
-        "formula": data.text(written),
+        "formula": "".join(token.text for token in data.w.line(formula)),
         "index": None if index is None else index.plain,
     }
 

@@ -1,10 +1,9 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property
-from itertools import chain
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, partial
 
-from ..autodiff.reverse import Gradients, backward
+from ..autodiff.reverse import Gradients, Step, backward
 from ..errors import GradcliError
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
@@ -12,7 +11,7 @@ from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
 from ..notation import tree
 from ..notation.formula import Writer, formula, too_long
-from ..notation.index import Indices, Notation
+from ..notation.index import Indices
 from ..notation.parts import beside
 from ..notation.sharing import shared
 from ..notation.shorten import Shortener
@@ -22,11 +21,12 @@ from ..operators.leaves import Array
 from .analysis import Analysis
 from .blocks import Line, Prose, words
 from .count_names import known_sizes
+from .counterparts import Counterparts
 from .derived import gradient_name
 from .formulas import Trial, elsewhere, fails, general, trials, tried_out
 from .source_text import SourceText, role_of
 
-SHORT_INDEX = 40  # characters of a Jacobian for which no shorter way to say it is looked for
+LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
@@ -40,15 +40,6 @@ def listed(words: Collection[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Those that did not come before, each made only when it is asked for."""
-    seen = set[Node]()
-    for node in nodes:
-        if node not in seen:
-            seen.add(node)
-            yield node
 
 
 def signs(text: str) -> list[Prose]:
@@ -117,18 +108,6 @@ class Wording:
         if parts:
             yield short, {n: write.tree(n) for n in parts}
 
-    def jacobian_by_index(self, x: Input) -> Notation | None:
-        """The Jacobian by an input in index notation, the shortest of those that are found."""
-        grad, best = self.analysis.gradient(x), None
-        ways = () if grad is None else chain([grad], (way for way, _ in self.ways(x)))
-        for way in _each_once(ways):
-            found = self.indices.jacobian(x.node, way)
-            if found is not None and (best is None or len(found.plain) < len(best.plain)):
-                best = found
-            if best is not None and len(best.plain) <= SHORT_INDEX:
-                break
-        return best
-
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""
         return gradient_name(x.name, self.problem.order)
@@ -187,22 +166,47 @@ class Wording:
     ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
-        asked = node if extra else self.without_implicit_seed(node)
-        if extra:
-            short = simplify(substitute(asked, self._labels), keep=names)
+        write = partial(formula, names=names, telling=self.telling, program=self._program)
+        if not extra:
+            written = write(self._shortest(self.without_implicit_seed(node), names))
         else:
-            short = self._shortest(asked, names)
-        written = formula(short, names, self.telling, self._program)
+            asked = substitute(node, self.labels | {n: n for n in extra})
+            written = write(simplify(asked, keep=names))
+            if tree.size(written) > LONG_STEP:
+                written = min(written, write(self._shortener(names)(asked)), key=tree.size)
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
+        key = node, frozenset(names)
+        if key not in self._shortened:
+            self._shortened[key] = self._shortener(names)(substitute(node, self.labels))
+        return self._shortened[key]
+
+    def shortened(self, node: Node) -> Node:
+        """An equal node with a short formula."""
+        names = {n: name for n, name in self.names.items() if n is not node}
+        return self._shortest(self.without_implicit_seed(node), names)
+
+    def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
         known = frozenset(names)
         if known not in self._shorteners:
             self._shorteners[known] = Shortener(names, self._program, self.telling)
-        if (node, known) not in self._shortened:
-            asked = substitute(node, self._labels)
-            self._shortened[node, known] = self._shorteners[known](asked)
-        return self._shortened[node, known]
+        return self._shorteners[known]
+
+    def step(self, k: int) -> tuple["Wording", Step]:
+        """An operation of the reverse pass in the words that hold for any sizes, where it has the
+        same there; in its own otherwise.
+        """
+        w, own = self.in_general, self.analysis.gradients.steps
+        theirs = [] if w is None else w.analysis.gradients.steps
+        if w is None or len(theirs) != len(own) or not self.alike.steps(own[k], theirs[k]):
+            return self, own[k]
+        return w, theirs[k]
+
+    @cached_property
+    def alike(self) -> Counterparts:
+        """Which nodes are computed as those of `in_general` are."""
+        return Counterparts()
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
@@ -292,10 +296,10 @@ class Wording:
     @cached_property
     def _program(self) -> list[Node]:
         """What the user wrote."""
-        return [substitute(n, self._labels) for n in walk(self.problem.roots) if n.inputs]
+        return [substitute(n, self.labels) for n in walk(self.problem.roots) if n.inputs]
 
     @cached_property
-    def _labels(self) -> dict[Node, Node]:
+    def labels(self) -> dict[Node, Node]:
         """Labels and masks as the numbers that they are, so that what they decide is simplified."""
         return {
             i.node: OPS["tensor"](data=Array(i.value, i.name))
@@ -303,30 +307,13 @@ class Wording:
             if i.node.dtype != "float"
         }
 
-    def by_index(self, x: Input) -> Notation | None:
-        """The gradient of an input in index notation; None where that says nothing."""
-        grad = self.read_off(x)
-        called = self.gradient_name(x).removeprefix(f"{x.name}.")
-        indices = self.indices
-        if grad is None:
-            return None
-        return self.in_letters(grad, lambda n: indices.gradient(x.node, n, called))
-
-    def in_letters(self, node: Node, write: Callable[[Node], Notation | None]) -> Notation | None:
-        """What `write` makes of a node, simplified."""
-        whole = self.without_implicit_seed(node)
-        found = write(simplify(substitute(whole, self._labels), keep=self.names))
-        if found is not None and "arange(" in found.plain:  # labels read better by their places
-            found = write(whole) or found
-        return found
-
     @cached_property
     def indices(self) -> Indices:
         """The letters of the problem."""
         p = self.problem
         values = self.analysis.value
         known = None if self.telling is not None else lambda: self._sizes
-        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known)
+        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known, self.telling)
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:

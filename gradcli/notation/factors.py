@@ -46,7 +46,7 @@ def fraction(above, below) -> list[Expr]:
 
 
 def powers(factors: Iterable[Expr]) -> list[Expr]:
-    """Equal factors as powers; above and below a fraction line they stay apart."""
+    """Equal factors as powers, one for those above and below a fraction line."""
     counts: dict = {}
     for f in factors:
         base, exponent = f, 1
@@ -56,9 +56,9 @@ def powers(factors: Iterable[Expr]) -> list[Expr]:
             and isinstance(f.exponent.value, int)
         ):
             base, exponent = f.base, f.exponent.value
-        key = (base, exponent > 0)
-        counts[key] = counts.get(key, 0) + exponent
+        counts[base] = counts.get(base, 0) + exponent
     return [
         base if exponent == 1 or is_condition(base) else Power(base, Number(exponent))
-        for (base, _), exponent in counts.items()
+        for base, exponent in counts.items()
+        if exponent
     ]

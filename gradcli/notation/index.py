@@ -24,8 +24,10 @@ from .expressions import (
     product_of,
     replaced,
 )
+from .formula import Telling
 from .lower import Lowering
 from .places import Place
+from .sizes import of_sizes
 from .tree import Attribute, Indexed, Name, Tree
 from .written import Lettering, Writing, free_letters
 
@@ -35,11 +37,14 @@ LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
 
 
 class Notation(NamedTuple):
-    """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`."""
+    """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`, and
+    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i].
+    """
 
     left: Tree
     right: Tree
     plain: str
+    opaque: int
 
     @property
     def tokens(self) -> list[tree.Token]:
@@ -59,7 +64,8 @@ class JacobianElement(NamedTuple):
 
 
 class NamedSizes(Lowering):
-    """Expressions in which counts of elements stay what they are: x.shape[1]; `known` are sizes
+    """Expressions in which counts of elements, and what is computed from them, stay what they are:
+    x.shape[1]; `known` are sizes
     that those of named nodes stand for, None where all sizes tell.
     """
 
@@ -74,7 +80,8 @@ class NamedSizes(Lowering):
             found = self.values(mask)
             if found is not None and found.size and found.all():
                 return self.count(mask, axes(node.attrs["dim"], mask.ndim))
-        return super()._known(node)
+        counted = node.op.name != "constant" and node.shape == () and of_sizes(node)
+        return None if counted else super()._known(node)
 
     def count(self, x: Node, dims: Sequence[int]) -> Expr:
         """How many elements x has along dimensions, read off a name where one has them."""
@@ -102,7 +109,7 @@ class Indices:
 
     `names` are the nodes that have a name: inputs, intermediates, the output, the seed; an output
     without one is `called` something. `values` may know the whole numbers and masks that decide
-    what is picked, `known` the sizes that have a name.
+    what is picked, `known` the sizes that have a name; `telling` is as in `formula`.
     """
 
     def __init__(
@@ -113,7 +120,9 @@ class Indices:
         values: Values | None = None,
         called: str = "out",
         known: Known | None = None,
+        telling: Telling | None = None,
     ):
+        self.telling = telling
         self.out, self.seed, self.names, self.values = out, seed, names, values
         self.known = known
         self.called = names.get(out, Name(called))
@@ -273,13 +282,14 @@ class Indices:
         return Product(deltas) if deltas else ONE
 
     def _notation(self, left: Tree, e: Expr, names=None) -> Notation | None:
-        right = Writing(names or self.names)(e)
+        right = Writing(names or self.names, telling=self.telling)(e)
         if tree.size(right) > LONGEST:
             return None
-        plain = tree.text(Writing(names or self.names, "*")(e))
+        plain = tree.text(Writing(names or self.names, "*", self.telling)(e))
         for symbol in ("*", "**", "/"):
             plain = plain.replace(f" {symbol} ", symbol)
-        return Notation(left, right, plain)
+        opaque = {p.node for p in inner(e) if isinstance(p, Element) and p.places}
+        return Notation(left, right, plain, sum(bool(n.inputs) for n in opaque - {*self.names}))
 
 
 def _like(node: Node) -> list[Node]:

@@ -118,6 +118,21 @@ class Lowering(Meanings):
             return None
         return Number(array.flat[0].item())
 
+    def counted(self, e: Expr) -> Place | None:
+        """The place in a list that counts, as arange(3)[i] is i; None in one that has a name."""
+        if not isinstance(e, Element) or e.node in self.names:
+            return None
+        data = e.node.attrs.get("data")
+        if data is None:
+            array = None if self.values is None else self.values(e.node)
+        else:
+            array = None if data.text.isidentifier() else data.value
+        if array is None or array.ndim != 1 or len(array) < 2:
+            return None
+        start, step = int(array[0]), int(array[1] - array[0])
+        counts = abs(step) == 1 and np.array_equal(array, start + step * np.arange(len(array)))
+        return places.plus(start, e.places[0], step) if counts else None
+
     # ---- what operators say ----------------------------------------------------------------------
 
     def element(self, node: Node, at: Sequence[Place]) -> Expr:

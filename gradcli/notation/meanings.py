@@ -30,6 +30,10 @@ class Meanings:
         """The element of a node at a place for each of its dimensions."""
         raise NotImplementedError
 
+    def counted(self, e: Expr) -> Place | None:
+        """The place that an element is in a list that counts; None for any other."""
+        raise NotImplementedError
+
     def fresh(self, size: int) -> str:
         """A letter that nobody has, running over `size`."""
         letter = f"_{len(self.sizes)}"
@@ -96,7 +100,8 @@ class Meanings:
         value = Simplifier(self.sizes)(self(index, at))
         if isinstance(value, Number):
             return int(value.value)
-        return Linear(((Picked(value, size), 1),), 0)
+        counted = self.counted(value)
+        return Linear(((Picked(value, size), 1),), 0) if counted is None else counted
 
     def split(
         self, at: Sequence[Place], old: Sequence[int], new: Sequence[int]

@@ -1,6 +1,6 @@
 """Numbers as they are written: 8 ** 0.5 for 2.8284271247461903."""
 
-from math import isfinite
+from math import isfinite, isqrt
 
 from .tree import Infix, Number, Prefix, Tree
 
@@ -21,5 +21,7 @@ def _root(value: float) -> Tree | None:
         return None
     power = 0.5 if value > 1 else -0.5
     whole = round(value ** (1 / power))
+    if isqrt(whole) ** 2 == whole:  # a third is no root
+        return None
     close = abs(whole**power - value) <= CLOSE * value
     return Infix("**", Number(whole), Number(power)) if close else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ..graphs import Node, walk
 from ..graphs.shapes import TELLING, Shape
 from . import tree
 from .tree import Attribute, Number, Subscript, Tree
@@ -26,6 +27,12 @@ def told(size: int, shapes: Shapes) -> Tree | None:
         if several is not None:
             return tree.Infix("//", several, Number(count))
     return found or _rounded_up(size, shapes) or _whole(size, shapes, size)
+
+
+def of_sizes(node: Node) -> bool:
+    """Whether a number is computed from sizes, and from nothing else that has a value."""
+    within = walk([node], lambda n: () if n.op.name == "size" else n.inputs)
+    return all(n.op.name in ("size", "constant") or n.inputs for n in within)
 
 
 def _rounded_up(size: int, shapes: Shapes) -> Tree | None:

@@ -26,8 +26,7 @@ from .expressions import (
     substituted,
     with_picked,
 )  # fmt: skip
-from .formula import formula
-from .numerals import numeral
+from .formula import Telling, Writer
 from .places import Place
 from .spelling import spelled
 from .tree import Indexed, Infix, Name, Prefix, Tree, Verbatim
@@ -99,16 +98,21 @@ def _unrounded(value: float) -> float:
 
 
 class Writing:
-    """Trees of expressions; a product is written with `times`, "·", "*" or a space."""
+    """Trees of expressions; a product is written with `times`, "·", "*" or a space. `telling` is as
+    in `formula`.
+    """
 
-    def __init__(self, names: Mapping[Node, Name], times: str = " "):
-        self.names, self.times = names, times
+    def __init__(
+        self, names: Mapping[Node, Name], times: str = " ", telling: Telling | None = None
+    ):
+        self.names, self.times, self.telling = names, times, telling
+        self.formulas = Writer(names, telling)
         self.bases: dict[Node, Tree] = {}
 
     def __call__(self, e: Expr) -> Tree:
         """The tree of an expression."""
         if isinstance(e, Number):
-            return numeral(_unrounded(e.value))
+            return self.formulas.number(_unrounded(e.value))
         if isinstance(e, Element):
             return self.element(e.node, [self.place(p) for p in e.places])
         if isinstance(e, Relation):
@@ -136,7 +140,7 @@ class Writing:
             elif "data" in node.attrs:
                 base = Verbatim(str(node.attrs["data"]))
             else:
-                base = formula(node, self.names)
+                base = self.formulas.tree(node)
             self.bases[node] = base
         return Indexed(base, tuple(at)) if at else base
 
@@ -151,7 +155,7 @@ class Writing:
         )
 
     def _inside(self, value: Expr, alone: bool) -> str:
-        written = Writing(self.names, self.times)(value)
+        written = Writing(self.names, self.times, self.telling)(value)
         whole = alone or not isinstance(written, Infix | Prefix | tree.Sum)
         return tree.text(written) if whole else f"({tree.text(written)})"
 

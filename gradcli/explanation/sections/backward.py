@@ -39,9 +39,9 @@ def _steps(a: Analysis, w: Wording) -> list[Callable[[], Block]]:
         if len(arrived.get(node, ())) > 1:
             out.append(partial(_meeting, len(out) + 1, node, arrived[node], total, a, w))
 
-    for step in a.gradients.steps:
+    for k, step in enumerate(a.gradients.steps):
         meet(step.node, step.received)
-        out.append(partial(_operation, len(out) + 1, step, a, w))
+        out.append(partial(_operation, len(out) + 1, k, a, w))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
     for x in a.problem.wrt:
@@ -51,9 +51,13 @@ def _steps(a: Analysis, w: Wording) -> list[Callable[[], Block]]:
     return out
 
 
-def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
+def _operation(number: int, k: int, a: Analysis, w: Wording) -> Step:
+    """The operation that is met as number k on the way back."""
+    step = a.gradients.steps[k]
     received = w.seed if step.received is a.problem.seed.node else Token(w.received)
-    rows = tuple(row for c in step.contributions for row in _sent(c, step, a, w, received))
+    rules = _rules(*w.step(k), received)
+    sent = zip(step.contributions, rules, strict=True)
+    rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received))
     return Step(
         number,
         w.source.titled(step.node, whole=False),
@@ -63,10 +67,11 @@ def _operation(number: int, step: Pass, a: Analysis, w: Wording) -> Step:
     )
 
 
-def _sent(c: Contribution, step: Pass, a: Analysis, w: Wording, received: Token) -> list[Row]:
+def _sent(
+    c: Contribution, formula: Line, step: Pass, a: Analysis, w: Wording, received: Token
+) -> list[Row]:
     """What goes to one input: the rule, and a sum over broadcast dimensions in its own line."""
     to = words("to ", *w.source.short(c.to), _side(c, step.node))
-    formula = _rule(c, step, w, received)
     same = c.local is step.received
     if not _was_broadcast(c):
         spread = same and c.sent.op.name == "expand"
@@ -95,6 +100,11 @@ def _side(c: Contribution, node: Node) -> Token:
     if not twice or len(node.inputs) != 2:
         return Token("")
     return Token(" (left)" if c.slot == 0 else " (right)", "word")
+
+
+def _rules(w: Wording, step: Pass, received: Token) -> list[Line]:
+    """What is sent to each input, as a formula."""
+    return [_rule(c, step, w, received) for c in step.contributions]
 
 
 def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:

@@ -1,5 +1,6 @@
 """The forward pass: each operation in the user's words."""
 
+from .. import by_index
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, plain, words
 from ..elide import middle
@@ -27,5 +28,5 @@ def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
     """The output in index notation, where there are no numbers to look at."""
     if a.known(a.problem.out):
         return ()
-    written = w.indices.output()
+    written = by_index.output(w)
     return (Table((Row((tuple(written.tokens),)),)),) if written is not None else ()

@@ -5,6 +5,7 @@ numbers.
 from ...language.problem import Input
 from ...notation.element import telling_place
 from ...notation.tree import Token
+from .. import by_index
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..source_text import role_of
@@ -25,16 +26,16 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
         )
         return Section("gradient", title, (), (Prose(words(absent)),))
     rows = [Row((words("formula"), w.gradient_line(x)))]
-    by_index = w.by_index(x)
-    if by_index is not None:
-        rows.append(Row((words("index"), tuple(by_index.tokens))))
+    index = by_index.gradient(w, x)
+    if index is not None:
+        rows.append(Row((words("index"), tuple(index.tokens))))
     element = _element(a, w, x, place)
     if element is not None:
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
-    explained = signs(str(by_index)) if by_index is not None else _unindexed(w, x)
+    explained = signs(str(index)) if index is not None else _unindexed(w, x)
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 

@@ -7,6 +7,7 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.index import Notation
 from ...notation.tree import Token
+from .. import by_index
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
 from ..shortest_structure import at_random_values, structure_of
@@ -71,7 +72,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         said = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
         blocks.append(Prose(words(said)))
     elif rows and columns:
-        index = w.jacobian_by_index(z)
+        index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
             line = _in_letters(h, x, z, index)
             blocks.append(Table((Row((words("index"), line)),)))

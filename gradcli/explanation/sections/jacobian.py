@@ -11,6 +11,7 @@ from ...notation.element import short, written_out
 from ...notation.patterns import picture
 from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Token
+from .. import by_index
 from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
@@ -74,7 +75,7 @@ def structure_row(s: Structure, total: int) -> Row:
 
 def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
-    found = w.jacobian_by_index(x)
+    found = by_index.jacobian(w, x)
     if found is None:
         grad = w.read_off(x)
         return [] if grad is None else [Prose(words(without_letters(w, grad)))]

@@ -6,7 +6,7 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation.tree import Name, Token
-from .. import entries
+from .. import by_index, entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
 from ..jvp import Jvp
@@ -16,6 +16,7 @@ from ..source_text import role_of
 from ..wording import listed, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
 from .jacobian import matrix, structure_row
+from .notes import about_the_problem, at_these_sizes, without_formula
 
 ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
 
@@ -27,7 +28,7 @@ def answers(j: Jvp) -> tuple[Answer, ...]:
         return (Answer(name, Tensor(np.zeros(j.p.out.shape), "answer"), plain("0"), ()),)
     value = j.a.value(j.node)
     number = None if value is None else Tensor(value, "answer")
-    return (Answer(name, number, j.w.formula_line(j.node), ()),)
+    return (Answer(name, number, j.w.line(j.formula), ()),)
 
 
 def tangents(j: Jvp) -> Section:
@@ -73,14 +74,22 @@ def forward(j: Jvp, most: int) -> Section:
 
 
 def _operation(j: Jvp, node: Node) -> Row:
-    called, own = j.called[node], Name(j.w.own_output)
+    value = j.a.value(j.along[node])
+    said = (Token(*j.called[node]), Token(" = "), *_rule(*j.told(node)))
+    cells = (j.w.source.titled(node, whole=False), said)
+    return Row(cells if value is None else (*cells, Tensor(value)))
+
+
+def _rule(j: Jvp, node: Node) -> Line:
+    """The tangent of an operation in terms of those of its inputs; `y` stands for the operation's
+    output where that has no name.
+    """
+    own = Name(j.w.own_output)
     unnamed = {} if node in j.w.names else {node: own}
     line = j.w.line(j.w.formula(j.along[node], j.received(node) | unnamed, j.later(node)))
     if unnamed and any(token.text == own.text for token in line):
         line += (Token(f" with {own.text} the output", "word"),)
-    value = j.a.value(j.along[node])
-    cells = (j.w.source.titled(node, whole=False), (Token(*called), Token(" = "), *line))
-    return Row(cells if value is None else (*cells, Tensor(value)))
+    return line
 
 
 # ---- the Jacobian --------------------------------------------------------------------------------
@@ -132,14 +141,27 @@ def product(j: Jvp) -> Section:
         names = listed([t.x.name for t in j.p.tangents])
         said = f"{out} does not depend on {names}: its tangent is 0."
         return Section("gradient", title, (), (Prose(words(said)),))
-    rows = [Row((words("formula"), j.w.formula_line(j.node)))]
-    index = j.by_index()
+    rows = [Row((words("formula"), j.w.line(j.formula)))]
+    index = by_index.tangent(j)
     if index is not None:
         rows.append(Row((words("index"), tuple(index.tokens))))
     value = j.a.value(j.node)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
     return Section("gradient", title, (), (Table(tuple(rows)),))
+
+
+# ---- notes -----------------------------------------------------------------------------------
+
+
+def notes(j: Jvp) -> list[tuple[str, str]]:
+    """Codes and sentences: those on the problem, and those on the formula of the tangent."""
+    name, own = f"{j.p.out_name}.tangent", []
+    if j.node is not None and j.formula is None:
+        own.append(without_formula(name))
+    if j.only_here:
+        own.append(at_these_sizes(j.w, name))
+    return [*about_the_problem(j.a, j.w), *own]
 
 
 # ---- checks --------------------------------------------------------------------------------------

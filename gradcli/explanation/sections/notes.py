@@ -3,7 +3,7 @@ not matter.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -26,16 +26,22 @@ COMPARED = 2  # orders up to which numbers that are not finite are those of PyTo
 
 def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
     """The notes, but for those that were told elsewhere; without any, the section is not shown."""
-    return Section(
-        "notes",
-        plain("Notes"),
-        (),
-        tuple(Note(code, words(message)) for code, message in collect(a, w) if code not in told),
-    )
+    return section_of((code, said) for code, said in collect(a, w) if code not in told)
+
+
+def section_of(found: Iterable[tuple[str, str]]) -> Section:
+    """Notes as a section."""
+    shown = tuple(Note(code, words(message)) for code, message in found)
+    return Section("notes", plain("Notes"), (), shown)
 
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
+    return [*about_the_problem(a, w), *_undefined(a, w), *formulas(w)]
+
+
+def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Codes and sentences, but for those on the formulas of gradients."""
     return [
         *a.problem.program.asked.notes,
         *_seed_notes(a),
@@ -44,8 +50,6 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_fixed(a),
         *_kinks(a, w),
         *_not_finite(a),
-        *_undefined(a, w),
-        *formulas(w),
         *_sums(a),
     ]
 
@@ -59,10 +63,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     """Formulas that are too long, or do not hold for any sizes."""
     inputs, a = w.problem.inputs, w.analysis
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
-    too_long = [
-        ("no-formula", f"the formula of {w.gradient_name(x)} is too long to be read.") for x in long
-    ]
-    given = listed([f"{x.name} of shape {text(x.shape)}" for x in inputs.values()])
+    too_long = [without_formula(w.gradient_name(x)) for x in long]
     undefined = [
         (
             "formula-not-finite",
@@ -75,15 +76,22 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         *too_long,
         *undefined,
         *(
-            (
-                "these-sizes",
-                f"the formula of {w.gradient_name(inputs[name])} is right for {given}; at other "
-                "sizes it is not.",
-            )
+            at_these_sizes(w, w.gradient_name(inputs[name]))
             for name in w.only_here
             if name not in w.nowhere
         ),
     ]
+
+
+def without_formula(name: str) -> tuple[str, str]:
+    """That what is called `name` has none."""
+    return "no-formula", f"the formula of {name} is too long to be read."
+
+
+def at_these_sizes(w: Wording, name: str) -> tuple[str, str]:
+    """That the formula of what is called `name` does not hold for any sizes."""
+    given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
+    return "these-sizes", f"the formula of {name} is right for {given}; at other sizes it is not."
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:

@@ -78,10 +78,10 @@ def _expanded_later(node: Node) -> Node | None:
         return None
     inner = spread.parents[0]
     lead, place = spread.ndim - inner.ndim, node.attrs["dim"]
-    if place is None or (lead and node.op.name == "unsqueeze"):
+    if place is None or (lead and inner.ndim and node.op.name == "unsqueeze"):
         return None
     place = axis(place, max(spread.ndim, node.ndim)) - lead
-    new = inner if place < 0 else node.op(inner, dim=place)
+    new = inner if place < 0 or not inner.ndim else node.op(inner, dim=place)
     return new.expand(shape=node.shape)
 
 
