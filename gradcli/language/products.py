@@ -21,6 +21,23 @@ def operands_of_matmul(program: Program) -> set[str]:
     return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
 
 
+def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
+    """Those of the names that are in upper case, where matrices are multiplied, systems of
+    equations solved, or rows of what has this name picked.
+    """
+    parts = [e for s in program.statements for e in ast.walk(s.value)]
+    picked = (e.value for e in parts if isinstance(e, ast.Subscript))
+    rows = {e.id for e in picked if isinstance(e, ast.Name)}
+    multiplied = any(factors(e) or _is_system(e) for e in parts)
+    return [n for n in names if n[0].isupper() and (multiplied or n in rows)]
+
+
+def _is_system(e: ast.AST) -> bool:
+    op = called(e) if isinstance(e, ast.Call) else None
+    several = isinstance(op, Operator) and len(op.inputs) > 1
+    return several and (op.torch or "").startswith("torch.linalg.")  # type: ignore[union-attr]
+
+
 def small_operands(program: Program) -> list[str]:
     """The names that are multiplied with each other as in `a @ x`, all of them in lower case."""
     names = ([e.id for e in sides if isinstance(e, ast.Name)] for sides in _products(program))

@@ -1,11 +1,10 @@
 """Ranks of inputs whose shape nobody gave, in order of plausibility.
 
-A vector is the first guess, but for names in upper case, which are those of matrices if nothing is
-divided by them. What stands
-beside an @ is a matrix, but for w in `X @ w` and x in `x @ A @ x` (`products`), and so is what is
-reduced, summed up or sorted along a dimension that is named, or transposed: of a vector nobody says
-that. What is called lam or eps is a number (`coefficients`). Where the program does not work with
-these, others are tried.
+A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
+`x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
+named, or transposed: of a vector nobody says that. Beside an @ all names in upper case are those of
+matrices if nothing is divided by them. What is called lam or eps is a number (`coefficients`).
+Where the program does not work with these, others are tried.
 """
 
 import ast
@@ -20,6 +19,7 @@ from .products import (
     called,
     elementwise,
     factors,
+    in_upper_case,
     operands_of_matmul,
     vectors,
 )
@@ -39,7 +39,7 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
-    upper = dict.fromkeys((n for n in unknown if n[0].isupper() and n not in divisors(program)), 2)
+    upper = dict.fromkeys({*in_upper_case(program, unknown)} - divisors(program), 2)
     numbers = dict.fromkeys(coefficients(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
