@@ -18,7 +18,7 @@ from ..limits import Limits
 from ..operators import lookup
 from .calls import applied, call
 from .foreign import foreign, of_library
-from .indices import subscripted
+from .indices import subscripted, taken_apart
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
@@ -96,22 +96,8 @@ class Builder:
             if len(statement.names) == 1:
                 self.scope[statement.names[0]] = value
             else:
-                self._take_apart(statement, value)
+                self.scope.update(zip(statement.names, taken_apart(self, statement, value)))
         return self.scope[self.program.statements[-1].names[-1]]
-
-    def _take_apart(self, statement, value) -> None:
-        parts = list(value) if isinstance(value, tuple) else None
-        if isinstance(value, Node) and value.shape[:1] == (len(statement.names),):
-            of = OPS["getitem"], (value,), statement.value
-            parts = [self.node(*of, index=(k,)) for k in range(value.shape[0])]
-        if parts is None or len(parts) != len(statement.names):
-            have = "one value" if parts is None else f"{len(parts)} values"
-            raise GradcliError(
-                "arguments",
-                f"{have} cannot be taken apart into {len(statement.names)} names",
-                span=self.source.span(statement.value),
-            )
-        self.scope.update(zip(statement.names, parts, strict=True))
 
     # ---- syntax ----------------------------------------------------------------------------------
 

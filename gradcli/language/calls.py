@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .build import Builder
 
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
+OF_ONE = {"where": ("nonzero", {"as_tuple": True})}  # what functions are of one argument
 FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -43,6 +44,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
         name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
+    if name in OF_ONE and len(args) == 1 and not named:
+        name, named = OF_ONE[name]
     special = FUNCTIONS.get(name)
     if operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
