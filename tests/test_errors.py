@@ -120,6 +120,8 @@ MISTAKES = [
         "did you mean hidden?",
     ),
     # arguments
+    (["relu = x; relu(x)"], "arguments", "relu(x)", "relu is a tensor here"),
+    (["n = 3; n(x)"], "arguments", "n(x)", "n * (...)"),
     (["sin(x, y)"], "arguments", "sin(x, y)", "sin(x)"),
     (["softmax()"], "arguments", "softmax()", "softmax("),
     (["softmax(x, dimm=1)"], "arguments", "softmax(x, dimm=1)", "has no argument dimm"),
@@ -155,6 +157,8 @@ MISTAKES = [
     (["x", "-v", "x=[1,2]", "-s", "x=3"], "shape", None, "its shape was given as (3,)"),
     # indices
     (["x[5]", "-s", "x=3"], "index", "x[5]", "3"),
+    (["x[[True, False]]", "-s", "x=3"], "index", None, "shape (2,) does not fit"),
+    (["x[:, [True]]", "-s", "x=3x3"], "index", None, "shape (1,) does not fit"),
     (["x[0, 0]", "-s", "x=3"], "index", "x[0, 0]", ""),
     (["x[1.5]", "-s", "x=3"], "index", None, "must be a whole number, not 1.5"),
     (["x[::0]", "-s", "x=3"], "index", "::0", "cannot be 0"),

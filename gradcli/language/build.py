@@ -16,6 +16,7 @@ from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
 from ..limits import Limits
 from ..operators import lookup
+from ..operators.families import is_whole
 from .calls import applied, call
 from .foreign import foreign, of_library
 from .indices import subscripted, taken_apart
@@ -179,7 +180,7 @@ class Builder:
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
-        if isinstance(value, int) and not isinstance(value, bool):
+        if is_whole(value):
             return int(value)
         given = value if is_number(value) else in_words(value)
         raise GradcliError("index", f"an index must be a whole number, not {given}")
@@ -371,7 +372,7 @@ class Builder:
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 shape = node.shape
-                if not (isinstance(shape, tuple) and all(isinstance(n, int) for n in shape)):
+                if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
                     raise GradcliError("arguments", "a size is a whole number")
                 if min(node.shape, default=0) < 0:
                     said = f"a tensor cannot have shape {node.shape}"

@@ -10,7 +10,7 @@ from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
-from .foreign import foreign, not_called
+from .foreign import foreign, not_a_function, not_called
 from .indices import check_given, index_array, known_array
 from .makers import MAKERS
 from .names import library_path
@@ -105,6 +105,8 @@ def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list,
 def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     """The name of the function, and the tensor before the dot of a method."""
     if isinstance(e.func, ast.Name):
+        if e.func.id in b.scope:
+            raise not_a_function(e.func.id, in_words(b.scope[e.func.id]))
         return e.func.id, []
     path = library_path(e.func, b.scope, called=True)
     if path is not None:
