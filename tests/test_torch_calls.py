@@ -505,6 +505,41 @@ def test_lists_and_tuples_with_names_in_brackets(index):
     np.testing.assert_array_equal(found, t.grad.numpy())
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "y = x[torch.where(x > 1)]",
+        "i = torch.where(x > 1); y = x[i]",
+        "a, *b = x.unbind(0); y = a * b[1]",
+        "*a, b = x; y = a[0] * b",
+        "a, *b, c, d = x; y = a * c * d",
+        "[a, b, c] = x; y = a * b",
+        "y = torch.stack(list(x.unbind(1)))",
+        "y = torch.cat(list(x))",
+        "y = tuple(x)[1]",
+        "y = x.view(torch.Size([9]))",
+        "y = nn.Identity(3, a=2)(x) * 2",
+        "y = nn.Flatten()(x[None])",
+        "f = nn.Flatten(0); y = f(x)",
+        "y = nn.Flatten(end_dim=1)(x[None])",
+        "y = nn.Sequential(nn.Flatten(), nn.ReLU())(x[None])",
+        "d = nn.Dropout(0.5); d.eval(); y = d(x) * x",
+        "d = nn.Dropout2d().eval(); y = d(x[None]) * x",
+        "m = nn.ReLU(); m.train(); y = m(x)",
+        "t = torch.tensor; y = t([1.0, 2.0, 3.0], dtype=torch.float64) * x",
+    ],
+)
+def test_programs_of_several_values_and_of_modules(program):
+    x = drawn(3, 3)
+    scope = {"torch": torch, "nn": torch.nn, "x": torch.tensor(x, requires_grad=True)}
+    exec(program, scope)
+    seed = np.linspace(0.5, 1.5, scope["y"].numel()).reshape(scope["y"].shape)
+    scope["y"].backward(torch.tensor(seed))
+    found = gradcli.explain(program, values={"x": x}, grad=seed)
+    np.testing.assert_allclose(found.grad["x"]["value"], scope["x"].grad.numpy(), 1e-12)
+    assert "x.grad" in str(found)
+
+
 @pytest.mark.parametrize("name", ["geqrf", "unique", "histogram", "empty_like"])
 def test_names_that_give_no_gradient_in_pytorch_say_so(name):
     error = refused(f"torch.{name}(a)", a=[1.0, 2.0])

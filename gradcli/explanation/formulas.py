@@ -172,7 +172,8 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
     tensors = (n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"])
     drawn = {data.text: data for data in tensors}
     program = read_program(formula, limits)
-    builder = Builder(program, inputs, values=given, limits=limits, drawn=drawn)
+    scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
+    builder = Builder(program, scope | inputs, values=given, limits=limits, drawn=drawn)
     node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
 

@@ -16,9 +16,10 @@ from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
 from ..limits import Limits
 from ..operators import lookup
+from ..operators.families import is_whole
 from .calls import applied, call
 from .foreign import foreign, of_library
-from .indices import subscripted
+from .indices import subscripted, taken_apart
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
@@ -96,22 +97,8 @@ class Builder:
             if len(statement.names) == 1:
                 self.scope[statement.names[0]] = value
             else:
-                self._take_apart(statement, value)
+                self.scope.update(zip(statement.names, taken_apart(self, statement, value)))
         return self.scope[self.program.statements[-1].names[-1]]
-
-    def _take_apart(self, statement, value) -> None:
-        parts = list(value) if isinstance(value, tuple) else None
-        if isinstance(value, Node) and value.shape[:1] == (len(statement.names),):
-            of = OPS["getitem"], (value,), statement.value
-            parts = [self.node(*of, index=(k,)) for k in range(value.shape[0])]
-        if parts is None or len(parts) != len(statement.names):
-            have = "one value" if parts is None else f"{len(parts)} values"
-            raise GradcliError(
-                "arguments",
-                f"{have} cannot be taken apart into {len(statement.names)} names",
-                span=self.source.span(statement.value),
-            )
-        self.scope.update(zip(statement.names, parts, strict=True))
 
     # ---- syntax ----------------------------------------------------------------------------------
 
@@ -193,7 +180,7 @@ class Builder:
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
-        if isinstance(value, int) and not isinstance(value, bool):
+        if is_whole(value):
             return int(value)
         given = value if is_number(value) else in_words(value)
         raise GradcliError("index", f"an index must be a whole number, not {given}")
@@ -385,7 +372,7 @@ class Builder:
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 shape = node.shape
-                if not (isinstance(shape, tuple) and all(isinstance(n, int) for n in shape)):
+                if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
                     raise GradcliError("arguments", "a size is a whole number")
                 if min(node.shape, default=0) < 0:
                     said = f"a tensor cannot have shape {node.shape}"

@@ -10,7 +10,7 @@ from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
 from .facts import FACTS
-from .foreign import foreign, not_called
+from .foreign import foreign, not_a_function, not_called
 from .indices import check_given, index_array, known_array
 from .makers import MAKERS
 from .names import library_path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .build import Builder
 
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
+OF_ONE = {"where": ("nonzero", {"as_tuple": True})}  # what functions are of one argument
 FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -43,6 +44,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
         name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
+    if name in OF_ONE and len(args) == 1 and not named:
+        name, named = OF_ONE[name]
     special = FUNCTIONS.get(name)
     if operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
@@ -102,6 +105,8 @@ def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list,
 def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     """The name of the function, and the tensor before the dot of a method."""
     if isinstance(e.func, ast.Name):
+        if e.func.id in b.scope:
+            raise not_a_function(e.func.id, in_words(b.scope[e.func.id]))
         return e.func.id, []
     path = library_path(e.func, b.scope, called=True)
     if path is not None:

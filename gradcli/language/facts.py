@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
 from ..graphs import Node, as_node, shapes
-from .indices import item
+from .indices import item, several
 from .operands import List, in_words
 
 if TYPE_CHECKING:
@@ -43,6 +43,15 @@ def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
     return List(numbers)
 
 
+def _tuple(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple:
+    return tuple(_list(b, e, args, named))
+
+
+def _list(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
+    (value,) = args or ((),)
+    return List(several(b, value, e))
+
+
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
     """A fact of so many tensors and of nothing else."""
 
@@ -70,6 +79,8 @@ FACTS: dict[str, Fact] = {
     "len": _len,
     "is_tensor": lambda b, e, args, named: isinstance(args[0], Node),
     "range": _range,
+    "list": _list,
+    **dict.fromkeys(("tuple", "Size"), _tuple),
     "broadcast_shapes": _broadcast_shapes,
     **{name: _of_tensors(name, *fact) for names, fact in OF_TENSORS.items() for name in names},
 }

@@ -67,6 +67,13 @@ def of_library(e: ast.Attribute) -> str | None:
     return name and f"that is {name}; functions have PyTorch's names here: relu(x)"
 
 
+def not_a_function(name: str, what: str) -> GradcliError:
+    """The error for a call of a name that has been given a value."""
+    said = f"{name} is {what} here, and cannot be called"
+    hint = f"a product is written {name} * (...); give it another name than that of a function"
+    return GradcliError("arguments", said, hint=hint)
+
+
 def not_called(e: ast.Call) -> GradcliError:
     """The error for a call of what is no function, as in `(x + 1)(x - 1)`."""
     sides = "a product is written with a sign: (x + 1) * (x - 1)"

@@ -10,6 +10,7 @@ from ..graphs.operator import Unlabelled
 from ..lazy import np
 from ..operators.leaves import Array
 from .operands import List, in_words
+from .program import Statement
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -52,6 +53,31 @@ def _is_several(value: Any) -> bool:
         return isinstance(value, tuple)
     more = Node | tuple | slice | None | type(...)
     return len(value) < LONG and any(isinstance(v, more) for v in value)
+
+
+def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
+    """What each name of a statement is given; one with a star takes a list of what is left."""
+    count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
+    count = len(value) if isinstance(value, tuple) else count
+    star, left = statement.star, count - len(statement.names)
+    if left if star is None else left < -1:
+        have = "one value" if count == 1 else f"{count} values"
+        said = f"{have} cannot be taken apart into {len(statement.names)} names"
+        raise GradcliError("arguments", said, span=b.source.span(statement.value))
+    parts = several(b, value, statement.value)
+    if star is None:
+        return parts
+    end = star + 1 + left
+    return [*parts[:star], List(parts[star:end]), *parts[end:]]
+
+
+def several(b: "Builder", value: Any, e: ast.expr) -> list:
+    """The parts of a list, or of a tensor along its first dimension."""
+    if isinstance(value, Node) and value.ndim:
+        return [b.node(OPS["getitem"], (value,), e, index=(k,)) for k in range(value.shape[0])]
+    if isinstance(value, tuple):
+        return list(value)
+    raise GradcliError("arguments", f"{in_words(value)} has no parts", span=b.source.span(e))
 
 
 def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:

@@ -11,6 +11,7 @@ from ..lazy import np
 from ..operators.leaves import Array
 from .operands import is_number
 from .refusals import UNSET
+from .syntax import has_new
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -38,9 +39,9 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
             hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
             "gradient flows through it",
         )
-    return b.counted(
-        OPS["tensor"](data=Array(array, b.source.segment(e)), span=b.source.span(e)), e
-    )
+    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas know its own name
+    text = ast.unparse(e) if renamed else b.source.segment(e)
+    return b.counted(OPS["tensor"](data=Array(array, text), span=b.source.span(e)), e)
 
 
 def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:

@@ -5,16 +5,33 @@
 import ast
 import math
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from ..operators import lookup
-from .syntax import Transformer, bound, called_name, dotted, is_false, moved, path, target, unplaced
+from .makers import MAKERS
+from .syntax import (
+    Transformer,
+    bound,
+    called_name,
+    dotted,
+    is_false,
+    keyword,
+    moved,
+    name_of,
+    path,
+    target,
+    unplaced,
+)
 from .vocabulary import PYTHON, function_of_module, module_of
 
 ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
 KNOWN = {"torch", "numpy", "math", "jax"}
 SEQUENTIAL = "Sequential"
+MODES = {"eval", "train"}
 PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
 AFFINE = "elementwise_affine"
+TRAINING = "training"  # of a module, as its function has it
+STARTS = {"Flatten": ("start_dim", 1)}  # what modules have by default, and functions otherwise
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
@@ -38,6 +55,8 @@ class _Meant(Transformer):
         if isinstance(s, ast.ImportFrom):
             self._import_from(s)
             return None
+        if self._sets_mode(s):
+            return None
         s = self.visit(s)
         name = target(s)
         for other in bound(s) if self.means else ():
@@ -50,6 +69,17 @@ class _Meant(Transformer):
             return s
         self.means[name] = s.value
         return None
+
+    def _sets_mode(self, s: ast.stmt) -> bool:
+        """Whether it is `m.eval()` or `m.train()`, which is heeded where m needs no parameters."""
+        call = s.value if isinstance(s, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return False
+        name, mode = name_of(call.func.value) or "", call.func.attr
+        made = self.means.get(name)
+        if isinstance(made, ast.Call) and mode in MODES:
+            self.means[name] = _in_mode(made, mode)
+        return bool(name) and mode in MODES and not call.args
 
     def _import_from(self, s: ast.ImportFrom) -> None:
         if not _known(s.module or ""):
@@ -84,7 +114,9 @@ class _Meant(Transformer):
             return e.args[0]
         if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
             e.args = [self._number(a) for a in e.args]
-        elif isinstance(e.func, ast.Call) and _function_inside(e.func):
+        if isinstance(e.func, ast.Attribute) and e.func.attr in MODES and _is_module(e.func.value):
+            return _in_mode(e.func.value, e.func.attr)
+        if isinstance(e.func, ast.Call) and _function_inside(e.func):
             return moved(_through(e.func, e.args, e.keywords), e)
         return e
 
@@ -101,13 +133,13 @@ def _known(module: str) -> bool:
 def _is_function(value: ast.expr) -> bool:
     """Whether a value is a function of a library, or a module of nn that has no parameters."""
     if isinstance(value, ast.Call):
-        return _function_inside(value) is not None
+        return _function_inside(value) is not None or _is_dropout(value)
     words = dotted(value) or ""
     module = module_of(words)
     if module is None or words == module or words.split(".")[0] not in ROOTS:
         return False
     rest = words[len(module) + 1 :]
-    return len(rest) > 1 and lookup(rest) is not None
+    return len(rest) > 1 and (lookup(rest) is not None or rest in MAKERS)
 
 
 def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
@@ -119,7 +151,12 @@ def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) 
             args, keywords = [_through(module, args, keywords)], []
         return args[0]
     func = moved(path(f"torch.nn.functional.{inside}"), made)
+    if inside == "clone":  # Identity, whatever it was made of
+        return moved(ast.Call(func, args, keywords), made)
     own = [k for k in made.keywords if k.arg != AFFINE]
+    name, start = STARTS.get(called_name(made) or "", ("", None))
+    if name and not made.args and not keyword(made, name):
+        own.append(ast.keyword(name, ast.Constant(start)))
     given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
     return moved(ast.Call(func, [*args, *given], [*own, *keywords]), made)
 
@@ -144,4 +181,25 @@ def _function_inside(e: ast.Call) -> str | None:
     if name == SEQUENTIAL:
         inside = [isinstance(m, ast.Call) and _function_inside(m) for m in e.args]
         return SEQUENTIAL if e.args and not e.keywords and all(inside) else None
-    return function_of_module(name, without_parameters=not _is_plain_norm(e))
+    idle = _is_plain_norm(e) or any(k.arg == TRAINING for k in e.keywords)
+    return function_of_module(name, without_parameters=not idle)
+
+
+def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a module of nn is made."""
+    name = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
+    return name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper()
+
+
+def _is_dropout(e: ast.AST) -> bool:
+    return _is_module(e) and "Dropout" in (called_name(e) or "")
+
+
+def _in_mode(made: ast.Call, mode: str) -> ast.Call:
+    """The module in another mode; only dropout, of those without parameters, knows one."""
+    if not _is_dropout(made):
+        return made
+    kept = [k for k in made.keywords if k.arg != TRAINING]
+    if mode == "eval":
+        kept.append(ast.keyword(TRAINING, ast.Constant(False)))
+    return moved(ast.Call(made.func, made.args, kept), made)

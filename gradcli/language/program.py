@@ -25,10 +25,13 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`names = value`; several names take apart what has several outputs."""
+    """`names = value`; several names take apart what has several outputs, and that at the place
+    `star` takes what the others leave.
+    """
 
     names: tuple[str, ...]
     value: ast.expr
+    star: int | None = None
 
 
 class Program(NamedTuple):
@@ -176,17 +179,16 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
         target = node.targets[0]
         if isinstance(target, ast.Name):
             return Statement((target.id,), node.value)
-        if (
-            isinstance(target, ast.Tuple)
-            and target.elts
-            and all(isinstance(t, ast.Name) for t in target.elts)
-        ):
-            return Statement(tuple(t.id for t in target.elts), node.value)  # type: ignore[attr-defined]
+        names, star = _several_names(target)
+        if names:
+            return Statement(names, node.value, star)
         raise GradcliError(
             "syntax",
             "values are given to names only",
             span=source.span(target),
-            hint="in-place changes are not part of the language"
+            hint="take tuples in tuples apart one at a time: a, b = y; c, d = b"
+            if isinstance(target, ast.Tuple | ast.List)
+            else "in-place changes are not part of the language"
             + ("; index_put and select_scatter give a changed copy" if _is_element(target) else ""),
         )
     what, hint = FORMS.get(
@@ -195,6 +197,15 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     raise GradcliError(
         "syntax", f"{what} is not part of the language", span=source.span(node), hint=hint
     )
+
+
+def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
+    """The names in `a, *b = ...`, and the place of that with a star; none for other targets."""
+    given = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    stars = [k for k, t in enumerate(given) if isinstance(t, ast.Starred)]
+    names = [t.value if isinstance(t, ast.Starred) else t for t in given]
+    plain = tuple(t.id for t in names if isinstance(t, ast.Name))
+    return plain if len(plain) == len(names) else (), stars[0] if stars else None
 
 
 def _is_element(target: ast.expr) -> bool:

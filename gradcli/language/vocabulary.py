@@ -62,11 +62,15 @@ SHORT = {
     "bcewithlogitsloss": "binarycrossentropywithlogits",
     "crossentropyloss": "crossentropy",
     "kldivloss": "kldiv",
+    "identity": "clone",
 }
+# Those that are not in torch.nn.functional.
+OF_TORCH = {"clone", "flatten", "unflatten"}
+PADS = re.compile(r"(zero|constant|reflection|replication|circular)(pad)\dd")
 # Modules that have parameters or random numbers of their own, or another default.
 MORE_THAN_FUNCTIONS = re.compile(
     r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|\w*Norm\d?d?|\w*Dropout\w*|RNN\w*|LSTM\w*|GRU\w*"
-    r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|Flatten|SyncBatchNorm)"
+    r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
 PYTHON = {"sum", "max", "min", "float", "int", "round"}
@@ -93,7 +97,8 @@ def function(name: str, span: Span | None) -> Callable:
         inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
-            hint = f"call the function: F.{inside}(...)"
+            module = "torch" if inside in OF_TORCH else "F"
+            hint = f"call the function: {module}.{inside}(...)"
             raise GradcliError("unsupported", said, hint=hint, span=span)
         said = f"there is no function {name}"
         raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
@@ -116,7 +121,7 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
     """
     if not name[:1].isupper() or (without_parameters and MORE_THAN_FUNCTIONS.fullmatch(name)):
         return None
-    key = name.lower()
+    key = PADS.sub(r"\2", name.lower())
     key = SHORT.get(key, key)
     return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 

@@ -106,6 +106,15 @@ def _shape_by_arrays(sizes, index):
 
 
 def _pick(x, index):
+    place = 0
+    for item in index:
+        is_mask = not isinstance(item, slice) and item.dtype == bool
+        have = x.shape[place : place + item.ndim] if is_mask else ()
+        if is_mask and item.shape != have:
+            whole, given = shapes.text(have), shapes.text(item.shape)
+            said = f"a mask of shape {given} does not fit dimensions of shape {whole}"
+            raise GradcliError("index", said, hint="a mask says True or False of each element")
+        place += item.ndim if is_mask else 1
     try:
         return x[index]
     except IndexError as error:

@@ -9,7 +9,7 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
-from .families import composite, none_at_all, operator, require
+from .families import composite, is_whole, none_at_all, operator, require
 from .pointwise import F
 from .putting import in_a_row
 
@@ -17,7 +17,7 @@ from .putting import in_a_row
 def several(value, n):
     """One number for each of n dimensions, from one for all or a tuple of them."""
     given = value if isinstance(value, tuple) else (value,)
-    if len(given) not in (1, n) or not all(isinstance(v, int) for v in given):
+    if len(given) not in (1, n) or not all(map(is_whole, given)):
         raise GradcliError("arguments", f"{value!r} is not a whole number, or {n} of them")
     return given if len(given) == n else given * n
 
