@@ -48,6 +48,10 @@ STRUCTURES = [
     ("x @ x", "scaled identity"),
     ("sin(x).sum()", "diagonal"),
     ("logsumexp(x, 0)", "symmetric low-rank update"),
+    ("(x @ x) ** 2", "symmetric low-rank update"),
+    ("norm(x)", "symmetric low-rank update"),
+    ("1 / norm(x)", "symmetric low-rank update"),
+    ("log(x @ x)", "symmetric low-rank update"),
     ("(x.cumsum(0)**2).sum()", "dense"),
 ]
 

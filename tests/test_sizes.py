@@ -153,6 +153,8 @@ def test_labels_may_be_more():
 TANGENTS = [  # program, shapes, what moves; the tangent's formula, by hand
     ("logdet(X) / X.shape[0]", "X=5x5", "X", "(inv(X) @ t).trace() / X.shape[0]"),
     ("x / x.shape[0]", "x=4", "x", "t / x.numel()"),
+    ("trace(X.T @ X)", "X=2x3", "X", "(X.T @ t + t.T @ X).trace()"),
+    ("trace(X)", "X=3x3", "X", "t.trace()"),
     ("(X @ X.T).mean()", "X=3x3", "X", "(X @ t.T + t @ X.T).mean()"),
     ("x.var()", "x=5", "x", "2 * (t @ (x - x.mean())) / (x.numel() - 1)"),
 ]
