@@ -238,6 +238,7 @@ def test_jvp_as_json():
     assert found["tangents"]["x"] == {"shape": [2], "value": [6, 8], "name": "t", "text": "2 * y"}
     assert found["jvp"] == {
         **{"shape": [2], "value": [18, 32], "formula": "t * y", "index": "t[i]*y[i]"},
+        "index_of": "out.tangent[i]",
     }
     assert all(check["ok"] for check in found["checks"])
 

@@ -10,6 +10,7 @@ from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
+from ..notation.index import Notation
 from . import by_index
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
@@ -37,6 +38,13 @@ KEYS = (
     "notes",
 )
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
+
+
+def sides(written: Notation | None) -> dict[str, str | None]:
+    """A line of index notation as texts: its right side, and of what it is an element."""
+    if written is None:
+        return {"index": None, "index_of": None}
+    return {"index": written.plain, "index_of": tree.text(written.left)}
 
 
 class Data:
@@ -79,13 +87,8 @@ class Data:
             "shape": list(out.shape),
             "value": self.a.value(out),
             "elements": self.elements(out),
-            "index": self.output_index(),
+            **sides(by_index.output(self.w)),
         }
-
-    def output_index(self) -> str | None:
-        """The output in index notation, as text; None where it has none."""
-        written = by_index.output(self.w)
-        return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
         seed = self.p.seed
@@ -167,13 +170,8 @@ class Data:
             "matrix": matrix,
             "structure": structure.name,
             "formula": structure.text,
-            "index": self.jacobian_index(x),
+            **sides(by_index.jacobian(self.w, x)),
         }
-
-    def jacobian_index(self, x: Input) -> str | None:
-        """One Jacobian in index notation, as text; None where it has none."""
-        written = by_index.jacobian(self.w, x)
-        return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
@@ -233,14 +231,8 @@ class Data:
             "value": self.a.value(grad),
             "elements": self.elements(grad),
             "formula": self.formula(x),
-            "index": self.index(x),
+            **sides(by_index.gradient(self.w, x)),
         }
-
-    def index(self, x: Input) -> str | None:
-        """The gradient in index notation, as text; None where it has none."""
-        grad = self.a.gradient(x)
-        written = None if grad is None else by_index.gradient(self.w, x)
-        return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is none, or one too long to be read."""
