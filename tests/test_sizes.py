@@ -167,6 +167,11 @@ def test_tangents_hold_for_any_size(program, shapes, x, expected):
     assert "these-sizes" not in [note["code"] for note in found["notes"]]
 
 
+def test_a_pass_forward_holds_for_any_size():
+    found = run("explain", "X @ w / w.shape[0]", "-s", "X=4x4,w=4", "-w", "w", "--show", "modes")
+    assert "X @ t / w.numel()" in found.out
+
+
 MOVED = [
     ("logdet(eye(X.shape[1]) + X.T @ X)", "X=2x3", "X"),
     ("trace(X.T @ inv(A) @ X)", "X=2x3,A=2x2", "X"),

@@ -14,7 +14,7 @@ from ..notation.index import Notation
 from . import by_index
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
-from .modes import Mode, modes
+from .modes import Mode, forward_formula, modes
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
 from .shortest_structure import structure_of
@@ -151,10 +151,6 @@ class Data:
         written = w.formula(node, {step.received: tree.Name(self.p.seed.name)})
         return None if written is None else tree.text(written)
 
-    def text(self, node: Node) -> str:
-        """A node as a formula."""
-        return "".join(t.text for t in self.w.formula_line(node))
-
     def _jacobian(self) -> dict[str, Any]:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
 
@@ -281,8 +277,8 @@ class Data:
         found = modes(self.a, x, self.w.tangent_name)
         if found is None:
             return None
-        names = {found.tangent: tree.Name(self.w.tangent_name)}
-        forward = "".join(t.text for t in self.w.formula_line(found.forward.node, names))
+        line = self.w.line(forward_formula(self.w, x, found))
+        forward = "".join(t.text for t in line)
         return {
             "jvp": _mode(found.forward, forward, x.shape),
             "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),
