@@ -558,7 +558,8 @@ COUNTS = [  # program, shapes, an input, its gradient: by hand
     ("x / sqrt(x.shape[0])", {"x": (2,)}, "x", "g[i]/sqrt(x.numel())"),
     ("(x[arange(x.shape[0])] * y).sum()", {"x": (3,), "y": (3,)}, "x", "y[i]"),
     ("x[[2, 0]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[[2, 0][i]]"),
-    ("x[[2, 1]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[2-i]"),
+    ("x[[2, 1]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[[2, 1][i]]"),
+    ("x[arange(2, 0, -1)] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[2-i]"),
 ]
 
 
