@@ -145,12 +145,18 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     """Gradients, output and Jacobians in index notation."""
-    from .explanation.data import Data
+    from .explanation import by_index
+    from .explanation.data import sides
+    from .explanation.wording import Wording
 
-    data, wrt = Data(a), a.problem.wrt
-    yield "index", {x.name: data.index(x) for x in wrt}
-    yield "output_index", data.output_index()
-    yield "jacobian_index", {x.name: data.jacobian_index(x) for x in wrt}
+    w, wrt = Wording(a), a.problem.wrt
+    grads = {x.name: sides(by_index.gradient(w, x)) for x in wrt}
+    output = sides(by_index.output(w))
+    jacobians = {x.name: sides(by_index.jacobian(w, x)) for x in wrt}
+    for key, of in (("index", ""), ("index_of", "_of")):
+        yield f"index{of}", {name: found[key] for name, found in grads.items()}
+        yield f"output_index{of}", output[key]
+        yield f"jacobian_index{of}", {name: found[key] for name, found in jacobians.items()}
 
 
 def _formulas(a: Analysis, with_notes: bool) -> Iterator[tuple[str, Any]]:

@@ -297,6 +297,16 @@ PRODUCTS = [
     ("conv2d(x, w)", {"x": (2, 3, 8, 8), "w": (4, 3, 3, 3)}),
     ("conv2d(x, w, padding=1, stride=2)", {"x": (2, 3, 8, 8), "w": (4, 3, 3, 3)}),
     ("conv1d(x, w)", {"x": (2, 3, 9), "w": (4, 3, 3)}),
+    ("conv_transpose2d(x, w, b)", {"x": (2, 4, 6, 6), "w": (4, 3, 3, 3), "b": (3,)}),
+]
+# Of these all is counted by PyTorch. It takes every group for the others' too, by the weight.
+CONVOLUTIONS = [
+    ("conv2d(x, w)", {"x": (2, 3, 8, 8), "w": (4, 3, 3, 3)}, ["x", "w"]),
+    ("conv2d(x, w, padding=1, stride=2)", {"x": (2, 3, 8, 8), "w": (4, 3, 3, 3)}, ["x", "w"]),
+    ("conv2d(x, w, groups=3)", {"x": (2, 3, 8, 8), "w": (6, 1, 3, 3)}, ["x"]),
+    ("conv1d(x, w)", {"x": (2, 3, 9), "w": (4, 3, 3)}, ["x", "w"]),
+    ("conv1d(x, w, padding='same')", {"x": (3, 9), "w": (4, 3, 3)}, ["x", "w"]),
+    ("conv_transpose2d(x, w)", {"x": (2, 4, 6, 6), "w": (4, 3, 3, 3)}, ["x", "w"]),
 ]
 KEPT = [
     ("x * y", {"x": (2, 3), "y": (2, 3)}),
@@ -364,6 +374,23 @@ def test_pytorch_counts_the_same(text, shapes):
     few = 3 * sum(np.prod(s) for s in (*shapes.values(), out.shape)) + 100
     assert 0 <= found.forward - forward.get_total_flops() <= few
     assert 0 <= found.vjp.times(1) - back.get_total_flops() <= few
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("text", "shapes", "wrt"), CONVOLUTIONS)
+def test_convolutions_cost_what_pytorch_counts(text, shapes, wrt):
+    torch = pytest.importorskip("torch")
+    from torch.utils.flop_counter import FlopCounterMode
+
+    for name in wrt:
+        tensors = {n: t.detach().requires_grad_(n == name) for n, t in drawn(shapes).items()}
+        with FlopCounterMode(display=False) as forward:
+            out = run_torch(text, tensors)
+        with FlopCounterMode(display=False) as back:
+            torch.autograd.grad(out, tensors[name], torch.ones_like(out))
+        found = cost(Analysis(pose(text, shapes=shapes, wrt=[name])))
+        expected = forward.get_total_flops(), back.get_total_flops()
+        assert (found.forward, found.vjp.times(1)) == expected
 
 
 @pytest.mark.oracle

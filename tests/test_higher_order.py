@@ -48,6 +48,10 @@ STRUCTURES = [
     ("x @ x", "scaled identity"),
     ("sin(x).sum()", "diagonal"),
     ("logsumexp(x, 0)", "symmetric low-rank update"),
+    ("(x @ x) ** 2", "symmetric low-rank update"),
+    ("norm(x)", "symmetric low-rank update"),
+    ("1 / norm(x)", "symmetric low-rank update"),
+    ("log(x @ x)", "symmetric low-rank update"),
     ("(x.cumsum(0)**2).sum()", "dense"),
 ]
 
@@ -234,6 +238,7 @@ def test_jvp_as_json():
     assert found["tangents"]["x"] == {"shape": [2], "value": [6, 8], "name": "t", "text": "2 * y"}
     assert found["jvp"] == {
         **{"shape": [2], "value": [18, 32], "formula": "t * y", "index": "t[i]*y[i]"},
+        "index_of": "out.tangent[i]",
     }
     assert all(check["ok"] for check in found["checks"])
 

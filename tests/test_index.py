@@ -511,6 +511,23 @@ def test_long_sums_keep_their_total():
     assert written_out(grad, (0, 0), c.names, c.value) == (None, None, 9000.0)
 
 
+def test_a_term_below_zero_has_one_sign():
+    """The variance of [0.4, -0.8, 1] by its second: 2 / 2 of -0.8, less its part of the mean."""
+    options = ("-v", "x=[0.4,-0.8,1]", "--show", "gradient,backward", "--element", "x[1]")
+    for program in ("x.var()", "(x * tanh(x)).sum()", "((x - x.mean()) ** 2).mean()"):
+        shown = run("explain", program, *options).out
+        assert "- -" not in shown
+        assert "+ -" not in shown
+    shown = run("explain", "x.var()", *options).out
+    assert "x.grad[1] = -0.8 - 0.4 / 3 + 0.8 / 3 - 1 / 3 = -1" in shown
+
+
+def test_what_is_sent_twice_has_one_sign():
+    """d(x exp(-x))/dx = exp(-x) - x exp(-x); exp(-1) = 0.36788, and the two are its negatives."""
+    shown = run("explain", "x * exp(-x)", "-v", "x=1.5", "--show", "backward").out
+    assert "the two add up (0.22313 - 0.3347)" in shown
+
+
 def test_short_numbers():
     shown = [short(v) for v in (2.0, -0.0, 0.5, 7.38905609893065, 1e-5, 1234.5, float("nan"))]
     assert shown == ["2", "0", "0.5", "7.389", "1e-05", "1234.5", "nan"]
@@ -541,7 +558,8 @@ COUNTS = [  # program, shapes, an input, its gradient: by hand
     ("x / sqrt(x.shape[0])", {"x": (2,)}, "x", "g[i]/sqrt(x.numel())"),
     ("(x[arange(x.shape[0])] * y).sum()", {"x": (3,), "y": (3,)}, "x", "y[i]"),
     ("x[[2, 0]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[[2, 0][i]]"),
-    ("x[[2, 1]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[2-i]"),
+    ("x[[2, 1]] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[[2, 1][i]]"),
+    ("x[arange(2, 0, -1)] * y", {"x": (3,), "y": (2,)}, "y", "g[i]*x[2-i]"),
 ]
 
 

@@ -79,6 +79,8 @@ def test_the_example_of_the_interface():
     assert grad["elements"][0][0] == "2*a[0,0]*g[0,0]"
     assert grad["formula"] == "2 * g * a"
     assert grad["index"] == "2*g[i,j]*a[i,j]"
+    assert grad["index_of"] == "a.grad[i,j]"
+    assert jacobian["index_of"] == "∂out[i,j] / ∂a[k,l]"
     first = e["checks"][0]
     assert (first["name"], first["ok"], first["max_error"]) == ("seed times Jacobian", True, 0)
     assert all(set(n) == {"code", "message"} for n in e["notes"])
@@ -413,6 +415,7 @@ def test_every_want():
     want = ["output", "grad", "jacobian", "formula", "index", "elements", "notes"]
     (answer,) = answers({"expr": "x@a", "values": {"x": [[1, 2]], "a": [[3], [4]]}, "want": want})
     by_index = ["index", "output_index", "jacobian_index"]
+    by_index += [f"{name}_of" for name in by_index]
     keys = {name: by_index if name == "index" else [name] for name in want}
     assert list(answer) == ["id", "ok", *chain.from_iterable(keys.values())]
     assert answer["id"] is None
@@ -424,6 +427,9 @@ def test_every_want():
     assert answer["index"]["a"] == "x[0,i]"
     assert answer["output_index"] == "Σ_i x[0,i]*a[i,0]"
     assert answer["jacobian_index"] == {"x": "a[i,0]", "a": "x[0,i]"}
+    assert answer["index_of"] == {"x": "x.grad[0,i]", "a": "a.grad[i,0]"}
+    assert answer["output_index_of"] == "out[0,0]"
+    assert answer["jacobian_index_of"]["a"] == "∂out[0,0] / ∂a[i,0]"
     assert "x[0,0]" in answer["elements"]["output"][0][0]
     assert {n["code"] for n in answer["notes"]} == {"integer-values"}
     for name in want:

@@ -273,7 +273,7 @@ CASES = {
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
     ],
-    "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()"],
+    "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "

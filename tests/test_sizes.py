@@ -153,6 +153,8 @@ def test_labels_may_be_more():
 TANGENTS = [  # program, shapes, what moves; the tangent's formula, by hand
     ("logdet(X) / X.shape[0]", "X=5x5", "X", "(inv(X) @ t).trace() / X.shape[0]"),
     ("x / x.shape[0]", "x=4", "x", "t / x.numel()"),
+    ("trace(X.T @ X)", "X=2x3", "X", "(X.T @ t + t.T @ X).trace()"),
+    ("trace(X)", "X=3x3", "X", "t.trace()"),
     ("(X @ X.T).mean()", "X=3x3", "X", "(X @ t.T + t @ X.T).mean()"),
     ("x.var()", "x=5", "x", "2 * (t @ (x - x.mean())) / (x.numel() - 1)"),
 ]
@@ -163,6 +165,11 @@ def test_tangents_hold_for_any_size(program, shapes, x, expected):
     found = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json
     assert found["jvp"]["formula"] == expected
     assert "these-sizes" not in [note["code"] for note in found["notes"]]
+
+
+def test_a_pass_forward_holds_for_any_size():
+    found = run("explain", "X @ w / w.shape[0]", "-s", "X=4x4,w=4", "-w", "w", "--show", "modes")
+    assert "X @ t / w.numel()" in found.out
 
 
 MOVED = [

@@ -10,10 +10,11 @@ from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
+from ..notation.index import Notation
 from . import by_index
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, item_size, size_of
-from .modes import Mode, modes
+from .modes import Mode, forward_formula, modes
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
 from .shortest_structure import structure_of
@@ -37,6 +38,13 @@ KEYS = (
     "notes",
 )
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
+
+
+def sides(written: Notation | None) -> dict[str, str | None]:
+    """A line of index notation as texts: its right side, and of what it is an element."""
+    if written is None:
+        return {"index": None, "index_of": None}
+    return {"index": written.plain, "index_of": tree.text(written.left)}
 
 
 class Data:
@@ -79,13 +87,8 @@ class Data:
             "shape": list(out.shape),
             "value": self.a.value(out),
             "elements": self.elements(out),
-            "index": self.output_index(),
+            **sides(by_index.output(self.w)),
         }
-
-    def output_index(self) -> str | None:
-        """The output in index notation, as text; None where it has none."""
-        written = by_index.output(self.w)
-        return None if written is None else written.plain
 
     def _seed(self) -> dict[str, Any]:
         seed = self.p.seed
@@ -148,10 +151,6 @@ class Data:
         written = w.formula(node, {step.received: tree.Name(self.p.seed.name)})
         return None if written is None else tree.text(written)
 
-    def text(self, node: Node) -> str:
-        """A node as a formula."""
-        return "".join(t.text for t in self.w.formula_line(node))
-
     def _jacobian(self) -> dict[str, Any]:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
 
@@ -167,13 +166,8 @@ class Data:
             "matrix": matrix,
             "structure": structure.name,
             "formula": structure.text,
-            "index": self.jacobian_index(x),
+            **sides(by_index.jacobian(self.w, x)),
         }
-
-    def jacobian_index(self, x: Input) -> str | None:
-        """One Jacobian in index notation, as text; None where it has none."""
-        written = by_index.jacobian(self.w, x)
-        return None if written is None else written.plain
 
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
@@ -233,14 +227,8 @@ class Data:
             "value": self.a.value(grad),
             "elements": self.elements(grad),
             "formula": self.formula(x),
-            "index": self.index(x),
+            **sides(by_index.gradient(self.w, x)),
         }
-
-    def index(self, x: Input) -> str | None:
-        """The gradient in index notation, as text; None where it has none."""
-        grad = self.a.gradient(x)
-        written = None if grad is None else by_index.gradient(self.w, x)
-        return None if written is None else written.plain
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is none, or one too long to be read."""
@@ -289,8 +277,8 @@ class Data:
         found = modes(self.a, x, self.w.tangent_name)
         if found is None:
             return None
-        names = {found.tangent: tree.Name(self.w.tangent_name)}
-        forward = "".join(t.text for t in self.w.formula_line(found.forward.node, names))
+        line = self.w.line(forward_formula(self.w, x, found))
+        forward = "".join(t.text for t in line)
         return {
             "jvp": _mode(found.forward, forward, x.shape),
             "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),

@@ -10,7 +10,7 @@ from ..notation.index import Notation
 from ..notation.tree import Tree
 from . import by_index
 from .analysis import Analysis
-from .data import Data, check_data
+from .data import Data, check_data, sides
 from .hessian import Hessian
 from .jvp import Jvp
 from .sections import hessian as section
@@ -66,7 +66,8 @@ def jvp_data(j: Jvp) -> dict[str, Any]:
 
 
 def _nothing(shape: Shape) -> dict[str, Any]:
-    return {"shape": list(shape), "value": np.zeros(shape), "formula": "0", "index": "0"}
+    zero = {"formula": "0", "index": "0", "index_of": None}
+    return {"shape": list(shape), "value": np.zeros(shape)} | zero
 
 
 def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None)
         "shape": list(node.shape),
         "value": data.a.value(node),
         "formula": "".join(token.text for token in data.w.line(formula)),
-        "index": None if index is None else index.plain,
+        **sides(index),
     }
 
 

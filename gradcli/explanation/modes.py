@@ -5,10 +5,13 @@ shapes alone.
 from typing import NamedTuple
 
 from ..autodiff.forward import jvp
-from ..graphs import OPS, Node
+from ..graphs import Node
 from ..language.problem import Input
+from ..notation.tree import Name, Tree
 from .analysis import Analysis
 from .cost import Passes, cost, size_of
+from .derived import direction
+from .wording import Wording
 
 
 class Mode(NamedTuple):
@@ -38,10 +41,24 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return None
-    tangent = OPS["input"](name=name, shape=x.shape, is_seed=True)
+    tangent = direction(name, x)
     moved = jvp(p.out, {x.node: tangent})
     assert moved is not None
     found = cost(Analysis(p._replace(wrt=[x]), a.dtype))
     saved = sum(size_of(node, a.dtype) for node in found.kept if node.op.family != "leaf")
     forward = Mode(moved, x.node.numel, found.jvp, 0)
     return Modes(forward, Mode(grad, p.out.numel, found.vjp, saved), tangent)
+
+
+def forward_formula(w: Wording, x: Input, m: Modes) -> Tree | None:
+    """A pass forward as a formula, for any sizes where it is computed alike there; None where it is
+    too long to be read.
+    """
+    whole, name = w.in_general, Name(w.tangent_name, "seed")
+    if whole is not None:
+        other = whole.problem.inputs[x.name]
+        tangent = direction(name.text, other)
+        moved = jvp(whole.problem.out, {other.node: tangent})
+        if moved is not None and w.alike([(m.forward.node, moved)]):
+            return whole.formula(moved, {tangent: name})
+    return w.formula(m.forward.node, {m.tangent: name})

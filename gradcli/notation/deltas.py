@@ -314,7 +314,7 @@ class Reading:
         ones = Call("ones", (self.write.length(self.rows),))
         a = self.write.tensor(product_of(left), self.rows) if left else ones
         b = self.write.tensor(product_of(renamed), self.rows)
-        symmetric = frozenset(renamed) == frozenset(left)
+        symmetric = frozenset(renamed) == {f for f in left if letters_of(f) - given}
         if a is None or b is None or diagonal is None:
             return ("symmetric low-rank update", None) if symmetric else None
         formula = Infix("+" if minus is None else "-", diagonal, Call("outer", (a, b)))

@@ -306,11 +306,17 @@ def _added(terms: list[_Signed], count: int = 0) -> Tree:
     for place, term in enumerate(terms[1:], 1):
         if count > len(terms) and place == len(terms) - 1:
             out = Infix("+", out, Verbatim(f"… ({count} terms)"))
-        text = tree.text(term.tree)
-        minus = term.minus != (isinstance(term.tree, Verbatim) and text.startswith("-"))
-        shown = Verbatim(text.removeprefix("-")) if isinstance(term.tree, Verbatim) else term.tree
+        minus = term.minus != _begins_below_zero(term.tree)
+        shown = _negated(term.tree) if _begins_below_zero(term.tree) else term.tree
         out = Infix("-" if minus else "+", out, shown)
     return out
+
+
+def _begins_below_zero(written: Tree) -> bool:
+    """Whether a minus is the first that is read: of -0.8 / 5, and not of (-2)·3."""
+    while isinstance(written, Infix) and written.symbol in ("·", "/"):
+        written = written.left
+    return isinstance(written, Verbatim) and written.text.startswith("-")
 
 
 def _negated(written: Tree) -> Tree:

@@ -40,6 +40,7 @@ from .expressions import (
 from .meanings import Meanings
 from .places import Place
 
+WRITTEN = ("[", "tensor(")  # how a list begins whose numbers stand in the program
 MOST_NODES, DEEPEST = 600, 80  # elements that are looked into, and nodes above one another
 
 ARITHMETIC: dict[str, Callable[..., Expr]] = {
@@ -119,14 +120,17 @@ class Lowering(Meanings):
         return Number(array.flat[0].item())
 
     def counted(self, e: Expr) -> Place | None:
-        """The place in a list that counts, as arange(3)[i] is i; None in one that has a name."""
+        """The place in a list that counts, as arange(3)[i] is i; None in one that has a name, or
+        whose numbers somebody wrote.
+        """
         if not isinstance(e, Element) or e.node in self.names:
             return None
         data = e.node.attrs.get("data")
         if data is None:
             array = None if self.values is None else self.values(e.node)
         else:
-            array = None if data.text.isidentifier() else data.value
+            given = data.text.isidentifier() or data.text.startswith(WRITTEN)
+            array = None if given else data.value
         if array is None or array.ndim != 1 or len(array) < 2:
             return None
         start, step = int(array[0]), int(array[1] - array[0])

@@ -177,6 +177,7 @@ def _by_input(n):
     composite(
         torch=f"torch.nn.grad.{name}",
         rule=rule,
+        flops=lambda out, weight, g, **_: _products(g, weight),
         order="input_size weight grad_output stride padding dilation groups",
         examples=(
             (f"{name}((1, 1, {x[:-2]}), w, g)", f"w=2x1x{w},g=1x2x{g}"),
@@ -186,6 +187,11 @@ def _by_input(n):
             ),
         )[: 2 if n < 3 else 1],
     )(meaning)
+
+
+def _products(g, weight):
+    """FLOP of laying back g, in the shape of the outputs: a product and a sum for each place."""
+    return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
 def _spread(kernel, weight, g, size):
@@ -268,6 +274,9 @@ def _transposed(n):
     composite(
         torch=F + name,
         rule=_batched(rule, n),
+        flops=lambda out, x, weight, bias, **_: (
+            _products(x, weight) + (0 if bias is None else shapes.numel(out))
+        ),
         examples=(
             (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),
             (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),

@@ -146,7 +146,7 @@ def _sum(arrived: list[Contribution], a: Analysis) -> str:
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""
     place = _telling(values)
-    terms = " + ".join(number_text(v.flat[place]) for v in values)
+    terms = " + ".join(number_text(v.flat[place]) for v in values).replace("+ -", "- ")
     return (
         f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
     )

@@ -6,7 +6,7 @@ from ...language.problem import Input
 from ...notation.tree import Name, Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, words
-from ..modes import Mode, Modes, modes
+from ..modes import Mode, Modes, forward_formula, modes
 from ..quantities import amount, count_text, memory
 from ..source_text import role_of
 from ..wording import Wording, shape_text
@@ -40,7 +40,7 @@ def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
 
 def _formulas(w: Wording, x: Input, m: Modes) -> Table:
     t = Name(w.tangent_name, "seed")
-    forward = w.formula_line(m.forward.node, {m.tangent: t})
+    forward = w.line(forward_formula(w, x, m))
     return Table(
         (
             Row((words("J·", Token(*t)), forward)),

@@ -215,7 +215,7 @@ def sign_before_products(node: Node) -> Node | None:
 
 @other("sum")
 def trace_of_product(node: Node) -> Node | None:
-    """(A.T * B).sum() = trace(A @ B); (a * b).sum() = a @ b."""
+    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
     x = node.parents[0]
     if node.shape or node.attrs["keepdim"]:
         return None
@@ -236,4 +236,6 @@ def trace_of_product(node: Node) -> Node | None:
     for one, two in ((a, b), (b, a)):
         if one.op.name == "transpose":
             return OPS["trace"](one.parents[0] @ two)
+        if one.op.name == "eye":
+            return OPS["trace"](two)
     return None
