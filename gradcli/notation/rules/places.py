@@ -220,9 +220,9 @@ def _counts(x: Node) -> bool:
 def put_into_each_row(node: Node) -> Node | None:
     """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
     v, index = node.parents[0], node.attrs["index"]
-    if node.ndim != 2 or len(index) != 2 or not all(isinstance(i, Array) for i in index):
+    if node.ndim != 2 or len(index) != 2 or not all(map(_picks, index)):
         return None
-    rows, labels = (i.value for i in index)
+    rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
     each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))
     if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
         return None
