@@ -75,6 +75,16 @@ def test_formulas_are_python(example):
             assert_equal(torch.as_tensor(found).numpy(), expected[x.name], rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("text", ["x[arange(3), t].sum()", "x[arange(2), t[:2]].mean()"])
+def test_what_labels_pick_sends_back_floats(text):
+    values = {"x": generator(text).normal(size=(3, 4)), "t": np.array([1, 0, 3])}
+    formula = gradcli.formula(text, shapes={"x": (3, 4)}, values={"t": values["t"]})
+    tensors = {name: torch.tensor(value) for name, value in values.items()}
+    found = run_torch(formula, tensors)
+    run_torch(text, tensors | {"x": tensors["x"].requires_grad_()}).backward()
+    assert_equal(found.numpy(force=True), tensors["x"].grad.numpy(), rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("order", [2, -2])
 def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
     """Its last digit differs from that of svdvals for about every second matrix."""

@@ -140,7 +140,9 @@ CASES = {
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
         "(A / c).mean(-1, keepdim=True)",
     ],
+    "counted_from_zero": ["arange(4) != -100", "arange(2, 5) < -1"],
     "determinant_of_product": ["det(S @ T)", "det(inv(S))", "det(S.T)"],
+    "diagonal_beside_a_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()"],
     "diagonal_of_a_number": ["diag(ones(5))", "(2 * s).expand(x.shape).diag()"],
     "diagonal_of_ones": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
@@ -156,6 +158,7 @@ CASES = {
     ],
     "exp_of_difference": [
         "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",
+        "exp(A - logsumexp(A, 0))",
         "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
     ],
     "exponential_beside_the_unit": [
@@ -222,6 +225,7 @@ CASES = {
     ],
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
     "plain_first": ["S.T + S"],
+    "solved_for_a_product": ["solve(P, S) @ C", "solve(P, C[:, :1]) @ y[:1][None]"],
     "spread_by_ones": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",
         "A.T[None, :, :3, None].expand(-1, -1, -1, 2).overlap((1, z.shape[0], 5), (1,), (2,))",
@@ -230,6 +234,10 @@ CASES = {
         "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None])[:, :, 1:-1]",
         "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None]).squeeze(0)[:, 2:3]",
     ],
+    "put_into_each_row": [
+        "x[:3].put_at((3, 4), ([0, 1, 2], [1, 0, 1]))",
+        "ones(2).put_at((2, 3), ([0, 1], [-1, 0]))",
+    ],
     "put_beside_each_other": [
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
@@ -237,7 +245,10 @@ CASES = {
     "rows_beside_floats": [
         f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
     ],
-    "rows_of_the_identity": [f"({LABELS}.unsqueeze(1) == arange(4)).double()"],
+    "rows_of_the_identity": [
+        f"({LABELS}.unsqueeze(1) == arange(4)).double()",
+        "(arange(3).unsqueeze(1) == arange(4)).double()",
+    ],
     "saturated": ["where(x > 30, y, y * sigmoid(x))"],
     "shared_batches": ["D @ G + E @ G", "2 * G.mT @ D.mT - 2 * G.mT @ E.mT"],
     "shared_factors": [
@@ -283,6 +294,9 @@ CASES = {
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "vanishing_beside_a_factor": [
+        "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
+    ],
     "weighted_rows": [
         "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
         "(x.unsqueeze(1) * A * s).sum(0)",

@@ -36,7 +36,8 @@ def _under_root(e: ast.expr) -> set[str]:
 def divisors(program: Program) -> set[str]:
     """The names that something is divided by, as T in `z / T` and N in `x.sum() / N`."""
     pairs = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
-    return {e.right.id for e in pairs if isinstance(e.op, ast.Div) and isinstance(e.right, ast.Name)}
+    right = (e.right for e in pairs if isinstance(e.op, ast.Div))
+    return {e.id for e in right if isinstance(e, ast.Name)}
 
 
 def intercepts(program: Program) -> set[str]:

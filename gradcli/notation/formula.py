@@ -60,12 +60,15 @@ class Writer:
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
+        self.kinds: dict[tuple[Shape, str], Tree] = {}  # by shape and dtype
         self.in_torch: dict[Node, Node | None] = {}
         for node, name in names.items():
             self.shapes.setdefault(node.shape, name)
+            self.kinds.setdefault((node.shape, node.dtype), name)
         for node in () if telling is None else program:
             if any(n >= LEAST and self.told(n) is None for n in node.shape):
                 self.shapes.setdefault(node.shape, self.tree(node))
+                self.kinds.setdefault((node.shape, node.dtype), self.tree(node))
 
     def tree(self, node: Node) -> Tree:
         """The formula of a node."""
@@ -285,9 +288,15 @@ class Writer:
 
     def like(self, node: Node) -> Tree | None:
         """The name of a node of this shape; None without one, or where the user wrote sizes."""
+        return None if self._has_own_sizes(node) else self.shapes.get(node.shape)
+
+    def same_kind(self, node: Node) -> Tree | None:
+        """The same, of a node with the same kind of numbers, which ones_like() takes over."""
+        return None if self._has_own_sizes(node) else self.kinds.get((node.shape, node.dtype))
+
+    def _has_own_sizes(self, node: Node) -> bool:
         span = node.span
-        own = span is not None and "_like" not in span.text[span.start : span.end]
-        return None if own else self.shapes.get(node.shape)
+        return span is not None and "_like" not in span.text[span.start : span.end]
 
 
 def _last_required(op: Operator) -> int:

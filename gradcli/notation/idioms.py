@@ -60,7 +60,7 @@ def ones(w: "Writer", node: Node) -> Tree:
 
 
 def _filled(w: "Writer", node: Node, name: str) -> Tree:
-    like = w.like(node)
+    like = w.same_kind(node)
     if like is not None:
         return Call(w.library(f"{name}_like"), (like,))
     sizes = w.attribute(node, "size")
@@ -71,7 +71,7 @@ def _filled(w: "Writer", node: Node, name: str) -> Tree:
 
 @idiom
 def full(w: "Writer", node: Node) -> Tree:
-    like, value = w.like(node), w.plain(node.attrs["fill_value"])
+    like, value = w.same_kind(node), w.plain(node.attrs["fill_value"])
     if like is not None:
         return Call(w.library("full_like"), (like, value))
     return Call(w.library("full"), (w.attribute(node, "size"), value))
@@ -166,6 +166,7 @@ def reshape(w: "Writer", node: Node) -> Tree:
 def expand(w: "Writer", node: Node) -> Tree:
     like, (x,) = w.like(node), node.parents
     if x in w.numbers:
+        like = w.same_kind(node)
         name = w.library("full_like" if like else "full")
         return Call(name, (like or w.shape(node.shape), w.trees[x]))
     if like is not None:

@@ -444,6 +444,18 @@ IDENTITIES = together(
         kind="hessian",
         x="diag(softmax(x, 0)) - outer(softmax(x, 0), softmax(x, 0))",
     ),
+    case(
+        "traces",
+        "trace(solve(A, B @ C))",
+        "A: n n regular, B: n m, C: m n",
+        B="solve(A.T, C.T)",
+    ),
+    case(
+        "traces",
+        "trace(diag(x) @ A @ diag(x) @ B)",
+        "x: n, A: n n, B: n n",
+        x="(A * B.T + A.T * B) @ x",
+    ),
     case("Hessian", "x @ A @ x", "x: n, A: n n", kind="hessian", x="A + A.T"),
     case(
         "Hessian",

@@ -639,6 +639,33 @@ IDENTITIES = together(
         kind="hessian",
         x="diag(softmax(x, 0)) - outer(softmax(x, 0), softmax(x, 0))",
     ),
+    case(
+        "cross entropy of a decoder",
+        "-log_softmax(h @ E.T, 1)[arange(t.shape[0]), t].mean()",
+        "h: m n real, E: c n real, t: m index=c",
+        h="(softmax(h @ E.T, 1) - eye(E.shape[0])[t]) @ E / t.numel()",
+    ),
+    case(
+        "scores of labels",
+        "x[arange(x.shape[0]), t].sum()",
+        "x: m c real, t: m index=c",
+        x="eye(x.shape[1])[t]",
+    ),
+    case(
+        "a step of forward algorithms",
+        "logsumexp(a[:, None] + T, 0) + e",
+        "a: m real, T: m n real, e: n real",
+        T="g * softmax(a[:, None] + T, 0)",
+        a="softmax(a[:, None] + T, 0) @ g",
+    ),
+    case(
+        "InfoNCE, van den Oord 2018",
+        "S = A @ B.T / tau; cross_entropy(S, arange(S.shape[0]))",
+        "A: n d real, B: n d real, tau:",
+        A="(softmax(S, 1) - eye(S.shape[0], S.shape[1])) @ B / (S.shape[0] * tau)",
+    ),
+    case("sixth powers", "(abs(x) ** 6).sum()", "x: n real", x="6 * x ** 5"),
+    case("fourth powers", "norm(x, 4) ** 4", "x: n real", x="4 * x ** 3"),
     case("softmax", "s = softmax(x, 0); s", "x: n", kind="jacobian", x="diag(s) - outer(s, s)"),
     case("sigmoid", "s = sigmoid(x); s", "x: n", kind="jacobian", x="diag(s * (1 - s))"),
     case(

@@ -1,7 +1,7 @@
 """Functions recognised by what they are made of."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ...graphs import OPS, Node
@@ -64,7 +64,9 @@ def _exponent(node: Node) -> Node | None:
     return inner.parents[0] if inner.op.name == "exp" else None
 
 
-def _moved(factors: dict[Node, Coefficient], change: dict[Node, int]) -> dict[Node, Coefficient]:
+def _moved(
+    factors: dict[Node, Coefficient], change: Mapping[Node, Coefficient]
+) -> dict[Node, Coefficient]:
     out = dict(factors)
     for f, e in change.items():
         out[f] = out.get(f, 0) + e
@@ -131,7 +133,13 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
 
 
 def _absolute(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
-    """x * sign(x) = abs(x)."""
+    """x * sign(x) = abs(x); abs(x) * sign(x) = x; abs(x) ** 2 = x ** 2, and so for even powers."""
+    for f, e in factors.items():
+        if f.op.name == "abs" and e % 2 == 0:
+            return _moved(factors, {f: -e, f.parents[0]: e})
+        sign = OPS["sign"](f.parents[0]) if f.op.name == "abs" else f
+        if sign is not f and e >= 1 and factors.get(sign) == 1:
+            return _moved(factors, {sign: -1, f: -1, f.parents[0]: 1})
     for f, e in factors.items():
         if f.op.name == "sign" and e == 1 and factors.get(f.parents[0], 0) >= 1:
             return _moved(factors, {f: -1, f.parents[0]: -1, abs_(f.parents[0]): 1})
@@ -183,7 +191,8 @@ def _as_kept(node: Node) -> tuple[Node, int] | None:
         return None
     x = inner.parents[0]
     over = axes(inner.attrs["dim"], x.ndim)
-    if len(over) != 1 or not (inner.attrs["keepdim"] or place == over[0] or x.ndim == 1):
+    as_row = over == (0,) and place is None  # a first dimension that is missing is broadcast
+    if len(over) != 1 or not (inner.attrs["keepdim"] or place == over[0] or as_row or x.ndim == 1):
         return None
     dim = inner.attrs["dim"]
     return x, dim if isinstance(dim, int) else over[0]

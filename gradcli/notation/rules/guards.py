@@ -71,6 +71,26 @@ def no_tiny_length(node: Node) -> Node | None:
     return None
 
 
+@normal("mul", "div")
+def vanishing_beside_a_factor(node: Node) -> Node | None:
+    """x * (norm(x) != 0) = x; y * (y != 0) = y."""
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        plain = mask.parents[0] if mask.op.name == "double" else mask
+        if plain.op.name != "ne" or e != 1:
+            continue
+        zeros = _zeros(OPS["eq"](*plain.parents))
+        rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+        if any(k > 0 and f in (*zeros, *_measured(zeros)) for f, k in rest.items()):
+            return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+def _measured(zeros: list[Node]) -> list[Node]:
+    """The vectors that are 0 where their lengths are."""
+    return [z.parents[0] for z in zeros if "norm" in z.op.name and z.op.family == "reduction"]
+
+
 @normal("where")
 def within_the_domain(node: Node) -> Node | None:
     """where(inside, x, nan) = x: nothing is nan."""
@@ -228,6 +248,17 @@ def compared_with_zero(node: Node) -> Node | None:
         return node.op(a.parents[0], b)
     new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
     return new if new is not None and new.shape == node.shape else None
+
+
+@normal("ge", "lt", "eq", "ne")
+def counted_from_zero(node: Node) -> Node | None:
+    """arange(n) != -100 holds everywhere: nothing in it is below 0."""
+    a, b = node.parents
+    limit = constant_value(b)
+    counted = a.op.name == "arange" and a.attrs["start"] >= 0 and a.attrs["step"] > 0
+    if not counted or limit is None or limit >= 0:
+        return None
+    return OPS["full"](size=node.shape, fill_value=node.op.name in ("ge", "ne"))
 
 
 def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:

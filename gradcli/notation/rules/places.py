@@ -192,7 +192,9 @@ def number_in_a_shape(node: Node) -> Node | None:
 
 @normal("double")
 def rows_of_the_identity(node: Node) -> Node | None:
-    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known labels y."""
+    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known labels y; eye(m, n) for
+    arange(m).
+    """
     mask = node.parents[0]
     if mask.op.name != "eq" or mask.ndim != 2:
         return None
@@ -200,10 +202,31 @@ def rows_of_the_identity(node: Node) -> Node | None:
     if labels.op.name != "unsqueeze" or numbers.op.name != "arange":
         return None
     y = labels.parents[0]
-    whole = numbers.attrs["start"] == 0 and numbers.attrs["step"] == 1
-    if y.op.name != "tensor" or not whole or node.shape != (*y.shape, *numbers.shape):
+    if not _counts(numbers) or node.shape != (*y.shape, *numbers.shape):
+        return None
+    if _counts(y):
+        return OPS["eye"](n=y.shape[0], m=numbers.shape[0])
+    if y.op.name != "tensor":
         return None
     return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
+
+
+def _counts(x: Node) -> bool:
+    """Whether it is arange(n)."""
+    return x.op.name == "arange" and (x.attrs["start"], x.attrs["step"]) == (0, 1)
+
+
+@normal("put_at")
+def put_into_each_row(node: Node) -> Node | None:
+    """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
+    v, index = node.parents[0], node.attrs["index"]
+    if node.ndim != 2 or len(index) != 2 or not all(map(_picks, index)):
+        return None
+    rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
+    each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))
+    if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
+        return None
+    return _times(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
 
 
 @other("gather")

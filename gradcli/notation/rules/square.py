@@ -5,7 +5,7 @@ from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import _is_unit, _last_two
 from .products import ONE, Product, product_of, scaled
-from .registry import normal, rule
+from .registry import normal, other, rule
 
 
 @normal("inv")
@@ -31,6 +31,14 @@ def solved_by_transpose(node: Node) -> Node | None:
     a, b = node.parents
     known = a.op.name == "transpose" and is_symmetric(a.parents[0])
     return node.op(a.parents[0], b, **node.attrs) if known else None
+
+
+@other("matmul")
+def solved_for_a_product(node: Node) -> Node | None:
+    """solve(A, B) @ C = solve(A, B @ C)."""
+    x, c = node.parents
+    known = x.op.name == "solve" and x.attrs["left"] and x.ndim == x.parents[0].ndim == 2
+    return x.op(x.parents[0], x.parents[1] @ c, **x.attrs) if known else None
 
 
 @normal("matrix_exp")
@@ -110,3 +118,23 @@ def diagonal_of_product(node: Node) -> Node | None:
     if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
         return x.parents[0]
     return None
+
+
+@other("diag", "diagonal")
+def diagonal_beside_a_diagonal(node: Node) -> Node | None:
+    """(A @ diag(x) @ B).diag() = (A * B.T) @ x."""
+    x = node.parents[0]
+    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
+        return None
+    chain = chain_of(x)
+    if chain is None or len(chain.factors) != 3 or any(f.node.ndim != 2 for f in chain.factors):
+        return None
+    left, middle, right = chain.factors
+    v = middle.node.parents[0] if middle.node.op.name in ("diag", "diag_embed") else middle.node
+    if v.ndim != 1 or not is_square(x) or not is_square(middle.node):
+        return None
+    return scaled(chain.scale, (_matrix(left) * _matrix(right.flip())) @ v)
+
+
+def _matrix(f: Factor) -> Node:
+    return f.node.mT if f.turned else f.node
