@@ -9,13 +9,14 @@ are tried in order of plausibility (`ranks`).
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, count, islice, permutations, repeat, tee
+from itertools import chain, count, islice, repeat, tee
 from typing import NamedTuple
 
 from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import TELLING, Conflict, Shape, numel, text
 from .broadcasts import ranks_not_broadcast
+from .numberings import Numberings, different, equal, few
 from .program import Program
 from .ranks import ranks_to_try
 
@@ -28,13 +29,9 @@ ATTEMPTS = 400  # combinations of ranks
 MOST_TRIES = 600  # times that a program is built before this is given up
 SMALL = 8  # primes at the end, where the others make tensors too large
 LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
-PERMUTATIONS = 60  # of sizes that are tried then
 FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
-STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
-
-Numberings = Callable[[int, Collection[int]], Iterator[tuple[int, ...]]]
 
 
 class Tried(NamedTuple):
@@ -89,13 +86,13 @@ def infer(
     tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
     plausible, again, once_more = tee(tried, 3)  # made only as far as they are needed
     attempts = chain(
-        zip(repeat(_different), plausible),
-        zip(repeat(_equal), again),
-        zip(repeat(_few), islice(once_more, LIKELIEST)),
+        zip(repeat(different), plausible),
+        zip(repeat(equal), again),
+        zip(repeat(few), islice(once_more, LIKELIEST)),
     )
     for numberings, ranks in attempts:
         chosen = dict(zip(unknown, ranks, strict=True))
-        if numberings is not _different and first_error and first_error.code == "arguments":
+        if numberings is not different and first_error and first_error.code == "arguments":
             raise first_error
         try:
             found = _solve(chosen, known, counted, numberings)
@@ -210,7 +207,7 @@ def _solved(
     try:
         seed = _unify(symbolic, known, sizes, trial)
     except GradcliError:
-        if numberings is _different:
+        if numberings is different:
             raise
         seed = ()  # perhaps it was only that a stand-in is large
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
@@ -366,39 +363,6 @@ def _assumed(
         name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
         for name, shape in symbolic.items()
     }
-
-
-def _different(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
-    """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
-
-    The later of these find an image that is larger than the kernels that move over it.
-    """
-    for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
-        pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
-        yield from islice(permutations(pool, length), attempts)
-    for steepness in STEEPNESSES:
-        yield _falling(length, fixed, steepness)
-
-
-def _falling(length: int, fixed: Collection[int], steepness: float) -> tuple[int, ...]:
-    """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
-    found: list[int] = []
-    size = 2.0
-    while len(found) < length:
-        if round(size) not in (*fixed, *found):
-            found.append(round(size))
-        size = max(size * steepness, size + 1)
-    return tuple(found[::-1])
-
-
-def _few(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
-    """Sizes where stand-ins told nothing, some different ones and 3, as cross(x, y) needs it."""
-    return chain(islice(_different(length, fixed), PERMUTATIONS), ((3,) * length,))
-
-
-def _equal(length: int, fixed: Collection[int]) -> Iterator[tuple[int, ...]]:
-    """A last resort, where sizes that all differ do not work."""
-    return ((n,) * length for n in (2, 1))
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:

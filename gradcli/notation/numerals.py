@@ -5,7 +5,7 @@ from math import isfinite, isqrt
 from .tree import Infix, Number, Prefix, Tree
 
 CLOSE = 1e-15  # relative
-LARGEST = 1_000_000  # whole numbers of which roots are known
+LARGEST = 1_000  # of the roots that are known, and one over them
 
 
 def numeral(value: float, point: bool = False) -> Tree:
@@ -17,7 +17,7 @@ def numeral(value: float, point: bool = False) -> Tree:
 
 
 def _root(value: float) -> Tree | None:
-    if value == round(value, 6) or not 1 < max(value, 1 / (value or 1)) ** 2 <= LARGEST:
+    if value == round(value, 6) or not 1 / LARGEST < value < LARGEST:
         return None
     power = 0.5 if value > 1 else -0.5
     whole = round(value ** (1 / power))
