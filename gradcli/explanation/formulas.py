@@ -146,8 +146,9 @@ class Trial:
 
     def has_no_number(self, formula: str) -> bool:
         """Whether elements of a formula are nan or infinite."""
-        with np.errstate(all="ignore"):
+        with suppress(GradcliError), np.errstate(all="ignore"):
             return not np.all(np.isfinite(self.array(formula)))
+        return False
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""

@@ -79,8 +79,9 @@ class TorchWriter(Writer):
 
     def indices(self, data: Array) -> str:
         """Numbers in an index: a name, a comparison and a list stay what they are."""
-        plain = data.text.startswith("[") or names_in(data.text)
-        return data.text if plain else array(data.value)
+        names = names_in(data.text)
+        known = bool(names) and names <= {name.text for name in self.named.values()}
+        return data.text if known or data.text.startswith("[") else array(data.value)
 
     def library(self, name: str) -> str:
         """PyTorch's name of a function that makes tensors."""

@@ -215,7 +215,9 @@ def number(value: float) -> str:
     """A number as short as it reads back: 2, 0.5, 1e-05; whole floats without their point."""
     if isinstance(value, bool):
         return str(value)
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    if abs(value) >= 1e15 and float(value) == value:
+        return str(float(value))
+    whole = isinstance(value, float) and value.is_integer()
     return str(int(value)) if whole and str(value) != "-0.0" else str(value)
 
 
