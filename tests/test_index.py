@@ -599,6 +599,13 @@ def test_what_is_above_and_below_a_line_goes(program, shapes, x, expected):
     assert [found.grad[x]["index"], found.jacobian[x]["index"]] == expected
 
 
+def test_numbers_are_not_cancelled():
+    """1 / 0 - 0 / 0 is nan, as in PyTorch, whatever the line by index says."""
+    found = gradcli.explain("x * (1 / x)", values={"x": [0.0]}, grad="ones_like(out)")
+    assert np.isnan(found.jacobian["x"]["matrix"]).all()
+    assert found.jacobian["x"]["index"] == "0"
+
+
 def test_index_notation_of_a_second_derivative():
     """d²(x log x)/dx² = 1/x."""
     found = run("hessian", "(x * log(x)).sum()", "-s", "x=3", "-f", "json").json

@@ -42,11 +42,19 @@ MOST_TERMS = 64  # more than this are not multiplied out
 
 class Simplifier:
     """`sizes` are those of the letters; with `collect=False` like terms and equal factors stay
-    apart. `budget` is how many expressions it looks at.
+    apart; for display alone, equal ones above and below a fraction line `cancel`. `budget` is how
+    many expressions it looks at.
     """
 
-    def __init__(self, sizes: Mapping[str, int], collect: bool = True, budget: int = 20_000):
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        collect: bool = True,
+        budget: int = 20_000,
+        cancel: bool = False,
+    ):
         self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
+        self.cancel = cancel
 
     def __call__(self, e: Expr) -> Expr:
         """The shorter expression. Raises TooLong where finding it would take too long."""
@@ -130,7 +138,7 @@ class Simplifier:
             holding = {f for f in rest if is_condition(f)}
             if holding:
                 rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
-            rest = powers(f for f in rest if f != ONE)
+            rest = powers((f for f in rest if f != ONE), self.cancel)
         conditions: list[Expr] = []
         under: list[Expr] = []
         others: list[Expr] = []

@@ -45,8 +45,10 @@ def fraction(above, below) -> list[Expr]:
     return [Number(_whole(above / below))]
 
 
-def powers(factors: Iterable[Expr]) -> list[Expr]:
-    """Equal factors as powers, one for those above and below a fraction line."""
+def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
+    """Equal factors as powers; above and below a fraction line they stay apart, unless they may
+    `cancel`, which makes a number of 0 / 0.
+    """
     counts: dict = {}
     for f in factors:
         base, exponent = f, 1
@@ -56,9 +58,10 @@ def powers(factors: Iterable[Expr]) -> list[Expr]:
             and isinstance(f.exponent.value, int)
         ):
             base, exponent = f.base, f.exponent.value
-        counts[base] = counts.get(base, 0) + exponent
+        key = base, exponent > 0 or cancel
+        counts[key] = counts.get(key, 0) + exponent
     return [
         base if exponent == 1 or is_condition(base) else Power(base, Number(exponent))
-        for base, exponent in counts.items()
+        for (base, _), exponent in counts.items()
         if exponent
     ]

@@ -165,7 +165,7 @@ class Indices:
         lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
-            return Simplifier(lower.sizes)(lower(node, at)), lower.sizes
+            return Simplifier(lower.sizes, cancel=True)(lower(node, at)), lower.sizes
         except (TooLong, RecursionError):
             return None
 
@@ -257,7 +257,7 @@ class Indices:
             lower.sizes |= {
                 p: n for p, n in zip(letters, node.shape, strict=True) if isinstance(p, str)
             }
-        simplify = Simplifier(lower.sizes)
+        simplify = Simplifier(lower.sizes, cancel=True)
         try:
             e = replaced(lower(grad, at), self.seed, self._one_hot)
             if any(self.seed in walk([n]) for n in lower.opaque):
