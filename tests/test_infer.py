@@ -170,6 +170,12 @@ def test_an_image_is_larger_than_its_kernel(text):
     assert all(big > small for big, small in zip(found["x"][-2:], found["w"][-2:]))
 
 
+def test_images_come_in_batches_with_a_bias_too():
+    found = shapes("relu(conv2d(x, w, b, padding=1))")
+    assert [len(found[name]) for name in ("x", "w", "b")] == [4, 4, 1]
+    assert len(shapes("conv2d(x, w, b)", shapes={"x": (3, 8, 8)})["x"]) == 3
+
+
 def test_a_kernel_for_a_given_image():
     found = shapes("conv2d(x, w)", shapes={"x": (1, 1, 3, 3)})
     assert found == {"x": (1, 1, 3, 3), "w": (2, 1, 2, 2), "out": (1, 2, 2, 2)}

@@ -33,7 +33,19 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
                 found[x.attrs["name"]] = 0
             elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
                 found[x.attrs["name"]] = other.ndim
-    return _columns(order) | found
+    return _columns(order) | _batches(order) | found
+
+
+def _batches(order: list[Node]) -> dict[str, int]:
+    """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
+    found = {}
+    for node in order:
+        given = dict(zip(node.op.inputs, node.inputs, strict=False))
+        x, weight = given.get("input"), given.get("weight")
+        single = x is not None and weight is not None and 2 < weight.ndim == x.ndim + 1
+        if single and x.op.name == "input":  # type: ignore[union-attr]
+            found[x.attrs["name"]] = weight.ndim  # type: ignore[union-attr]
+    return found
 
 
 def _columns(order: list[Node]) -> dict[str, int]:
