@@ -572,3 +572,7 @@ def test_an_index_is_a_tensor_in_torch():
     text = "x[tensor([0, 2])] * y[[1]] + z[t]"
     found = package.explain(text, shapes=shapes, values={"t": [0, 1]})
     assert "out = x[torch.tensor([0, 2])] * y[[1]] + z[t]" in found.to("plain")
+
+
+def test_an_index_that_picks_nothing_is_explained():
+    assert package.formula("y[[]]", shapes={"y": (3,)}) is not None

@@ -84,7 +84,9 @@ def _is_whole(item, size):
 
 
 def _as_array(item):
-    return item.value if isinstance(item, Array) else np.asarray(item)
+    if isinstance(item, Array):
+        return item.value
+    return np.asarray(item, dtype=None if item else int)  # NumPy takes [] for floats
 
 
 def _new_dimensions(full):
