@@ -55,8 +55,10 @@ def _columns(order: list[Node]) -> dict[str, int]:
     found = {}
     for node in order:
         left, x = node.parents if node.op.matrices and len(node.parents) == 2 else (node, node)
-        moved = left.op.name == "input" or left.op.family == "movement"
-        if x.op.name != "input" or x.ndim != 2 or left.ndim != 2 or moved:
+        given = {n for n in (left, x) if n.op.name == "input"}
+        if x not in given or left in given or left.op.family == "movement":
+            continue
+        if x.ndim != 2 or left.ndim != 2:
             continue
         made_of = [n for n in walk([left]) if n.op.name == "input"]
         if made_of and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in made_of):
