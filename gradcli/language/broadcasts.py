@@ -67,7 +67,8 @@ def _columns(order: list[Node]) -> dict[str, int]:
 
 
 def _is_upper(x: Node) -> bool:
-    return bool(x.op.name == "input" and x.attrs["name"][0].isupper())
+    is_input = x.op.name == "input"
+    return bool(is_input and x.attrs["name"][0].isupper())
 
 
 def _operands(node: Node) -> Sequence[Node]:
