@@ -577,3 +577,15 @@ def test_an_index_is_a_tensor_in_torch():
 
 def test_an_index_that_picks_nothing_is_explained():
     assert package.formula("y[[]]", shapes={"y": (3,)}) is not None
+
+
+@pytest.mark.parametrize(("text", "shapes", "name", "expected"), [
+    ("(diag(diag(x, 1)) * y).sum()", {"x": (2,), "y": (3,)}, "y", "x.diag(1).diag()"),
+    ("a @ diag(x, 1)", {"a": (3, 3), "x": (2,)}, "a", "g @ x.diag(1).T"),
+    ("(x * x * (linalg.vector_norm(x, ord=-inf) != 0)).sum()", {"x": (3,)}, "x",
+     "2 * x * (x.norm(-inf) != 0)"),
+    ("x[:10**16].sum() * y", {"x": (3,), "y": (3,)}, "y", "g * x[:10000000000000000].sum()"),
+])  # fmt: skip
+def test_a_diagonal_beside_the_main_one_and_odd_orders(text, shapes, name, expected):
+    found = package.formula(text, shapes=shapes)
+    assert (found[name] if isinstance(found, dict) else found) == expected

@@ -58,12 +58,19 @@ class Jvp:
         """What moves, in the words that hold for any sizes, where its tangent is computed alike
         there; in its own otherwise.
         """
-        j = self.in_general
-        if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
+        j, other = self.in_general, self._others.get(node)
+        if j is None or other is None:
             return self, node
-        other = dict(zip(self.along, j.along, strict=True))[node]
         pairs = [(node, other), (self.along[node], j.along[other])]
         return (j, other) if self.w.alike(pairs) else (self, node)
+
+    @cached_property
+    def _others(self) -> dict[Node, Node]:
+        """What stands for each moving node at sizes that hold for any."""
+        j = self.in_general
+        if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
+            return {}
+        return dict(zip(self.along, j.along, strict=True))
 
     @cached_property
     def formula(self) -> Tree | None:

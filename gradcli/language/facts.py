@@ -48,6 +48,8 @@ def _tuple(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple:
 
 
 def _list(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
+    if named:
+        raise TypeError("it takes no keywords")
     (value,) = args or ((),)
     return List(several(b, value, e))
 

@@ -84,13 +84,7 @@ def infer(
 
     first_error: GradcliError | None = None
     tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
-    plausible, again, once_more = tee(tried, 3)  # made only as far as they are needed
-    attempts = chain(
-        zip(repeat(different), plausible),
-        zip(repeat(equal), again),
-        zip(repeat(few), islice(once_more, LIKELIEST)),
-    )
-    for numberings, ranks in attempts:
+    for numberings, ranks in _attempts(tried):
         chosen = dict(zip(unknown, ranks, strict=True))
         if numberings is not different and first_error and first_error.code == "arguments":
             raise first_error
@@ -108,6 +102,14 @@ def infer(
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
     raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+
+
+def _attempts(tried: Iterable[tuple[int, ...]]) -> Iterator[tuple[Numberings, tuple[int, ...]]]:
+    """Numberings and ranks in order of plausibility, made only as far as they are needed."""
+    plausible, again, once_more = tee(tried, 3)
+    yield from zip(repeat(different), plausible)
+    yield from zip(repeat(equal), again)
+    yield from zip(repeat(few), islice(once_more, LIKELIEST))
 
 
 def _refined(

@@ -205,7 +205,8 @@ def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
     stars = [k for k, t in enumerate(given) if isinstance(t, ast.Starred)]
     names = [t.value if isinstance(t, ast.Starred) else t for t in given]
     plain = tuple(t.id for t in names if isinstance(t, ast.Name))
-    return plain if len(plain) == len(names) else (), stars[0] if stars else None
+    whole = len(plain) == len(names) and len(stars) < 2
+    return plain if whole else (), stars[0] if stars else None
 
 
 def _is_element(target: ast.expr) -> bool:

@@ -38,7 +38,7 @@ def _spelled(kind: type[float], text: str) -> float:
 
 def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """int(x): as float(x), without what stands behind the point."""
-    x = _spelled(int, args[0]) if isinstance(args[0], str) else _number(b, e, args, named)
+    x = _spelled(int, args[0]) if args and isinstance(args[0], str) else _number(b, e, args, named)
     if isinstance(x, Node):
         return b.node(OPS["trunc"], (x,), e)
     return x if isinstance(x, int) else int(x)

@@ -81,14 +81,14 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
     found: set[str] = set()
     for statement in program.statements:
         for e in ast.walk(statement.value):
-            operand = _with_dimensions(e)
+            operand = along_a_dimension(e)
             if operand is not None:
                 may_be = columns if isinstance(e, ast.Attribute) else ()
                 found |= _of_its_shape(operand, meanings).difference(may_be)
     return found
 
 
-def _with_dimensions(e: ast.AST) -> ast.expr | None:
+def along_a_dimension(e: ast.AST) -> ast.expr | None:
     """What is transposed, or handed to a call along a dimension; None elsewhere."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
@@ -101,10 +101,10 @@ def _with_dimensions(e: ast.AST) -> ast.expr | None:
     places = op.places if isinstance(op, Operator) else op.parameters
     given = dict(zip(places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (given.get(name) for name in ("dim", "axis"))
-    return args[0] if any(d is not None and _is_number(d) for d in chosen) else None
+    return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
 
 
-def _is_number(e: ast.expr) -> bool:
+def is_whole_number(e: ast.expr) -> bool:
     e = e.operand if isinstance(e, ast.UnaryOp) else e
     return isinstance(e, ast.Constant) and type(e.value) is int
 

@@ -66,6 +66,7 @@ SHORT = {
 }
 # Those that are not in torch.nn.functional.
 OF_TORCH = {"clone", "flatten", "unflatten"}
+PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
 PADS = re.compile(r"(zero|constant|reflection|replication|circular)(pad)\dd")
 # Modules that have parameters or random numbers of their own, or another default.
 MORE_THAN_FUNCTIONS = re.compile(
@@ -98,7 +99,9 @@ def function(name: str, span: Span | None) -> Callable:
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             module = "torch" if inside in OF_TORCH else "F"
-            hint = f"call the function: {module}.{inside}(...)"
+            pad = PADS.fullmatch(name.lower())
+            mode = f", mode='{PAD_MODES[pad[1]]}'" if pad and pad[1] in PAD_MODES else ""
+            hint = f"call the function: {module}.{inside}(...{mode})"
             raise GradcliError("unsupported", said, hint=hint, span=span)
         said = f"there is no function {name}"
         raise GradcliError("unknown-function", said, hint=_instead(name), span=span)

@@ -215,9 +215,9 @@ def number(value: float) -> str:
     """A number as short as it reads back: 2, 0.5, 1e-05; whole floats without their point."""
     if isinstance(value, bool):
         return str(value)
-    if abs(value) >= 1e15 and float(value) == value:
-        return str(float(value))
-    whole = isinstance(value, float) and value.is_integer()
+    if isinstance(value, int) and abs(value) >= 2**63 and float(value) == value:
+        return str(float(value))  # PyTorch has no whole number of this size
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
     return str(int(value)) if whole and str(value) != "-0.0" else str(value)
 
 

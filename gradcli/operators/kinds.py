@@ -60,6 +60,8 @@ def _counted(rows, x, *, right):
 
 
 def _row_by_row(rows, x, **_):
+    if not rows:
+        raise GradcliError("shape", "a sorted sequence has at least one dimension")
     if len(rows) != 1 and rows[:-1] != x[:-1]:
         have, want = shapes.text(x), shapes.text(rows)
         raise GradcliError("shape", f"numbers of shape {have} have no rows in sequences of {want}")
@@ -84,6 +86,8 @@ def place_in_row(g, y, rows, x, *, right=False):
 @shorthand()
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below it, or not above it, if right; no gradient."""
+    boundaries = as_node(boundaries)
+    require(boundaries.ndim == 1, "the boundaries of bucketize() are a vector")
     return place_in_row(boundaries, input, right=right)
 
 

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ...language.ranks import along_a_dimension, is_whole_number
+
 SIZES = ("shape", "size", "numel", "ndim")
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -251,22 +253,17 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
 
 def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
     """Another dimension for a function along one, as `softmax(x, 0)` is."""
-    if not isinstance(e, ast.Call) or _reduction(e) is not None:
+    if not isinstance(e, ast.Call) or _reduction(e) is not None or along_a_dimension(e) is None:
         return
-    given = [*(a for a in e.args[-1:]), *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
-    for old in filter(_is_whole, given):
+    given = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
+    for old in filter(is_whole_number, given):
         for text in dims:
             new = expression(text)
-            if _is_whole(new) and text != ast.unparse(old):
+            if is_whole_number(new) and text != ast.unparse(old):
                 args = [new if a is old else a for a in e.args]
                 named = [ast.keyword(k.arg, new if k.value is old else k.value) for k in e.keywords]
                 why = f"{_shown(e)} is to go along dimension {text}"
                 yield Change(ast.Call(e.func, args, named), why, 1)
-
-
-def _is_whole(e: ast.expr) -> bool:
-    e = e.operand if isinstance(e, ast.UnaryOp) else e
-    return isinstance(e, ast.Constant) and type(e.value) is int
 
 
 def _over(args: list[ast.expr]) -> str:

@@ -33,7 +33,7 @@ def _symmetric(node: Node, depth: int) -> bool:
     if name == "outer":
         return parts[0] is parts[1]
     if name == "diag":
-        return parts[0].ndim == 1
+        return parts[0].ndim == 1 and not node.attrs["diagonal"]
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
     if name in ("add", "sub", "mul", "div", "neg"):

@@ -1,6 +1,7 @@
 """Masks, and values guarded against a denominator of 0."""
 
 from collections.abc import Iterator
+from math import inf
 
 from ...graphs import OPS, Node
 from .broadcasting import _thinner
@@ -87,8 +88,9 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
 
 
 def _measured(zeros: list[Node]) -> list[Node]:
-    """The vectors that are 0 where their lengths are."""
-    return [z.parents[0] for z in zeros if "norm" in z.op.name and z.op.family == "reduction"]
+    """The vectors that are 0 where their lengths are; a norm of order -inf may be 0 for others."""
+    norms = (z for z in zeros if "norm" in z.op.name and z.op.family == "reduction")
+    return [z.parents[0] for z in norms if z.attrs.get("ord", z.attrs.get("p", 2)) != -inf]
 
 
 @normal("where")

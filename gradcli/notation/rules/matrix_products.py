@@ -52,7 +52,7 @@ def diagonal_times(node: Node) -> Node | None:
     """diag(x) @ b = x * b for vectors."""
     a, b = node.parents
     for d, v in ((a, b), (b, a)):
-        if v.ndim == 1 and d.op.name in ("diag", "diag_embed") and d.parents[0].ndim == 1:
+        if v.ndim == 1 and d.op.name in ("diag", "diag_embed") and d.parents[0].shape == v.shape:
             return d.parents[0] * v
     return None
 

@@ -6,6 +6,7 @@ from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import _is_unit, _last_two
 from .products import ONE, Product, product_of, scaled
 from .registry import normal, other, rule
+from .triangular import DIAGONAL, is_plain
 
 
 @normal("inv")
@@ -115,7 +116,7 @@ def diagonal_of_product(node: Node) -> Node | None:
         return a * b
     if x.op.name == "transpose":
         return node.op(x.parents[0], **node.attrs)
-    if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
+    if x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x):
         return x.parents[0]
     return None
 
@@ -130,10 +131,12 @@ def diagonal_beside_a_diagonal(node: Node) -> Node | None:
     if chain is None or len(chain.factors) != 3 or any(f.node.ndim != 2 for f in chain.factors):
         return None
     left, middle, right = chain.factors
-    v = middle.node.parents[0] if middle.node.op.name in ("diag", "diag_embed") else middle.node
-    if v.ndim != 1 or not is_square(x) or not is_square(middle.node):
+    d = middle.node
+    if d.op.name not in DIAGONAL or d.parents[0].ndim != 1 or not is_plain(d):
         return None
-    return scaled(chain.scale, (_matrix(left) * _matrix(right.flip())) @ v)
+    if not is_square(x):
+        return None
+    return scaled(chain.scale, (_matrix(left) * _matrix(right.flip())) @ d.parents[0])
 
 
 def _matrix(f: Factor) -> Node:

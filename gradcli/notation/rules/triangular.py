@@ -25,12 +25,12 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 def triangle_of_a_diagonal(node: Node) -> Node | None:
     """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
     x, k = node.parents[0], node.attrs["diagonal"]
-    if not (_is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and _plain(x))):
+    if not (_is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x))):
         return None
     return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
 
 
-def _plain(x: Node) -> bool:
+def is_plain(x: Node) -> bool:
     """Whether a diagonal is that of a square matrix, not one beside it."""
     return x.ndim == 2 and not any(x.attrs.get(k) for k in ("diagonal", "offset"))
 
@@ -42,7 +42,7 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] != 0:
         return None
     upper, d = product.parents
-    if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not _plain(d):
+    if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not is_plain(d):
         return None
     lower, x = upper.parents[0], d.parents[0]
     if x.ndim != 1 or _decomposed(lower) is None:
