@@ -91,10 +91,13 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    of_one      the function, with its keywords, that PyTorch's name is of the first input alone
     takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
+    batches     whether its first input comes in batches as a rule, though it need not, and has
+                then as many dimensions as the second
     alike       the inputs that have one shape as a rule, though they are broadcast
     with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
                 the graph (create_graph=True), where that are other numbers
@@ -146,10 +149,12 @@ class Operator:
     labels: Collection[str] = ()
     on_masks: Any = True
     numbers: bool = False
+    of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
     finds_places: bool = False
     matrices: bool = False
     square: bool = False
+    batches: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()
     alike: Collection[str] = ()

@@ -38,14 +38,9 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
 
 def _batches(order: list[Node]) -> dict[str, int]:
     """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
-    found = {}
-    for node in order:
-        given = dict(zip(node.op.inputs, node.inputs, strict=False))
-        x, weight = given.get("input"), given.get("weight")
-        single = x is not None and weight is not None and 2 < weight.ndim == x.ndim + 1
-        if single and x.op.name == "input":  # type: ignore[union-attr]
-            found[x.attrs["name"]] = weight.ndim  # type: ignore[union-attr]
-    return found
+    first = (node.parents[:2] for node in order if node.op.batches)
+    single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
+    return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
 
 def _columns(order: list[Node]) -> dict[str, int]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .build import Builder
 
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
-OF_ONE = {"where": ("nonzero", {"as_tuple": True})}  # what functions are of one argument
 FUNCTIONS = MAKERS | FACTS | PYTHONS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -40,12 +39,10 @@ def call(b: "Builder", e: ast.Call) -> Any:
     _check_keywords(b, e)
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
-    if isinstance(e.func, ast.Name) and name in PYTHON and args and not any(map(_is_node, args)):
+    if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
         name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
-    if name in OF_ONE and len(args) == 1 and not named:
-        name, named = OF_ONE[name]
     special = FUNCTIONS.get(name)
     if operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
@@ -56,20 +53,23 @@ def call(b: "Builder", e: ast.Call) -> Any:
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or lookup(name) or function(name, _function_span(b, e))
+        if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
+            other, named = called.of_one
+            called = function(other, _function_span(b, e))
         if operands and isinstance(called, Operator):
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
         if isinstance(called, Operator) and dtype is None:
-            called.check_masks(a for a in args if isinstance(a, Node))
+            called.check_masks(_tensors(args))
         if isinstance(called, Operator) and dtype is not None:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
 
 
-def _is_node(value: Any) -> bool:
-    return isinstance(value, Node)
+def _tensors(args: list) -> list[Node]:
+    return [a for a in args if isinstance(a, Node)]
 
 
 def _check_keywords(b: "Builder", e: ast.Call) -> None:

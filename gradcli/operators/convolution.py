@@ -146,6 +146,7 @@ def _convolution(n):
     composite(
         torch=F + name,
         rule=_batched(rule, n),
+        batches=True,
         examples=(
             (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=2x2x{w},b=2"),
             (f"{name}(x, w, b, padding=1)", f"x=2x2x{x},w=3x2x{w},b=3"),
@@ -236,6 +237,11 @@ def _by_weight(n):
     )(meaning)
 
 
+def _transposed_flops(out, x, weight, bias, **_):
+    """FLOP, with a sum for each element of the output where there is a bias."""
+    return _products(x, weight) + (0 if bias is None else shapes.numel(out))
+
+
 def _transposed(n):
     name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
 
@@ -249,10 +255,8 @@ def _transposed(n):
             laid = zip(input.shape[-n:], kernel.stride, kernel.spread)
             g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in laid))]
             how["padding"] = 0
-        to_weight = OPS[f"conv{n}d_weight"](
-            input=g, grad_output=input, weight_size=weight.shape, **how
-        )
-        return to_input, to_weight, to_bias
+        how["weight_size"] = weight.shape
+        return to_input, OPS[f"conv{n}d_weight"](input=g, grad_output=input, **how), to_bias
 
     def meaning(
         input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
@@ -274,9 +278,8 @@ def _transposed(n):
     composite(
         torch=F + name,
         rule=_batched(rule, n),
-        flops=lambda out, x, weight, bias, **_: (
-            _products(x, weight) + (0 if bias is None else shapes.numel(out))
-        ),
+        batches=True,
+        flops=_transposed_flops,
         examples=(
             (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),
             (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),

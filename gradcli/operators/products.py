@@ -202,7 +202,8 @@ def powers(x, *, N):
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     require(N is None or (is_whole(N) and N > 1), f"N of vander() must be above 1, not {N!r}")
-    x = as_node(x) if as_node(x).ndim else as_node(x).unsqueeze(dim=0)
+    x = as_node(x)
+    x = x if x.ndim else x.unsqueeze(dim=0)
     return powers(x, N=x.shape[-1] if N is None else N)
 
 
@@ -216,8 +217,7 @@ def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
     require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
-    count = x.shape[0] if N is None else N
-    found = powers(x, N=count)
+    found = powers(x, N=x.shape[0] if N is None else N)
     return found if increasing else found.flip(dims=(-1,))
 
 

@@ -55,7 +55,8 @@ def _operation(number: int, k: int, a: Analysis, w: Wording) -> Step:
     """The operation that is met as number k on the way back."""
     step = a.gradients.steps[k]
     received = w.seed if step.received is a.problem.seed.node else Token(w.received)
-    rules = _rules(*w.step(k), received)
+    general, told = w.step(k)
+    rules = [_rule(c, told, general, received) for c in told.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received))
     return Step(
@@ -100,11 +101,6 @@ def _side(c: Contribution, node: Node) -> Token:
     if not twice or len(node.inputs) != 2:
         return Token("")
     return Token(" (left)" if c.slot == 0 else " (right)", "word")
-
-
-def _rules(w: Wording, step: Pass, received: Token) -> list[Line]:
-    """What is sent to each input, as a formula."""
-    return [_rule(c, step, w, received) for c in step.contributions]
 
 
 def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:

@@ -10,7 +10,7 @@ from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..source_text import role_of
 from ..wording import Wording, signs
-from .jacobian import element_line, without_letters
+from .jacobian import element_line, unindexed
 
 
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
@@ -35,14 +35,8 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
-    explained = signs(str(index)) if index is not None else _unindexed(w, x)
+    explained = signs(str(index)) if index is not None else unindexed(w, x)
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
-
-
-def _unindexed(w: Wording, x: Input) -> list[Prose]:
-    """Why there is no index notation, where there could be."""
-    grad = w.read_off(x)
-    return [] if grad is None else [Prose(words(without_letters(w, grad)))]
 
 
 def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:

@@ -77,13 +77,17 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
     found = by_index.jacobian(w, x)
     if found is None:
-        grad = w.read_off(x)
-        return [] if grad is None else [Prose(words(without_letters(w, grad)))]
+        return unindexed(w, x)
     return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
 
 
-def without_letters(w: Wording, grad: Node) -> str:
-    """Why there is no index notation."""
+def unindexed(w: Wording, x: Input) -> list[Block]:
+    """Why there is no index notation, where there could be."""
+    grad = w.read_off(x)
+    return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
+
+
+def _without_letters(w: Wording, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
         return "By index it would be too long to read."
