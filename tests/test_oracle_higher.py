@@ -190,15 +190,35 @@ OF_MATRICES = [  # with what is read on one side of the diagonal alone, and what
 
 @pytest.mark.parametrize(("text", "matrix"), OF_MATRICES)
 def test_second_derivatives_of_odd_matrices_are_those_of_torch(text, matrix):
+    assert_hessian_of_torch(text, {"A": np.array(matrix), "B": np.array([[1.0, 2.0], [3.0, 4.0]])})
+
+
+def assert_hessian_of_torch(text, values):
+    """By A and B."""
     import torch
 
-    values = {"A": np.array(matrix), "B": np.array([[1.0, 2.0], [3.0, 4.0]])}
     function = lambda A, B: run_torch(text, {"A": A, "B": B})  # noqa: E731
     theirs = torch.autograd.functional.hessian(function, tuple(map(torch.tensor, values.values())))
     ours = gradcli.hessian(text, values=values)
     for of, row in zip("AB", theirs, strict=True):
         for by, block in zip("AB", row, strict=True):
             assert_equal(ours[of][by], block.numpy(), rtol=1e-9, atol=1e-12)
+
+
+NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
+    ("(logcumsumexp(A, 0) * B).sum()", [[0.3, 2.0], [1.0, -1.0]], [[0.0, 1.0], [-2.0, 0.0]]),
+    ("logcumsumexp(A, 1)[:, 0].sum() * B.sum()", [[0.3, 2.0], [1.0, -1.0]], [[1.0, 1.0]]),
+    ("A.prod() * B.sum()", [[np.inf, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+    ("A.prod() * B.sum()", [[np.nan, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+    ("A.prod() * B.sum()", [[1e200, 1e200], [3.0, 4.0]], [[1.0, 1.0]]),
+    ("A.prod(1).sum() * B.sum()", [[-np.inf, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+    ("A.prod(1).sum() * B.sum()", [[0.0, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+]
+
+
+@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2)
+def test_second_derivatives_beside_nan_are_those_of_torch(text, A, B):
+    assert_hessian_of_torch(text, {"A": np.array(A), "B": np.array(B)})
 
 
 @pytest.mark.parametrize("text", ["logdet(X)", "slogdet(X).logabsdet"])

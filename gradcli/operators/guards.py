@@ -27,6 +27,20 @@ def unless(g, y, odd, value, *, instead=nan, flat=False):
     return None, where(odd, 0, g) if flat else g
 
 
+@elementwise(
+    lambda odd, value: np.broadcast_to(value, np.broadcast_shapes(odd.shape, value.shape)),
+    symbolic=lambda sp, odd, value: value,
+    expand=lambda odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
+    index=lambda lower, i, odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
+    labels=("odd",),
+    torch=None,
+    examples=(("without_slope(x > 5, x)", "x=2x3"),),
+)
+def without_slope(g, y, odd, value):
+    """value; where `odd` holds its slope is nan, as PyTorch's is that divides by 0 or by inf."""
+    return None, unless(odd, g)
+
+
 def _refuse_where(value, odd, *, said, code):
     if np.any(odd):
         raise GradcliError(code, said)

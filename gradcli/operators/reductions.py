@@ -4,9 +4,9 @@ from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
-from .comparisons import maximum, minimum, same, where
+from .comparisons import logical_and, maximum, minimum, same, where
 from .families import composite, one_each, operator, reduced, reduction, shorthand
-from .guards import unless
+from .guards import unless, without_slope
 from .leaves import eye, size
 from .pointwise import exp
 from .sums import total
@@ -88,19 +88,27 @@ def _exclusive_products(x, *, dim):
     return np.moveaxis((before * after).reshape(moved.shape), last, dim)
 
 
-def _by_division(x, *, dim):
+def _product(x, dim):
     if len(dim) == x.ndim:
-        return x.prod() / x
-    whole = x
+        return x.prod()
     for d in dim:
-        whole = whole.prod(dim=d, keepdim=True)
-    return whole / x
+        x = x.prod(dim=d, keepdim=True)
+    return x
+
+
+def _others_by_index(lower, i, x, *, dim):
+    if 1 < len(dim) < x.ndim:
+        return lower(_product(x, dim) / x, i)
+    whole = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
+    kept = [place for d, place in enumerate(i) if d not in dim]
+    return lower.product(lower(whole, kept), lower(1 / x, i))
 
 
 @composite(
     shape=lambda s, *, dim: s,
     value=_others,
-    said=_by_division,
+    said=lambda x, *, dim: _product(x, dim) / x,
+    index=_others_by_index,
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,
@@ -111,6 +119,8 @@ def prod_others(x, *, dim):
     kept = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*kept, *dim)
     n = shapes.numel([x.shape[d] for d in dim])
+    divided = x.eq(0).sum().eq(0)
+    x = without_slope(logical_and(divided, (_product(x, dim) * 0).ne(0)), x)
     rows = x.permute(dims=order).reshape(shape=(*(x.shape[d] for d in kept), 1, n))
     left_out = (
         where(eye(n=n) > 0, 1, rows).prod(dim=-1).reshape(shape=tuple(x.shape[d] for d in order))

@@ -7,6 +7,7 @@ from ..lazy import np
 from . import elements
 from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
+from .guards import without_slope
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
@@ -149,6 +150,7 @@ def logcumsumexp_slope(g, x, y, *, dim):
     onward = ones(size=both[-2:]).triu() > 0
     far = rows.unsqueeze(dim=-1) - _moved_last(y, dim).unsqueeze(dim=-2)
     shares = where(onward, exp(where(onward, far, 0)), 0)
+    g = without_slope(g.eq(0), g)  # PyTorch takes its logarithm
     return _moved_last((shares * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
 
 
