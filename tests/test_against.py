@@ -64,6 +64,8 @@ def test_a_wrong_answer_is_found(monkeypatch):
         ("linalg.cond(x, 1)", [[1.0, 2.0], [3.0, 5.0]]),
         ("linalg.cond(x, 'fro')", [[1.0, 2.0], [3.0, 5.0]]),
         ("zeros(2, 2).scatter_add(0, tensor([[0]]), x).sum()", [[1.0, 2.0], [3.0, 5.0]]),
+        ("ones(3).scatter_reduce(0, tensor([0, 1]), x, 'prod').sum()", [1.0, 2.0, 3.0]),
+        ("x.scatter_reduce(0, tensor([0, 1]), ones(3), 'amax').sum()", [1.0, 2.0, 3.0]),
         ("(7 % x).sum()", [1.5, 2.0]),
         ("torch.remainder(5, x).sum()", [1.5, 2.0]),
     ],

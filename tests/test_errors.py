@@ -52,6 +52,11 @@ MISTAKES = [
     (["x[[x.shape, 0]]", "-s", "x=2x2"], "index", "x[[x.shape, 0]]", ""),
     (["x[[['a']]]", "-s", "x=2x2"], "index", "['a']", "a list index holds"),
     (["x[:, ['sum', (None, 1)]]", "-s", "x=2x2"], "index", "['sum', (None, 1)]", "one length"),
+    (["2 * nll_loss(x, t)", "-v", "x=[[1,2]]", "-v", "t=[7]"], "index", "nll_loss(x, t)", "7 is"),
+    (
+        ["2 * linalg.lstsq(a, b)[0]", "-v", "a=[[1,2],[2,inf],[3,1]]", "-v", "b=[1,2,3]"],
+        *("arguments", "linalg.lstsq(a, b)[0]", "no answer for inf or nan"),
+    ),
     (["where(x = 0, x, y)"], "syntax", None, "positional argument follows keyword argument"),
     (["(x > 0) and y"], "syntax", "(x > 0) and y", "masks are combined with & and |"),
     (["x or y"], "syntax", "x or y", "&"),

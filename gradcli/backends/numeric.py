@@ -7,7 +7,7 @@ do.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import MISUSES, GradcliError
+from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
 from ..graphs.shapes import numel
 from ..lazy import np
@@ -64,7 +64,10 @@ class Evaluator:
         values = self.values
         with np.errstate(all="ignore"):
             for node in order:
-                values[node] = self.value(node, [values[i] for i in sources(node)])
+                try:
+                    values[node] = self.value(node, [values[i] for i in sources(node)])
+                except GradcliError as error:
+                    raise error.at(written_for(node, order)) from error.__cause__
 
     def varying(self, root: Node, by: Node) -> "Varying":
         """`root` as a function of the value of `by`; what is independent of it is computed once."""
@@ -98,6 +101,12 @@ class Evaluator:
                 what = f"the value of {node.op.name}, of shape {node.shape}"
                 self.limits.check("elements", node.numel, what, node.span)
         return largest
+
+
+def written_for(node: Node, order: Sequence[Node]) -> Span | None:
+    """The text of the first node that a node of no text of its own is computed for."""
+    needing = downstream(order, [node], sources)
+    return next((n.span for n in order if n in needing and n.span), None)
 
 
 class Varying:

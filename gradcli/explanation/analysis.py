@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..autodiff.reverse import Gradients, backward, conducting
-from ..backends.numeric import Evaluator
+from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
 from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
@@ -127,7 +127,13 @@ class Analysis:
 
     def value(self, node: Node) -> Any:
         """The array of a node, or None where it depends on an input without a value."""
-        return self.evaluator(node)[0] if self.known(node) else None
+        if not self.known(node):
+            return None
+        try:
+            return self.evaluator(node)[0]
+        except GradcliError as error:
+            place = written_for(node, walk([self.problem.out], sources))
+            raise error.at(place) from error.__cause__
 
     def grad_value(self, x: Input) -> Any:
         """The numbers of an input's gradient; None where there is no gradient or no numbers."""
@@ -139,7 +145,13 @@ class Analysis:
         gradient. What they are computed from is not kept. To be asked after `require_numbers`.
         """
         grads = {x.name: self.gradient(x) for x in self.problem.wrt}
-        found = self.evaluator.alone(*[grad for grad in grads.values() if grad is not None])
+        nodes = [grad for grad in grads.values() if grad is not None]
+        try:
+            found = self.evaluator.alone(*nodes)
+        except GradcliError as error:
+            if error.span is None:
+                self.value(self.problem.out)  # has the same error, and its place
+            raise
         return {name: None if grad is None else found.pop(0) for name, grad in grads.items()}
 
     def require_numbers(self) -> None:

@@ -206,15 +206,17 @@ class Operator:
         inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
 
-    def check_masks(self, operands: Iterable[Any]) -> None:
-        """Refuse a mask where PyTorch computes with none, or not with others beside it."""
+    def check_masks(self, operands: Iterable[Any], name: str = "") -> None:
+        """Refuse a mask where PyTorch computes with none, or not with others beside it; in `name`,
+        which is this operator in other words.
+        """
         if self.on_masks is True:
             return
         found = dtypes(operands)
         if "bool" in found and (not self.on_masks or len(found) > 1):
             said = "takes no mask beside numbers" if self.on_masks else "takes no mask"
             hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
-            raise GradcliError("arguments", f"{self.name}() {said}", hint=hint)
+            raise GradcliError("arguments", f"{name or self.name}() {said}", hint=hint)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""

@@ -321,5 +321,5 @@ def inner(input, other):
     a, b = as_node(input), as_node(other)
     if 0 in (a.ndim, b.ndim):
         return a * b
-    dot.check_masks((a, b))
+    dot.check_masks((a, b), "inner")
     return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))

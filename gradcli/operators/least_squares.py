@@ -6,10 +6,12 @@ from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
+from .guards import refuse_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
 from .singular import svdvals
 
+NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
 EPSILON = 2.220446049250313e-16
 
 
@@ -111,7 +113,7 @@ def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
 @shorthand()
 def lstsq(A, B, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - B, the residuals, rank and singular values."""
-    A, B = as_node(A), as_node(B)
+    A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, B)))
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise GradcliError("arguments", f"there is no driver {driver!r}")

@@ -176,6 +176,7 @@ def cross(input, other, dim=None):
 @shorthand()
 def vecdot(x, y, *, dim=-1):
     """Sum of products along dim."""
+    matmul.check_masks((x, y), "vecdot")
     return (as_node(x) * y).sum(dim=dim)
 
 

@@ -120,10 +120,12 @@ def _scatter(x, index, src, *, dim):
 
 
 def _larger_source(x, index, src, *, reduce="sum", **_):
-    """PyTorch gives a src that is larger than the index a gradient of the index's shape, and then
-    raises an error.
+    """PyTorch raises an error where src is larger than the index: it gives src a gradient of the
+    index's shape, and compares the two where it looks for factors or for extremes.
     """
-    return ("src",) if src.shape not in ((), index.shape) and reduce in ("sum", "mean") else ()
+    if src.shape in ((), index.shape):
+        return ()
+    return ("src",) if reduce in ("sum", "mean") else ("x", "src")
 
 
 @operator(
@@ -274,7 +276,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     if reduce not in ("amax", "amin"):
         return full(size=(), fill_value=False)
     in_x = x.eq(y).double() if include_self else zeros(size=x.shape)
-    in_src = src.eq(y.gather(dim=dim, index=index)).double()
+    in_src = _sent(src, index).eq(y.gather(dim=dim, index=index)).double()
     return in_x.scatter_add(dim=dim, index=index, src=in_src) > 1
 
 
