@@ -7,7 +7,6 @@ operator's sentence.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
@@ -34,7 +33,6 @@ class NoRule(NamedTuple):
     torch: str
 
 
-@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Operator:
     """One operator.
 
@@ -115,7 +113,6 @@ class Operator:
     operands in a formula, as +, and nothing where it is called.
     """
 
-    rule: Any = field(kw_only=False)
     family: str = "operator"
     shape: Any = None
     dtype: Any = "promote"
@@ -165,26 +162,24 @@ class Operator:
     examples: Sequence[tuple[str, str]] = ()
     domain: tuple[float, float] = (-2.0, 2.0)
     samples: Sequence[float] = ()
-    defined_by: InitVar[Any] = None
 
-    name: str = field(init=False)
-    module: str = field(init=False)
-    sentence: str = field(init=False)
-    inputs: tuple[str, ...] = field(init=False)
-    optional: set[str] = field(init=False)
-    places: tuple[str, ...] = field(init=False)
-    variadic: bool = field(init=False)
-    sign: str = field(init=False)
-
-    def __post_init__(self, defined_by: Any) -> None:
-        rule, expand = self.rule, self.expand
+    def __init__(self, rule: Any, *, defined_by: Any = None, **fields: Any):
+        """A record with these fields. Raises TypeError where it has no such field; ValueError for a
+        second operator of the name.
+        """
+        unknown = fields.keys() - Operator.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"an operator has no {', '.join(sorted(unknown))}")
+        vars(self).update(fields)
+        self.rule = rule
+        expand = self.expand
         source = defined_by or rule or expand
         self.name = source.__name__.rstrip("_")
         self.module = source.__module__.rsplit(".", 1)[-1]
         self.sentence = (source.__doc__ or "").strip()
         means = rule is None or source is expand
         tensors, self.variadic, named = parameters_of(expand if means else rule, 0 if means else 2)
-        self.inputs = tuple(tensors)
+        self.inputs: tuple[str, ...] = tuple(tensors)
         self.optional = {name for name, default in tensors.items() if default is None}
         if self.attributes is None:
             self.attributes = named

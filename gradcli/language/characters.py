@@ -7,9 +7,7 @@ from ..errors import GradcliError, Span
 from .foreign import DERIVATIVE
 
 # What is no text, which may hold any characters, nor a comment; and what is.
-FOREIGN = re.compile(
-    r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
-)
+FOREIGN = r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
 PRODUCT = "a product is written x * y, and of matrices A @ B"
 # Cures, by the characters that they are for.
 CURES = {
@@ -39,13 +37,11 @@ def check_characters(text: str, called: str, origin: str) -> None:
     """Refuse characters that cannot be seen or change how others are seen, and those that have no
     meaning, or another one than they seem to have. Raises GradcliError `syntax`.
     """
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return
     for place, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
             said = f"there is an invisible character, U+{ord(c):04X}, in {called}"
             raise GradcliError("syntax", said, span=_at(place, text, origin), hint="delete it")
-    for found in FOREIGN.finditer(text):
+    for found in re.finditer(FOREIGN, text):
         c = found[1]
         if c is not None and not _is_of_names(c):
             said = f"{c} (U+{ord(c):04X}) is not part of the language"

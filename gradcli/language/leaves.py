@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from typing import NamedTuple
 
 from ..errors import GradcliError, Span
+from .asked import Value
 from .remarks import is_random
 from .storage import STORAGE
 from .syntax import (
@@ -43,20 +43,12 @@ CUTS = {
     *("argmax", "argmin"),
 }
 # Types that PyTorch does not have its tensors in where nothing is said.
-CHANGING = re.compile(r"torch\.(double|half|b?float(16|64))\b")
+CHANGING = r"torch\.(double|half|b?float(16|64))\b"
 # Classes whose objects are tensors.
-TENSORS = re.compile("Tensor$|Variable|Parameter")
+TENSORS = "Tensor$|Variable|Parameter"
 CUT_ATTRIBUTES = {"data", "shape", "ndim", "dtype", "device", "grad", "requires_grad"}
 LISTS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 LARGEST = 20_000  # nodes of an expression that is written out
-
-
-class Value(NamedTuple):
-    """The value of an input: its text, and the other inputs that it is computed from."""
-
-    name: str
-    text: str
-    needs: frozenset[str]
 
 
 class Leaves:
@@ -143,7 +135,7 @@ class Leaves:
             return is_true(self._filled_in(flag))
         if name == "Parameter":
             return all(map(is_true, e.args[1:]))
-        if name == "to" and CHANGING.search(ast.unparse(e)):
+        if name == "to" and re.search(CHANGING, ast.unparse(e)):
             return False
         return name in SAME and any(map(self.makes_leaf, before))
 
@@ -279,7 +271,7 @@ def _is_tensor(value: ast.expr) -> bool:
 def makes_object(e: ast.AST) -> bool:
     """Whether an expression makes a module, of `nn` or of a class of its own."""
     module, _, name = (dotted(e.func) or "" if isinstance(e, ast.Call) else "").rpartition(".")
-    return module in ("", "nn", "torch.nn") and name[:1].isupper() and not TENSORS.search(name)
+    return module in ("", "nn", "torch.nn") and name[:1].isupper() and not re.search(TENSORS, name)
 
 
 def _first(e: ast.expr) -> ast.expr:

@@ -8,8 +8,9 @@ printed says nothing of a gradient, nor does what follows on `backward()`.
 import ast
 from typing import NamedTuple
 
-from ..errors import GradcliError, Span
-from .leaves import LIBRARIES, Leaves, Place, Segment, Value, makes_object, marked
+from ..errors import GradcliError
+from .asked import Asked
+from .leaves import LIBRARIES, Leaves, Place, Segment, makes_object, marked
 from .meant import in_full
 from .no_gradient import NO_WAY
 from .remarks import notes, remarks
@@ -21,20 +22,6 @@ OUTPUTS = ("tensors", "outputs")
 UNUSED_TOO = ("allow_unused", "materialize_grads")
 TRANSFORMS = ("torch.autograd.functional", "torch.func", "autograd.functional")
 FLAGS = {"requires_grad_", "Parameter"}
-
-
-class Asked(NamedTuple):
-    """What a program says of its own gradient: the values of inputs, the seed, the names to
-    differentiate by, each as it is typed, and nothing where it does not say it; notes on what it
-    does besides, codes and sentences; and where it stands, if PyTorch raises an error where the
-    output does not depend on one of the names.
-    """
-
-    values: tuple[Value, ...] = ()
-    seed: str | None = None
-    wrt: tuple[str, ...] = ()
-    notes: tuple[tuple[str, str], ...] = ()
-    refuses_unused: Span | None = None
 
 
 class Call(NamedTuple):

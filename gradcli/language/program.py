@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 from ..errors import GradcliError, Span
 from ..limits import Limits
-from .characters import check_characters
-from .pasted import Asked, taken_apart
-from .refusals import ELSEWHERE, refusal
+from .asked import Asked
 from .sessions import typed
-from .syntax_errors import syntax_error
 
 # Brackets, and what may hold some that are none: texts and comments.
-BRACKETS_AND_TEXTS = re.compile(r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*""")
+BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 PARSED = 200  # brackets within brackets that Python's parser takes
 PARTS = "give parts of it names: h = ...; out = ... h ..."
 
@@ -78,7 +75,10 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = typed(textwrap.dedent(text.expandtabs()).strip())
     source = Source(text, origin)
-    check_characters(text, _called(origin), origin)
+    if not (text.isascii() and text.replace("\n", "").isprintable()):
+        from .characters import check_characters
+
+        check_characters(text, _called(origin), origin)
     if not text:
         raise GradcliError(
             "syntax",
@@ -93,10 +93,22 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
         )
     limits.check("operations", len(body), _called(origin))
     try:
-        body, asked = taken_apart(body, source.segment, source.span)
+        body, asked = (body, Asked()) if _is_formula(body) else _taken_apart(body, source)
     except RecursionError:
         raise _too_deep(source) from None
     return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
+
+
+def _is_formula(body: list[ast.stmt]) -> bool:
+    """Whether it is an expression of names, numbers and signs, which asks for nothing."""
+    alone = len(body) == 1 and isinstance(body[0], ast.Expr)
+    return alone and not any(isinstance(n, ast.Call | ast.Attribute) for n in ast.walk(body[0]))
+
+
+def _taken_apart(body: list[ast.stmt], source: Source) -> tuple[list[ast.stmt], Asked]:
+    from .pasted import taken_apart
+
+    return taken_apart(body, source.segment, source.span)
 
 
 def _called(origin: str) -> str:
@@ -112,7 +124,7 @@ def _check_brackets(source: Source, limits: Limits) -> None:
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
     depth = deepest = place = 0
-    for found in BRACKETS_AND_TEXTS.finditer(text):
+    for found in re.finditer(BRACKETS_AND_TEXTS, text):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(found[0], 0)
         if depth > deepest:
             deepest, place = depth, found.start()
@@ -132,6 +144,8 @@ def _parse(text: str, source: Source) -> list[ast.stmt]:
     except SyntaxError as error:
         if "nested" in str(error.msg) or "too complex" in str(error.msg):
             raise _too_deep(source) from None
+        from .syntax_errors import syntax_error
+
         raise syntax_error(error, text, source.origin) from None
     except (RecursionError, MemoryError):
         raise _too_deep(source) from None
@@ -159,6 +173,8 @@ FORMS = {
 
 def _nameless(e: ast.expr, source: Source) -> GradcliError:
     """The error for a value that no name is given to, though statements follow."""
+    from .refusals import ELSEWHERE, refusal
+
     function = e.func if isinstance(e, ast.Call) else None
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     why = refusal(name)

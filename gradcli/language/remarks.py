@@ -14,14 +14,14 @@ REMARKS = {
 }
 # What only looks at a tensor.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
-RANDOM = re.compile("rand|[Dd]ropout|normal|bernoulli|uniform|multinomial|poisson|rrelu|RReLU|init")
+RANDOM = "rand|[Dd]ropout|normal|bernoulli|uniform|multinomial|poisson|rrelu|RReLU|init"
 SEEDING = {"manual_seed", "manual_seed_all"}
 CLIPS = {"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"}
 
 
 def is_random(body: Iterable[ast.AST]) -> bool:
     """Whether random numbers are drawn."""
-    return any(RANDOM.search(called_name(n) or "") for e in body for n in ast.walk(e))
+    return any(re.search(RANDOM, called_name(n) or "") for e in body for n in ast.walk(e))
 
 
 def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from .syntax import Transformer, bound, called_name, is_true, keyword, loaded, moved, path
 
 # What is not so on a machine without a graphics card, and before backward() is called.
-NOT_SO = re.compile(r"(torch\.)?cuda\.is_available\(\)|\w+\.grad is not None")
+NOT_SO = r"(torch\.)?cuda\.is_available\(\)|\w+\.grad is not None"
 # Blocks in which PyTorch computes as outside of them.
 TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly", "set_grad_enabled"}
 
@@ -24,7 +24,7 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             called_name(i.context_expr) == "no_grad" for i in s.items
         ):
             yield from map(_without_grad, one_by_one(s.body))
-        elif isinstance(s, ast.If) and NOT_SO.fullmatch(ast.unparse(s.test)):
+        elif isinstance(s, ast.If) and re.fullmatch(NOT_SO, ast.unparse(s.test)):
             yield from one_by_one(s.orelse)
         elif isinstance(s, ast.Assign):
             yield from _assigned(s)

@@ -67,9 +67,9 @@ SHORT = {
 # Those that are not in torch.nn.functional.
 OF_TORCH = {"clone", "flatten", "unflatten"}
 PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
-PADS = re.compile(r"(zero|constant|reflection|replication|circular)(pad)\dd")
+PADS = r"(zero|constant|reflection|replication|circular)(pad)\dd"
 # Modules that have parameters or random numbers of their own, or another default.
-MORE_THAN_FUNCTIONS = re.compile(
+MORE_THAN_FUNCTIONS = (
     r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|\w*Norm\d?d?|\w*Dropout\w*|RNN\w*|LSTM\w*|GRU\w*"
     r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
 )
@@ -99,7 +99,7 @@ def function(name: str, span: Span | None) -> Callable:
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             module = "torch" if inside in OF_TORCH else "F"
-            pad = PADS.fullmatch(name.lower())
+            pad = re.fullmatch(PADS, name.lower())
             mode = f", mode='{PAD_MODES[pad[1]]}'" if pad and pad[1] in PAD_MODES else ""
             hint = f"call the function: {module}.{inside}(...{mode})"
             raise GradcliError("unsupported", said, hint=hint, span=span)
@@ -122,9 +122,9 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
     """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names, and
     where it has to be `without_parameters` and is not.
     """
-    if not name[:1].isupper() or (without_parameters and MORE_THAN_FUNCTIONS.fullmatch(name)):
+    if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None
-    key = PADS.sub(r"\2", name.lower())
+    key = re.sub(PADS, r"\2", name.lower())
     key = SHORT.get(key, key)
     return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 
