@@ -175,6 +175,10 @@ CASES = {
         "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
         "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
     ],
+    "half_at_a_tie": [
+        "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
+        "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
+    ],
     "in_a_row": [
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
@@ -277,6 +281,7 @@ CASES = {
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
+    "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],

@@ -1,4 +1,4 @@
-"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903."""
+"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903, 0.2 for 0.19999999999999998."""
 
 from math import isfinite, isqrt
 
@@ -10,10 +10,18 @@ LARGEST = 1_000  # of the roots that are known, and one over them
 
 def numeral(value: float, point: bool = False) -> Tree:
     """A finite number: the root of a whole number as that, or one over it, others as they are."""
-    found = _root(abs(value)) if isinstance(value, float) and isfinite(value) else None
-    if found is None:
+    if not (isinstance(value, float) and isfinite(value)):
         return Number(value, point)
+    found = _root(abs(value))
+    if found is None:
+        return Number(_decimal(value), point)
     return Prefix("-", found) if value < 0 else found
+
+
+def _decimal(value: float) -> float:
+    """The number of six digits that a sum of such numbers is meant to be; others as they are."""
+    short = float(f"{value:.6g}")
+    return short if abs(short - value) <= CLOSE * abs(value) else value
 
 
 def _root(value: float) -> Tree | None:

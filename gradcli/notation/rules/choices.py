@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from fractions import Fraction
+from itertools import product
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
@@ -10,6 +11,7 @@ from .products import (
     Coefficient,
     Product,
     build,
+    constant_value,
     is_zero_or_one,
     magnitude,
     number_node,
@@ -60,6 +62,44 @@ def _side_taken(condition: Node, masks: Collection[Node]) -> int:
     name = OPPOSITE.get(condition.op.name)
     opposite = OPS["logical_not"](condition) if name is None else OPS[name](*condition.inputs)
     return 2 if opposite in masks else 0
+
+
+@normal("mul", "div")
+def half_at_a_tie(node: Node) -> Node | None:
+    """where(a == b, 1 / 2, 1) * (a >= b) = (1 + sign(a - b)) / 2."""
+    found = product_of(node)
+    factors = {} if found is None else found.factors
+    for half, mask in product(factors, repeat=2):
+        larger = _larger_or_tied(mask)
+        whole = _halved_where_equal(half, larger) if larger else None
+        if whole is not None and factors[half] == factors[mask] == 1:
+            rest = {f: e for f, e in factors.items() if f not in (half, mask)}
+            share = 1 + OPS["sign"](larger[0] - larger[1])  # type: ignore[index]
+            coefficient = found.coefficient * whole / 2  # type: ignore[union-attr]
+            return build(Product(coefficient, with_factor(rest, share)), node.shape)
+    return None
+
+
+def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
+    """a and b of a >= b."""
+    plain = mask.parents[0] if mask.op.name == "double" else mask
+    a, b = plain.parents if plain.op.name in ("ge", "le") else (None, None)
+    return None if a is None else (a, b) if plain.op.name == "ge" else (b, a)  # type: ignore[return-value]
+
+
+def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | None:
+    """The number that a where has, if it has half of it where the two are equal."""
+    condition = choice.parents[0] if choice.op.name == "where" else None
+    if condition is None or condition.op.name != "eq":
+        return None
+    a, b = condition.parents
+    equal = a.parents if a.op.name == "sub" and constant_value(b) == 0 else (a, b)
+    if {*equal} != {*two}:
+        return None
+    at_tie, whole = (product_of(side) for side in choice.parents[1:])
+    if at_tie is None or whole is None or at_tie.factors or whole.factors:
+        return None
+    return whole.coefficient if at_tie.coefficient * 2 == whole.coefficient else None
 
 
 @normal("where")

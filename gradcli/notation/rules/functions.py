@@ -335,3 +335,25 @@ def square_root(node: Node) -> Node | None:
     """x ** 0.5 = sqrt(x), but for sizes: PyTorch has no sqrt of a Python number."""
     x, e = node.parents
     return x.sqrt() if constant_value(e) == 0.5 and x.dtype == "float" else None
+
+
+@normal("sign")
+def sign_of_opposite(node: Node) -> Node | None:
+    """sign(-2 * x) = -sign(x); sign(b - a) = -sign(a - b)."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or found.coefficient == 0:
+        return None
+    turned = [f for f, e in found.factors.items() if e == 1 and _is_turned(f)]
+    if abs(found.coefficient) == 1 and found.coefficient > 0 and not turned:
+        return None
+    opposites = {f: f.op(*reversed(f.parents)) for f in turned}
+    factors = {opposites.get(f, f): e for f, e in found.factors.items()}
+    out = OPS["sign"](build(Product(Fraction(1), factors), x.shape))
+    return -out if (found.coefficient < 0) ^ (len(turned) % 2 == 1) else out
+
+
+def _is_turned(difference: Node) -> bool:
+    """Whether it is b - a, of two that have a - b as well."""
+    a, b = difference.parents if difference.op.name == "sub" else (None, None)
+    return a is not None and b is not None and a.serial > b.serial
