@@ -50,13 +50,17 @@ def tangent(j: Jvp) -> Notation | None:
     return own if other is j else _for_any(own, lambda: _tangent(other))
 
 
-def in_letters(w: Wording, node: Node, write: Callable[[Node], Notation | None]) -> Notation | None:
-    """What `write` makes of a node, simplified, or of the shortest that is the same."""
+def in_letters(
+    w: Wording, node: Node, write: Callable[[Node], Notation | None], long: bool = False
+) -> Notation | None:
+    """What `write` makes of a node, simplified, or of the shortest that is the same, which is not
+    looked for where its formula is known to be `long`.
+    """
     whole = w.without_implicit_seed(node)
     found = write(simplify(substitute(whole, w.labels), keep=w.names))
     if found is not None and "arange(" in found.plain:  # labels read better by their places
         found = write(whole) or found
-    if found is not None and len(found.plain) <= SHORT:
+    if long or (found is not None and len(found.plain) <= SHORT):
         return found
     return _shorter(found, write(w.shortened(node)))
 
@@ -69,7 +73,8 @@ def _gradient(w: Wording, x: Input) -> Notation | None:
     called = w.gradient_name(x).removeprefix(f"{x.name}.")
     if grad is None:
         return None
-    return in_letters(w, grad, lambda n: w.indices.gradient(x.node, n, called))
+    write = lambda n: w.indices.gradient(x.node, n, called)  # noqa: E731
+    return in_letters(w, grad, write, long=w.is_long(x))
 
 
 def _jacobian(w: Wording, x: Input) -> Notation | None:

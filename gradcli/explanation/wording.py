@@ -10,7 +10,7 @@ from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
 from ..notation import tree
-from ..notation.formula import Writer, formula, too_long
+from ..notation.formula import TOO_LONG, Writer, formula, too_long
 from ..notation.index import Indices
 from ..notation.parts import beside
 from ..notation.sharing import shared
@@ -26,6 +26,7 @@ from .derived import gradient_name
 from .formulas import Trial, elsewhere, fails, general, trials, tried_out
 from .source_text import SourceText, role_of
 
+AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -99,6 +100,8 @@ class Wording:
         if grad is None:
             return
         yield grad, {}
+        if self.is_long(x):
+            return
         names = {n: name for n, name in self.names.items() if n is not grad}
         short = self._shortest(grad, names)
         if short is not grad:
@@ -219,6 +222,14 @@ class Wording:
             return self._in_general[x.name]
         return self._alone(self.read_off(x) or grad)
 
+    def is_long(self, x: Input) -> bool:
+        """Whether the formula of a gradient is only read in statements: its index notation and its
+        Jacobian's closed form, which have none, are not looked for at length.
+        """
+        grad = self.read_off(x)
+        written = None if grad is None else self.formula(grad)
+        return written is None or tree.size(written) > TOO_LONG
+
     @cached_property
     def only_here(self) -> list[str]:
         """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
@@ -286,8 +297,7 @@ class Wording:
         written = self.gradient(x)
         if written is None:
             return (*name, *self.line(None))
-        taken = {n.text for n in self.names.values()}
-        written = shared(written, taken)
+        written = self.in_statements(written)
         if not isinstance(written, tree.Block) or not name:
             return (*name, *tree.tokens(written))
         before = tree.tokens(written._replace(result=Name("")))
@@ -332,11 +342,27 @@ class Wording:
         )
         return substitute(node, {seed.node: one})
 
+    def in_statements(self, written: tree.Tree) -> tree.Tree:
+        """A formula with statements before it, where it is shorter with them."""
+        return shared(written, {n.text for n in self.names.values()})
+
     def line(self, written: tree.Tree | None) -> Line:
-        """A formula as a line; what it is where that would be too long."""
+        """A formula as a line, in statements if it is long; what it is where that would be too
+        long.
+        """
         if written is None:
             return (Token("(a formula too long to read)"),)
-        return tuple(tree.tokens(written))
+        at_once = tree.size(written) <= AT_ONCE
+        return tuple(tree.tokens(written if at_once else self.in_statements(written)))
+
+    def answer_line(self, written: tree.Tree | None) -> Line:
+        """The same for what an answer begins with: what has a name in it is said behind it."""
+        found = self.in_statements(written) if written and tree.size(written) > AT_ONCE else written
+        if not isinstance(found, tree.Block):
+            return self.line(written)
+        named = [(*tree.tokens(n), Token(" = "), *tree.tokens(f)) for n, f in found.statements]
+        behind = [token for line in named for token in (*line, Token("; "))][:-1]
+        return (*tree.tokens(found.result), Token("  with ", "word"), *behind)
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""

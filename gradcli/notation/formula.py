@@ -25,6 +25,7 @@ SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
+MOST = 5_000  # where all that is repeated is written out
 
 
 def formula(
@@ -43,8 +44,8 @@ def formula(
 
 
 def too_long(written: Tree) -> bool:
-    """Whether a formula is too long to be read."""
-    return tree.size(written) > TOO_LONG
+    """Whether a formula is too long to be read, in statements or all at once to be tried out."""
+    return tree.length(written) > TOO_LONG or tree.size(written) > MOST
 
 
 class Writer:

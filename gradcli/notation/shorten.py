@@ -46,14 +46,19 @@ class Shortener:
 
     def __call__(self, node: Node) -> Node:
         """An equal node whose formula is the shortest that was found."""
-        found = []
+        found: list[tuple[Search, Node]] = []
         for k, search in enumerate(self.searches):
             if k and search.repeats(self.searches[0], node):
                 continue
             short = search(node)
             if short is not None:
-                found.append((search.length(search.names.hide(short)), search.names.show(short)))
-        return min(found, key=lambda f: f[0])[1] if found else node
+                found.append((search, short))
+        once = any(search.length.in_statements for search, _ in found)
+        lengths = [s.length.measured(s.names.hide(short), once) for s, short in found]
+        if not found:
+            return node
+        search, short = found[lengths.index(min(lengths))]
+        return search.names.show(short)
 
 
 class Length:
@@ -74,23 +79,57 @@ class Length:
         self.names, self.familiar = names, familiar
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
+        self.tastes: dict[Node, float] = {}
+        self.parts: dict[int, tuple[float, list[tree.Tree]]] = {}
+        self.in_statements = False
 
     def __call__(self, node: Node) -> float:
         """The length of a node's formula."""
+        return self.measured(node, self.in_statements)
+
+    def measured(self, node: Node, in_statements: bool) -> float:
+        """The same; in statements, where what is repeated is written once and has a name."""
+        if in_statements:
+            return self._once(node)
         for n in walk([node], lambda n: () if n in self.found else n.inputs):
             if n not in self.found:
-                self.found[n] = self._taste(n)
+                end = n in self.names or n in self.familiar
+                inner = 0 if end else sum(self.found[i] for i in n.parents)
+                self.found[n] = self._taste(n) + inner
         return self._size(self.writer.tree(node)) + self.found[node]
 
+    def _once(self, node: Node) -> float:
+        ends = {**self.names, **dict.fromkeys(self.familiar)}
+        nodes = walk([node], lambda n: () if n in ends else n.inputs)
+        total = sum(map(self._taste, nodes))
+        seen: set[int] = set()
+        stack = [self.writer.tree(node)]
+        while stack:
+            part = stack.pop()
+            if id(part) in seen:
+                total += 1
+                continue
+            seen.add(id(part))
+            if id(part) not in self.parts:
+                self.parts[id(part)] = _own(part), tree.children(part)
+            own, inner = self.parts[id(part)]
+            total += own
+            stack += inner
+        return total
+
     def _taste(self, n: Node) -> float:
-        if n in self.names or n in self.familiar:
-            return 0
-        own = ROW if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim else 0
-        foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
-        foreign = foreign and self.writer.said(n) is None
-        mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
-        alien = FOREIGN if foreign or mixed else 0
-        return own + alien + sum(self.found[i] for i in n.parents)
+        if n in self.tastes:
+            return self.tastes[n]
+        own = 0.0
+        if n not in self.names and n not in self.familiar:
+            if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim:
+                own += ROW
+            foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
+            foreign = foreign and self.writer.said(n) is None
+            mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
+            own += FOREIGN if foreign or mixed else 0
+        self.tastes[n] = own
+        return own
 
     def _size(self, written: tree.Tree) -> float:
         stack = [written]
@@ -133,8 +172,10 @@ class Search:
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
-        self.left, self.folded, self.asked = BUDGET, False, set()
+        self.folded, self.asked = False, set()
         best = root = self._normalised(start)
+        self.length.in_statements = self.length.measured(root, in_statements=False) > TOO_LONG
+        self.left = BUDGET // 2 if self.length.in_statements else BUDGET
         if self.length(root) > HOPELESS:
             return best
         for _ in range(ROUNDS):

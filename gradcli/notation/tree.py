@@ -148,6 +148,10 @@ def text(tree: Tree) -> str:
     return "".join(token.text for token in tokens(tree))
 
 
+def _counts(part: Tree) -> int:
+    return not isinstance(part, Bracketed)
+
+
 def size(tree: Tree) -> int:
     """How many names, numbers and symbols a formula has when it is written out."""
     sizes: dict[int, int] = {}
@@ -159,9 +163,23 @@ def size(tree: Tree) -> int:
             stack.extend(waiting)
         else:
             stack.pop()
-            own = not isinstance(part, Bracketed)
-            sizes[id(part)] = own + sum(sizes[id(child)] for child in children(part))
+            sizes[id(part)] = _counts(part) + sum(sizes[id(child)] for child in children(part))
     return sizes[id(tree)]
+
+
+def length(tree: Tree) -> int:
+    """The same where what is repeated is written once, and has a name."""
+    seen: set[int] = set()
+    total, stack = 0, [tree]
+    while stack:
+        part = stack.pop()
+        if id(part) in seen:
+            total += 1
+            continue
+        seen.add(id(part))
+        total += _counts(part)
+        stack += children(part)
+    return total
 
 
 def children(tree: Tree) -> list[Tree]:

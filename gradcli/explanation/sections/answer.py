@@ -24,9 +24,8 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
         )
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
-    return Answer(
-        name, None if value is None else Tensor(value, "answer"), w.line(w.gradient(x)), remark
-    )
+    number = None if value is None else Tensor(value, "answer")
+    return Answer(name, number, w.answer_line(w.gradient(x)), remark)
 
 
 def _seed_remark(a: Analysis, w: Wording) -> Line:

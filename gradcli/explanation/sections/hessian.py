@@ -47,7 +47,7 @@ def _answer(h: Hessian, z: Input) -> Answer:
     return Answer(
         name,
         None if value is None else Tensor(value, "answer"),
-        h.wording.formula_line(h.written(z) or node),
+        h.wording.answer_line(h.wording.formula(h.written(z) or node)),
         (),
     )
 

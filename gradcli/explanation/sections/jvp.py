@@ -28,7 +28,7 @@ def answers(j: Jvp) -> tuple[Answer, ...]:
         return (Answer(name, Tensor(np.zeros(j.p.out.shape), "answer"), plain("0"), ()),)
     value = j.a.value(j.node)
     number = None if value is None else Tensor(value, "answer")
-    return (Answer(name, number, j.w.line(j.formula), ()),)
+    return (Answer(name, number, j.w.answer_line(j.formula), ()),)
 
 
 def tangents(j: Jvp) -> Section:
