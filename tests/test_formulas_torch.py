@@ -85,6 +85,31 @@ def test_what_labels_pick_sends_back_floats(text):
     assert_equal(found.numpy(force=True), tensors["x"].grad.numpy(), rtol=1e-12, atol=0)
 
 
+BLOCK = """
+h = layer_norm(x, (6,)); q = h @ Wq; k = h @ Wk; v = h @ Wv
+a = softmax(q @ k.T / 6**0.5, -1) @ v; y = x + a @ Wo; z = layer_norm(y, (6,))
+y + relu(z @ W1 + b1) @ W2 + b2
+"""
+IN_BLOCK = {"x": (4, 6), "W1": (6, 9), "b1": (9,), "W2": (9, 6), "b2": (6,)} | dict.fromkeys(
+    ["Wq", "Wk", "Wv", "Wo"], (6, 6)
+)
+
+
+@pytest.mark.parametrize("name", IN_BLOCK)
+def test_a_block_of_a_transformer_has_formulas_in_statements(name):
+    formula = gradcli.formula(BLOCK, shapes=IN_BLOCK, wrt=[name])
+    assert len(formula) < 600
+    draw = generator("block")
+    values = {n: draw.normal(size=shape) for n, shape in IN_BLOCK.items()}
+    tensors = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
+    out = run_torch(BLOCK, tensors)
+    seed = torch.tensor(draw.normal(size=out.shape))
+    (expected,) = torch.autograd.grad(out, tensors[name], seed)
+    steps = "\n".join(line for line in BLOCK.strip().splitlines()[:-1])
+    found = run_torch(f"{steps}\n{formula}", tensors | {"out": out, "g": seed})
+    assert_equal(found.detach().numpy(), expected.numpy(), rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("order", [2, -2])
 def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
     """Its last digit differs from that of svdvals for about every second matrix."""
