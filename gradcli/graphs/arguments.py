@@ -15,7 +15,7 @@ TENSORS = (Node, int, float)  # what a tensor is given as
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
-FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
+FIRST = ("input", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
 THIRD = ("src", "source", "value")
 NUMPY = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import MISUSES, GradcliError, did_you_mean, misused
+from ..errors import MISUSES, GradcliError, Span, did_you_mean, misused
 from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
 from ..limits import Limits
@@ -349,16 +349,20 @@ class Builder:
 
     # ---- nodes -----------------------------------------------------------------------------------
 
-    def node(self, op: Operator, args, e: ast.expr, **named) -> Node:
+    def node(self, op: Operator, args: Sequence, e: ast.expr, /, **named: Any) -> Node:
         """The node of an operator."""
-        return self.counted(self.tried(op, args, {"span": self.source.span(e), **named}), e)
+        span = self.source.span(e)
+        return self.counted(self.tried(op, args, named, span), e)
 
-    def tried(self, called: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    def tried(
+        self, called: Any, args: Sequence, named: dict[str, Any], span: Span | None = None
+    ) -> Any:
         """An operation on its arguments; what Python finds wrong with them is an error too."""
+        of_table = isinstance(called, Operator)
         try:
-            return called(*args, **named)
+            return called.made(args, named, span) if of_table else called(*args, **named)
         except MISUSES as error:
-            hint = called.signature() if isinstance(called, Operator) else called.sentence
+            hint = called.signature() if of_table else called.sentence
             raise misused(called.name, hint) from error
 
     def counted(self, value: Any, e: ast.expr) -> Any:
