@@ -134,6 +134,7 @@ MISTAKES = [
     (["where(x > 0)", "-s", "x=3"], "needs-value", None, "--value"),
     (["a, (b, c) = x"], "syntax", "a, (b, c)", "one at a time"),
     (["a, b = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into 2"),
+    (["a, = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into one name"),
     (["a, *b, c, d = x; a", "-s", "x=2"], "arguments", "x", "2 values cannot be taken apart"),
     (["list(x)", "-s", "x=()"], "arguments", "list(x)", "a tensor has no parts"),
     (["x * torch.finfo(x.dtype).min"], "unsupported", None, "write the number"),

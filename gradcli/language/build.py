@@ -94,10 +94,8 @@ class Builder:
         """The value of the last statement; `scope` then holds all names."""
         for statement in self.program.statements:
             value = self.visit(statement.value)
-            if len(statement.names) == 1:
-                self.scope[statement.names[0]] = value
-            else:
-                self.scope.update(zip(statement.names, taken_apart(self, statement, value)))
+            parts = taken_apart(self, statement, value) if statement.apart else [value]
+            self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
     # ---- syntax ----------------------------------------------------------------------------------

@@ -62,7 +62,8 @@ def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
     star, left = statement.star, count - len(statement.names)
     if left if star is None else left < -1:
         have = "one value" if count == 1 else f"{count} values"
-        said = f"{have} cannot be taken apart into {len(statement.names)} names"
+        names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
+        said = f"{have} cannot be taken apart into {names}"
         raise GradcliError("arguments", said, span=b.source.span(statement.value))
     parts = several(b, value, statement.value)
     if star is None:
