@@ -176,6 +176,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.multilabel_margin_loss(x, tensor([[-1, -2]]))", {"x": ROW}),
         ("linalg.cond(x, 'nuc')", {"x": ROW}),
         ("torch.quantile(x, tensor([0.0, 2.0]))", {"x": X}),
+        ("torch.arange(0, 1, 0) * x.sum()", {"x": X}),
+        ("torch.arange(3, 0) * x.sum()", {"x": X}),
         ("x - (x > 1)", {"x": X}),
         ("1 - (x > 1)", {"x": X}),
         ("x - True", {"x": X}),
