@@ -28,6 +28,7 @@ NUMPY = {
     "ddof": "correction",
     "unbiased": "correction",
 }
+OTHERS = {"dim": "dims", "size": "shape"}  # where the second is an attribute
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
@@ -123,8 +124,9 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
 
 def _parameter(op: "Operator", key: str) -> str:
     name = NUMPY.get(key, key)
-    if name == "dim" and "dims" in op.attributes:
-        return "dims"
+    other = OTHERS.get(name, name)
+    if other in op.attributes:
+        return other
     if name in op.attributes or name in op.inputs or name in op.places:
         return name
     for place, others in enumerate((FIRST, SECOND, THIRD)):

@@ -19,7 +19,7 @@ from ..operators import lookup
 from ..operators.families import is_whole
 from .calls import applied, call
 from .foreign import foreign, of_library
-from .indices import subscripted, taken_apart
+from .indices import sliced, subscripted, taken_apart
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
@@ -169,12 +169,8 @@ class Builder:
         return found
 
     def _Slice(self, e: ast.Slice) -> slice:
-        parts = [None if p is None else self.visit(p) for p in (e.lower, e.upper, e.step)]
-        found = slice(*(None if p is None else self.whole(p) for p in parts))
-        if found.step == 0:
-            hint = "x[::2] takes every other one"
-            raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
-        return found
+        parts = (e.lower, e.upper, e.step)
+        return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
@@ -210,6 +206,10 @@ class Builder:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
+
+    def product(self, left: Any, right: Any) -> Any:
+        """The product of two sizes, and how it is computed from these."""
+        return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:

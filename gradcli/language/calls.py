@@ -16,9 +16,10 @@ from .makers import MAKERS
 from .names import library_path
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
+from .refusals import refusal
 from .storage import STORAGE
 from .syntax import dotted
-from .vocabulary import DTYPES, PYTHON, WITHOUT_DTYPE, function
+from .vocabulary import DTYPES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -116,7 +117,7 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
             b.visit(e.func)
         raise not_called(e)
     base = b.visit(e.func.value)
-    if isinstance(base, tuple) and e.func.attr not in ("size",):
+    if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
         raise GradcliError(
             "arguments",
             f"there is no method {e.func.attr} of {in_words(base)}",
@@ -228,6 +229,8 @@ def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
         said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
         raise GradcliError("arguments", said)
+    if dtype in SHORT_FLOATS:
+        raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
     kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:
         return value

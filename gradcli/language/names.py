@@ -10,7 +10,7 @@ from .program import Program
 from .syntax import dotted
 from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
 
-BARE_CONSTANTS = {"pi", "inf", "nan"}
+BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
@@ -45,13 +46,15 @@ NUMPY_NAMES = {
     "invert": "logical_not",
     "fabs": "abs",
 }
-CONSTANTS = {
+CONSTANTS: dict[str, Any] = {
     "pi": 3.141592653589793,
     "inf": float("inf"),
     "nan": float("nan"),
     "e": 2.718281828459045,
+    "Ellipsis": ...,
 }
-FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
+SHORT_FLOATS = {"half", "bfloat16", "float16"}
+FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
 # Families whose functions take no dtype in PyTorch, but for those that say so.
@@ -74,7 +77,7 @@ MORE_THAN_FUNCTIONS = (
     r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
-PYTHON = {"sum", "max", "min", "float", "int", "round"}
+PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
 # The type that PyTorch's tensors of a kind have where nothing else is said.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
