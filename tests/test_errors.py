@@ -132,6 +132,18 @@ MISTAKES = [
     (["softmax(x, dimm=1)"], "arguments", "softmax(x, dimm=1)", "has no argument dimm"),
     (["where(x, y)"], "arguments", "where(x, y)", "where("),
     (["where(x > 0)", "-s", "x=3"], "needs-value", None, "--value"),
+    (["x(1)", "-s", "x=2"], "arguments", "x(1)", "x is a tensor here, and cannot be called"),
+    (["x.sum()(1)", "-s", "x=2"], "syntax", "x.sum()(1)", "only functions and methods"),
+    (["2(x)", "-s", "x=2"], "syntax", "2(x)", "write 2 * (x + 1)"),
+    (["[t for t in x]", "-s", "x=2"], "syntax", "[t for t in x]", "a loop in brackets"),
+    (["x\n*2", "-s", "x=2"], "syntax", None, "within brackets an expression goes on"),
+    (["nn.LSTM(3, 4)(x)", "-s", "x=2x3"], "unsupported", "LSTM", "torch.lstm(...)"),
+    (["nn.RNN(3, 4)(x)", "-s", "x=2x3"], "unsupported", "RNN", "torch.rnn_tanh(...)"),
+    (["tensordot(x, x, ([0, 0], [0, 0]))", "-s", "x=2x2"], "arguments", None, "dimension twice"),
+    (["F.relu(x, x, x)"], "arguments", "F.relu(x, x, x)", "one argument at most, not 3"),
+    (["x.shape()"], "arguments", "x.shape()", "write .shape without brackets"),
+    (["x.T()"], "arguments", "x.T()", "write .T without brackets"),
+    (["print(x)"], "unknown-function", "print", "leave it out"),
     (["a, (b, c) = x"], "syntax", "a, (b, c)", "one at a time"),
     (["a, b = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into 2"),
     (["a, = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into one name"),
@@ -270,6 +282,7 @@ GRAD_ONLY = [
     ),
     (["(x @ a).sum()", "-s", "x=2x3,a=3x2"], "needs-value", None, "without a value"),
     (["(x * a).sum()", "-v", "x=[1,2]"], "needs-value", None, "-v a=[...]"),
+    (["x * a", "-v", "x=1"], "needs-value", None, "-v a=[...]"),
 ]
 
 

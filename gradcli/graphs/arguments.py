@@ -114,11 +114,9 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
         if len(args) > place:
             given[name] = args[place]
     if len(args) > len(op.places):
-        raise GradcliError(
-            "arguments",
-            f"{op.name}() takes {len(op.places)} arguments at most, not {len(args)}",
-            hint=op.usage(),
-        )
+        most = "one argument" if len(op.order) == 1 else f"{len(op.order)} arguments"
+        said = f"{op.name}() takes {most} at most, not {len(args)}"
+        raise GradcliError("arguments", said, hint=op.usage())
     return given
 
 

@@ -24,7 +24,7 @@ from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
-from .vocabulary import CONSTANTS, KINDS, function
+from .vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -53,7 +53,6 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Not: (None, python.not_),
 }
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
-ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 
 
 class Builder:

@@ -19,7 +19,7 @@ from .python import PYTHONS
 from .refusals import refusal
 from .storage import STORAGE
 from .syntax import dotted
-from .vocabulary import DTYPES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
+from .vocabulary import DTYPES, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -117,6 +117,9 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
             b.visit(e.func)
         raise not_called(e)
     base = b.visit(e.func.value)
+    if isinstance(base, Node) and e.func.attr in PROPERTIES:
+        said = f"{e.func.attr} is no method, and is not called"
+        raise GradcliError("arguments", said, hint=f"write .{e.func.attr} without brackets")
     if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
         raise GradcliError(
             "arguments",

@@ -187,6 +187,10 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
 
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
+        if isinstance(node.value, ast.Starred):
+            said = "a statement cannot begin with *"
+            hint = "within brackets an expression goes on over lines"
+            raise GradcliError("syntax", said, span=source.span(node), hint=hint)
         if not last:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)

@@ -66,9 +66,14 @@ SHORT = {
     "crossentropyloss": "crossentropy",
     "kldivloss": "kldiv",
     "identity": "clone",
+    "rnn": "rnntanh",
+    "rnncell": "rnntanhcell",
 }
 # Those that are not in torch.nn.functional.
-OF_TORCH = {"clone", "flatten", "unflatten"}
+OF_TORCH = {
+    *("clone", "flatten", "unflatten", "lstm", "gru", "rnn_tanh"),
+    *("lstm_cell", "gru_cell", "rnn_tanh_cell"),
+}
 PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
 PADS = r"(zero|constant|reflection|replication|circular)(pad)\dd"
 # Modules that have parameters or random numbers of their own, or another default.
@@ -78,6 +83,9 @@ MORE_THAN_FUNCTIONS = (
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
+# What a tensor has and is not called: functions of one tensor, and facts of it.
+ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
+PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
 # The type that PyTorch's tensors of a kind have where nothing else is said.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
