@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from ..graphs import OPS, Node, Operator, Outputs, as_node
+from ..graphs.arguments import check_listed
 from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
@@ -61,6 +62,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Operator):
+            _check_list(called, args)
         if isinstance(called, Operator) and dtype is None:
             called.check_masks(_tensors(args))
         if isinstance(called, Operator) and dtype is not None:
@@ -136,6 +139,12 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
         if isinstance(e.func, ast.Attribute)
         else span
     )
+
+
+def _check_list(called: Operator, args: list) -> None:
+    """Refuse tensors one by one where other arguments follow them in PyTorch."""
+    if called.variadic and called.order[0] in called.inputs and args:
+        check_listed(called.name, args[0])
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
