@@ -40,6 +40,23 @@ def test_agreement(text, framework):
     assert check.max_error < 1e-12
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("F.linear(x, w)", {"x": (1, 1), "w": (2, 1)}),
+        ("torch.mv(x, w)", {"x": (1, 1), "w": (1,)}),
+        ("F.conv1d(x, w)", {"x": (1, 1, 1), "w": (1, 1, 1)}),
+        ("F.rms_norm(x, (1,), w)", {"x": (1, 1), "w": (1,)}),
+        ("F.pad(x * w, (1, 1), value=1.0)", {"x": (1,), "w": (1,)}),
+    ],
+)
+def test_a_factor_of_one_or_zero_is_no_element_taken(text, shapes, value):
+    values = {name: np.full(shape, value) for name, shape in shapes.items()}
+    check = run_checks(Analysis(pose(text, values=values), against=["jax"]))[-1]
+    assert check.ok is True, check.remark
+
+
 def test_a_wrong_answer_is_found(monkeypatch):
     """Where PyTorch's answer is another one, the exit status is 1, and the element is named."""
     right = frameworks.answer

@@ -381,6 +381,13 @@ def test_wrt():
     ]
 
 
+def test_names_in_several_options():
+    asked = ("x*y*z", "-v", "x=2,y=3,z=1")
+    assert list(answered("grad", *asked, "-w", "z", "-w", "x,z").json) == ["z", "x"]
+    shown = answered("explain", *asked, "--show", "answer", "--show", "inputs").out
+    assert shown == answered("explain", *asked, "--show", "answer,inputs").out
+
+
 def test_seeds():
     values = ("-v", "x=[[1,2],[3,4]]")
     assert answered("grad", "2*x", *values, "-g", "onehot(0,1)").json == [[0, 2], [0, 0]]

@@ -204,6 +204,14 @@ def test_a_gradient_that_does_not_exist_is_null():
 def test_notes():
     codes = {n["code"] for n in explained(*NETWORK)["notes"]}
     assert codes == {"kink", "integer-values"}
+
+
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [("arange(4)", {"integer-values"}), ("arange(4.0)", set()), ("arange(0, 4.0, 1)", set())],
+)
+def test_numbers_are_whole_where_all_that_arange_is_given_are(value, codes):
+    assert {n["code"] for n in explained("x.sum()", "-v", f"x={value}")["notes"]} == codes
     kink = next(n for n in explained(*NETWORK)["notes"] if n["code"] == "kink")
     assert "[0,2] and [1,1]" in kink["message"]
 

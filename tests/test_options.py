@@ -132,7 +132,6 @@ def test_no_values(texts, message):
 
 
 def test_names():
-    assert read_names(None) is None
     assert read_names("x") == ["x"]
     assert read_names(" x , a,x") == ["x", "a"]
 

@@ -349,7 +349,9 @@ FLAT = [
     "relu(x)", "relu6(x)", "leaky_relu(x)", "hardtanh(x)", "softshrink(x)", "hardshrink(x)",
     "threshold(x, 0.1, 20.0)", "prelu(x, tensor([0.25]))", "rrelu(x)", "max_pool1d(x[None], 2)",
     "max_pool2d(x.reshape(1, 2, 2), 2)", "relu(relu(x))", "stack([relu(x), x])",
-    "cumsum(relu(x), 0)", "lerp(relu(x), x, 0.5)",
+    "cumsum(relu(x), 0)", "lerp(relu(x), x, 0.5)", "avg_pool1d(x[None], 2)",
+    "adaptive_max_pool1d(x[None], 1)", "nll_loss(x[None], tensor([1]))",
+    "nll_loss(x.reshape(1, 2, 2), tensor([[0, 1]]))",
 ]  # fmt: skip
 BENT = ["elu(x)", "elu(x, 0.5)", "celu(x)", "celu(x, 0.5)", "selu(x)"]
 
@@ -366,6 +368,24 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
         f"({text}).sum()", values={"x": x}, grad=1.0, order=2, grads=["ones_like(out)"]
     )
     assert_equal(found, second.numpy(), rtol=1e-7)
+
+
+@pytest.mark.parametrize("text", [*FLAT, "relu(leaky_relu(x))", "leaky_relu(relu(x))"])
+def test_lines_with_corners_at_order_3(text):
+    """Their second derivative is a 0 from which torch goes back where it knows their output."""
+    import torch
+
+    x = torch.tensor([0.3, -1.2, 2.0, 0.9], requires_grad=True)
+    found = run_torch(text, {"x": x}).sum()
+    ask = {"values": {"x": x.tolist()}, "grad": 1.0, "order": 3, "grads": ["ones_like(out)"] * 2}
+    try:
+        for _ in range(3):
+            (found,) = torch.autograd.grad(found.sum(), x, create_graph=True)
+    except RuntimeError:
+        with pytest.raises(GradcliError, match="no gradient flows"):
+            gradcli.grad(f"({text}).sum()", **ask)
+    else:
+        assert_equal(gradcli.grad(f"({text}).sum()", **ask), found.detach().numpy())
 
 
 @pytest.mark.parametrize("text", ["softplus(x)", "softplus(x, 1, 2)", "celu(x)", "celu(x, 0.5)"])

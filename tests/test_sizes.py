@@ -249,3 +249,21 @@ def test_a_formula_with_a_mask_from_values(expr, to_x, recwarn):
     values = {"x": [3.0, -1.0, -2.0, 4.0, 5.0], "g": [7.0, 8.0, 9.0]}
     found = gradcli.explain(f"{formula} + 0 * x + 0 * g.sum()", values=values).output["value"]
     assert found.tolist() == to_x
+
+
+@pytest.mark.parametrize("text", ["x[5:]", "x[9:] * 1", "x[2:-2]", "x[:-5]", "x[None, 5:]"])
+@pytest.mark.parametrize("shape", [(3,), (3, 4)])
+def test_a_slice_beyond_the_end_is_empty_and_sends_zeros(text, shape):
+    found = gradcli.explain(text, values={"x": np.ones(shape)}, grad="ones_like(out)")
+    assert found.grad["x"]["formula"] == "zeros_like(x)"
+    assert found.grad["x"]["value"].tolist() == np.zeros(shape).tolist()
+
+
+def test_the_sum_of_an_empty_slice_has_notes():
+    found = gradcli.explain("x[5:].sum()", values={"x": np.ones((3, 4))})
+    assert [note["code"] for note in found.notes] == ["these-sizes"]
+
+
+def test_zeros_of_an_empty_slice_are_said_to_hold_at_these_sizes():
+    notes = gradcli.explain("x[5:]", shapes={"x": (3,)}).notes
+    assert "these-sizes" in [note["code"] for note in notes]

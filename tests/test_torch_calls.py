@@ -411,6 +411,15 @@ def test_dropout_between_layers_is_random():
         "torch.searchsorted(tensor([0.5, 1.0, 1.5]), a, right=True) * a",
         "torch.searchsorted(tensor([[0.5, 1.0], [0.1, 0.2]]), a, side='left') * a",
         "a.nonzero().sum() * a",
+        "torch.where(condition=a > 1, input=a, other=2 * b)",
+        "a.where(condition=a > 1, other=2 * b)",
+        "a.expand(size=(2, 2, 3))",
+        "a.view(size=(3, 2))",
+        "a.tile(dims=(2, 1))",
+        "torch.gather(a, 1, index=tensor([[0], [2]]), sparse_grad=False)",
+        "a[Ellipsis, 0]",
+        "a[slice(0, 2), slice(None, None, 2)]",
+        "a.shape.numel() * a + a.size().numel()",
     ],
 )
 def test_other_names(text):
@@ -514,6 +523,10 @@ def test_lists_and_tuples_with_names_in_brackets(index):
         "*a, b = x; y = a[0] * b",
         "a, *b, c, d = x; y = a * c * d",
         "[a, b, c] = x; y = a * b",
+        "a, = x[1:2]; y = a * x",
+        "(a,) = x[0, 1:2]; y = a * x",
+        "[a] = x.split(3); y = a * x",
+        "*a, = x; y = a[0] * a[2]",
         "y = torch.stack(list(x.unbind(1)))",
         "y = torch.cat(list(x))",
         "y = tuple(x)[1]",
@@ -590,6 +603,12 @@ def test_dim_that_torch_does_not_leave_out():
     with pytest.raises(TypeError):
         torch.softmax(torch.ones(2))
     assert refused("torch.softmax(x)", x=[1.0, 2.0]).code == "arguments"
+
+
+@pytest.mark.parametrize("text", ["x.half()", "x.to(torch.half)", "x.sum(dtype=torch.bfloat16)"])
+def test_what_rounds_to_few_bits_is_refused(text):
+    error = refused(text, x=[1.0, 2.0])
+    assert (error.code, "shorter" in error.message) == ("unsupported", True)
 
 
 @pytest.mark.parametrize("text", ["torch.softmax(x, 0, 5)", "x.sum(dtype=5)", "x.softmax(0, '5')"])

@@ -63,6 +63,12 @@ def test_no_operator_fails_in_another_way(op):
         ("x * sort(None).indices", "sort.. does not take these arguments"),
         ("x.ones(2)", "ones.. is no method"),
         ("x.eye()", "eye.. is no method"),
+        ("relu(x, op=1)", "relu.. has no argument op"),
+        ("x.sum(args=1)", "sum.. has no argument args"),
+        ("x.relu(span=1)", "relu.. has no argument span"),
+        ("torch.relu(self=x)", "relu.. has no argument self"),
+        ("torch.pow(self=x, exponent=2)", "pow.. has no argument self"),
+        ("x.split(self=2)", "split.. got an unexpected keyword argument 'self'"),
     ],
 )
 def test_it_is_said_what_is_wrong(text, words):

@@ -1,5 +1,6 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import GradcliError
@@ -33,7 +34,7 @@ def _asked(streams: Streams, given: Given) -> dict[str, Any]:
         "expr": streams.expression(given.expr),
         "shapes": read_shapes(given.shape),
         "values": read_values(given.value),
-        "wrt": read_names(given.wrt),
+        "wrt": read_names(",".join(given.wrt)) if given.wrt else None,
         "limits": limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
         "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
         "random_seed": given.random_seed,
@@ -54,19 +55,23 @@ def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
         from ..autodiff.expansion import expanded
 
         problem = problem.rebuilt(expanded(problem.roots))
-    against = [name.strip() for name in given.against.split(",")] if given.against else []
     seeds = len(given.grad)
     if seeds > given.order:
         said = f"--grad is given {seeds} times: there is one seed for each order"
         raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
     if given.claim and given.order > 1:
         raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
-    return Analysis(problem, given.dtype, against, given.claim)
+    return Analysis(problem, given.dtype, _listed(given.against), given.claim)
 
 
 def _sections(given: Given) -> tuple[str, ...]:
     """The sections that were named."""
-    return tuple(n.strip() for n in given.show.split(",")) if given.show is not None else ()
+    return tuple(_listed(given.show))
+
+
+def _listed(texts: Sequence[str]) -> list[str]:
+    """The names in texts with commas, each once."""
+    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
 
 
 def analyses(streams: Streams, given: Given, suppose: bool = False) -> list[Any]:

@@ -124,7 +124,7 @@ def grad(streams: Streams, given: Given) -> None:
 @takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, rows and columns labelled, its structure named."""
-    given.show = "jacobian"
+    given.show = ["jacobian"]
     emit(streams, analysis_of(streams, given), given)
 
 
@@ -211,7 +211,7 @@ def check(streams: Streams, given: Given) -> None:
     from ..explanation.sections.checks import run_checks
     from ..explanation.wording import Wording
 
-    given.show = "claims,checks" if given.claim else "answer,checks,notes"
+    given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
     analysis = one_order(streams, given, suppose=bool(given.claim))
     emit(streams, analysis, given)
     assumed = None if given.claim else assumed_shapes(Wording(analysis))

@@ -104,8 +104,8 @@ OPTIONS = {
         help="The gradient that an input should have; written as a value is. Repeatable.",
     ),
     "wrt": _option(
-        str | None, None, "-w", "--wrt", metavar="NAME,...",
-        help="The inputs to differentiate by; all of them, if left out.",
+        list[str], (), "-w", "--wrt", metavar="NAME,...",
+        help="The inputs to differentiate by; all of them, if left out. Repeatable.",
     ),
     "assume": _option(
         list[str], (), "--assume", metavar="NAME=WORD,...",
@@ -126,7 +126,8 @@ OPTIONS = {
         str | None, None, "-o", "--output", metavar="FILE", help="Write to a file.",
     ),
     "show": _option(
-        str | None, None, "--show", metavar="SECTION,...", help=f"Only these: {SECTIONS}.",
+        list[str], (), "--show", metavar="SECTION,...",
+        help=f"Only these: {SECTIONS}. Repeatable.",
     ),
     "element": _option(
         str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
@@ -145,8 +146,8 @@ OPTIONS = {
         bool, False, "--expand", help="In terms of what operators are made of, where they are.",
     ),
     "against": _option(
-        str | None, None, "--against", metavar="torch,jax",
-        help="Compare with PyTorch, with JAX, or with both, where they are installed.",
+        list[str], (), "--against", metavar="torch,jax",
+        help="Compare with PyTorch, with JAX, or with both, where they are installed. Repeatable.",
     ),
     "claim": _option(
         list[str], (), "--claim", metavar='"W = g.T @ x"',

@@ -156,29 +156,34 @@ class Analysis:
 
     def require_numbers(self) -> None:
         """Refuse what only numbers can answer where an input has no value, in PyTorch's words for
-        the seed.
+        the seed. Where others have one, that comes first: the shape of the output may be a guess.
         """
         p = self.problem
-        if p.seed.refused:
+        if p.seed.refused and not (p.values and self._missing()):
             raise GradcliError(
                 "implicit-seed",
                 NOT_SCALAR,
                 span=p.program.source.span(p.program.statements[-1].value),
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )
+        missing = self._missing()
+        if missing:
+            raise GradcliError(
+                "needs-value",
+                f"the gradient depends on {' and '.join(missing)}, without a value",
+                hint=f"give numbers: -v {missing[0]}=[...]; gradcli explain works without them",
+            )
+
+    def _missing(self) -> list[str]:
+        """The inputs without a value that the gradients depend on."""
+        p = self.problem
         nodes = [grad for grad in self.gradients.of.values() if grad is not None]
-        missing = {
+        inputs = {
             n.attrs["name"]
             for n in walk([*nodes, *([p.seed.value] if p.seed.value is not None else [])])
             if n.op.name == "input" and n is not p.seed.node
-        } - {n.attrs["name"] for n in p.values}
-        if missing:
-            first = sorted(missing)[0]
-            raise GradcliError(
-                "needs-value",
-                f"the gradient depends on {' and '.join(sorted(missing))}, without a value",
-                hint=f"give numbers: -v {first}=[...]; gradcli explain works without them",
-            )
+        }
+        return sorted(inputs - {n.attrs["name"] for n in p.values})
 
     # ---- the Jacobian ----------------------------------------------------------------------------
 

@@ -14,18 +14,26 @@ from ..language.problem import Problem
 def is_flat(p: Problem, x: Node) -> bool:
     """Whether PyTorch answers 0 for the derivative by x of an output that is a gradient, where none
     flows to x.
+
+    No way leads back from that 0, and the next derivative is refused; but where the gradient is
+    computed with the output of the flat operator, as that of relu is, one does, to 0 again.
     """
+    of_first = True
     while p.before is not None:
-        p = p.before
+        gradient, p = p.out, p.before
         order = walk([p.out])
         by_both = conducting(order, {i.node for i in p.wrt}).keys() & conducting(order, {x}).keys()
-        if _any_flat([n for n in order if n in by_both]):
+        flat = _flat([n for n in order if n in by_both])
+        if flat if of_first else not flat.isdisjoint(walk([gradient])):
             return True
+        of_first = False
     return False
 
 
-def _any_flat(nodes: Sequence[Node]) -> bool:
-    """Whether one of the nodes is of a flat operator, or stands for one that is."""
-    return any(n.op.flat for n in nodes) or any(
-        _any_flat(walk([n.op.expanded(n)])) for n in nodes if n.op.rule is None and n.op.expand
-    )
+def _flat(nodes: Sequence[Node]) -> set[Node]:
+    """Those of the nodes that are of a flat operator, and those that others stand for."""
+    found = {n for n in nodes if n.op.flat}
+    for n in nodes:
+        if n.op.rule is None and n.op.expand:
+            found |= _flat(walk([n.op.expanded(n)]))
+    return found

@@ -237,13 +237,13 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     for shapes in (*falling, *other_shapes(problem)):
         with suppress(GradcliError):
             trial = Trial(problem, shapes)
-            if _ones(trial.problem) <= _ones(problem):
+            if _narrow(trial.problem) <= _narrow(problem):
                 yield trial
 
 
-def _ones(problem: Problem) -> int:
-    """How many dimensions of size 1 the nodes of a problem have."""
-    return sum(n.shape.count(1) for n in walk(problem.roots))
+def _narrow(problem: Problem) -> int:
+    """How many dimensions of size 1 or 0 the nodes of a program have."""
+    return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
 
 
 def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:

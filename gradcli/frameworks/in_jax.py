@@ -142,25 +142,31 @@ def _written(node: Node) -> Callable:
 def _taken(node: Node, inputs: list[Any]) -> Callable:
     """An operation whose elements are elements of its inputs and zeros, as JAX takes elements.
 
-    To find where they are taken from, the operation is asked about the elements' numbers; and about
-    their squares, which it would not give the squares of its answers for if it did more than take.
+    To find where they are taken from, the operation is asked about numbers that are all different,
+    and that no sum, product or sign of others makes. Raises Unsaid where it does more than take.
     """
     floats = [k for k, i in enumerate(node.parents) if i.dtype == "float"]
-    numbers, start = list(inputs), 1
-    for k in floats:
-        end = start + inputs[k].size
-        numbers[k] = np.arange(start, end, dtype=float).reshape(inputs[k].shape)
-        start = end
+    sizes = [inputs[k].size for k in floats]
+    numbers = np.random.default_rng(0).uniform(1, 2, sum(sizes))
+    numbers[::2] *= -1
+    asked = list(inputs)
+    for k, part in zip(floats, np.split(numbers, np.cumsum(sizes)[:-1])):
+        asked[k] = part.reshape(inputs[k].shape)
 
     def taken(*xs: Any) -> Any:
-        places = _by_numpy(node, numbers)
-        squares = [n**2 if k in floats else n for k, n in enumerate(numbers)]
-        if not np.array_equal(_by_numpy(node, squares), places**2):
-            raise Unsaid("it does not only take elements")
-        elements = jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])
-        return elements[places.astype(int)]
+        places = _places(_by_numpy(node, asked), np.concatenate([[0.0], numbers]))
+        return jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])[places]
 
     return taken
+
+
+def _places(found: Any, elements: Any) -> Any:
+    """Where numbers stand among elements. Raises Unsaid where one is none of them."""
+    order = np.argsort(elements)
+    places = order[np.searchsorted(elements[order[:-1]], found)]
+    if not np.array_equal(elements[places], found):
+        raise Unsaid("it does not only take elements")
+    return places
 
 
 def _called(node: Node, function: Callable) -> Callable:

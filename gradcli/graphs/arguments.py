@@ -15,7 +15,7 @@ TENSORS = (Node, int, float)  # what a tensor is given as
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
-FIRST = ("input", "self", "x", "a", "A", "tensors", "mat1", "logits")
+FIRST = ("input", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
 THIRD = ("src", "source", "value")
 NUMPY = {
@@ -28,6 +28,7 @@ NUMPY = {
     "ddof": "correction",
     "unbiased": "correction",
 }
+OTHERS = {"dim": "dims", "size": "shape"}  # where the second is an attribute
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
@@ -113,18 +114,17 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
         if len(args) > place:
             given[name] = args[place]
     if len(args) > len(op.places):
-        raise GradcliError(
-            "arguments",
-            f"{op.name}() takes {len(op.places)} arguments at most, not {len(args)}",
-            hint=op.usage(),
-        )
+        most = "one argument" if len(op.order) == 1 else f"{len(op.order)} arguments"
+        said = f"{op.name}() takes {most} at most, not {len(args)}"
+        raise GradcliError("arguments", said, hint=op.usage())
     return given
 
 
 def _parameter(op: "Operator", key: str) -> str:
     name = NUMPY.get(key, key)
-    if name == "dim" and "dims" in op.attributes:
-        return "dims"
+    other = OTHERS.get(name, name)
+    if other in op.attributes:
+        return other
     if name in op.attributes or name in op.inputs or name in op.places:
         return name
     for place, others in enumerate((FIRST, SECOND, THIRD)):
@@ -192,6 +192,13 @@ def check_in_place(name: str, inplace: object) -> None:
     if inplace:
         said = f"{name}(inplace=True) {IN_PLACE}"
         raise GradcliError("unsupported", said, hint="leave inplace out")
+
+
+def check_listed(name: str, tensors: object) -> None:
+    """Refuse a tensor in the place of a list of tensors."""
+    if isinstance(tensors, Node):
+        said, hint = f"{name}() takes its tensors in a list", f"write {name}([a, b])"
+        raise GradcliError("arguments", said, hint=hint)
 
 
 def freeze(value):

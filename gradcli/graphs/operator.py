@@ -192,8 +192,12 @@ class Operator:
         if OPS.setdefault(self.name, self) is not self:
             raise ValueError(f"a second operator {self.name}")
 
-    def __call__(self, *args, span: Span | None = None, **named) -> Node:
+    def __call__(self, /, *args, **named) -> Node:
         """A node of this operator; arguments as PyTorch takes them."""
+        return self.made(args, named)
+
+    def made(self, args: Sequence, named: dict[str, Any], span: Span | None = None) -> Node:
+        """The node of a call that stands at `span`; its keywords may have any names."""
         plain = len(args) == len(self.inputs) and not self.attributes and not named
         if plain and PLAIN.issuperset(map(type, args)):
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import MISUSES, GradcliError, did_you_mean, misused
+from ..errors import MISUSES, GradcliError, Span, did_you_mean, misused
 from ..graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
 from ..graphs.shapes import numel
 from ..limits import Limits
@@ -19,12 +19,12 @@ from ..operators import lookup
 from ..operators.families import is_whole
 from .calls import applied, call
 from .foreign import foreign, of_library
-from .indices import subscripted, taken_apart
+from .indices import sliced, subscripted, taken_apart
 from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
-from .vocabulary import CONSTANTS, KINDS, function
+from .vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -53,7 +53,6 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Not: (None, python.not_),
 }
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
-ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 
 
 class Builder:
@@ -94,10 +93,8 @@ class Builder:
         """The value of the last statement; `scope` then holds all names."""
         for statement in self.program.statements:
             value = self.visit(statement.value)
-            if len(statement.names) == 1:
-                self.scope[statement.names[0]] = value
-            else:
-                self.scope.update(zip(statement.names, taken_apart(self, statement, value)))
+            parts = taken_apart(self, statement, value) if statement.apart else [value]
+            self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
     # ---- syntax ----------------------------------------------------------------------------------
@@ -171,12 +168,8 @@ class Builder:
         return found
 
     def _Slice(self, e: ast.Slice) -> slice:
-        parts = [None if p is None else self.visit(p) for p in (e.lower, e.upper, e.step)]
-        found = slice(*(None if p is None else self.whole(p) for p in parts))
-        if found.step == 0:
-            hint = "x[::2] takes every other one"
-            raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
-        return found
+        parts = (e.lower, e.upper, e.step)
+        return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
     def whole(self, value: Any) -> int:
         """A whole number, where one has to stand."""
@@ -212,6 +205,10 @@ class Builder:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
+
+    def product(self, left: Any, right: Any) -> Any:
+        """The product of two sizes, and how it is computed from these."""
+        return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
@@ -349,16 +346,20 @@ class Builder:
 
     # ---- nodes -----------------------------------------------------------------------------------
 
-    def node(self, op: Operator, args, e: ast.expr, **named) -> Node:
+    def node(self, op: Operator, args: Sequence, e: ast.expr, /, **named: Any) -> Node:
         """The node of an operator."""
-        return self.counted(self.tried(op, args, {"span": self.source.span(e), **named}), e)
+        span = self.source.span(e)
+        return self.counted(self.tried(op, args, named, span), e)
 
-    def tried(self, called: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    def tried(
+        self, called: Any, args: Sequence, named: dict[str, Any], span: Span | None = None
+    ) -> Any:
         """An operation on its arguments; what Python finds wrong with them is an error too."""
+        of_table = isinstance(called, Operator)
         try:
-            return called(*args, **named)
+            return called.made(args, named, span) if of_table else called(*args, **named)
         except MISUSES as error:
-            hint = called.signature() if isinstance(called, Operator) else called.sentence
+            hint = called.signature() if of_table else called.sentence
             raise misused(called.name, hint) from error
 
     def counted(self, value: Any, e: ast.expr) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from ..graphs import OPS, Node, Operator, Outputs, as_node
+from ..graphs.arguments import check_listed
 from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
@@ -16,9 +17,10 @@ from .makers import MAKERS
 from .names import library_path
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
+from .refusals import refusal
 from .storage import STORAGE
 from .syntax import dotted
-from .vocabulary import DTYPES, PYTHON, WITHOUT_DTYPE, function
+from .vocabulary import DTYPES, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -60,6 +62,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Operator):
+            _check_list(called, args)
         if isinstance(called, Operator) and dtype is None:
             called.check_masks(_tensors(args))
         if isinstance(called, Operator) and dtype is not None:
@@ -116,7 +120,10 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
             b.visit(e.func)
         raise not_called(e)
     base = b.visit(e.func.value)
-    if isinstance(base, tuple) and e.func.attr not in ("size",):
+    if isinstance(base, Node) and e.func.attr in PROPERTIES:
+        said = f"{e.func.attr} is no method, and is not called"
+        raise GradcliError("arguments", said, hint=f"write .{e.func.attr} without brackets")
+    if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
         raise GradcliError(
             "arguments",
             f"there is no method {e.func.attr} of {in_words(base)}",
@@ -132,6 +139,12 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
         if isinstance(e.func, ast.Attribute)
         else span
     )
+
+
+def _check_list(called: Operator, args: list) -> None:
+    """Refuse tensors one by one where other arguments follow them in PyTorch."""
+    if called.variadic and called.order[0] in called.inputs and args:
+        check_listed(called.name, args[0])
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
@@ -228,6 +241,8 @@ def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
         said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
         raise GradcliError("arguments", said)
+    if dtype in SHORT_FLOATS:
+        raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
     kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:
         return value

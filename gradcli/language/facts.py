@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
@@ -19,6 +20,12 @@ def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     shape = b.shape(as_node(args[0]))
     place = args[1] if len(args) > 1 else named.get("dim")
     return shape if place is None else item(b, shape, place, e)
+
+
+def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    if len(args) == 1 and isinstance(args[0], tuple) and not named:
+        return reduce(b.product, args[0], 1)
+    return _of_tensors("numel", 1, lambda b, x: b.size(x))(b, e, args, named)
 
 
 def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
@@ -69,7 +76,7 @@ def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
 
 
 OF_TENSORS: dict[tuple[str, ...], tuple[int, Callable[..., Any]]] = {
-    ("numel", "nelement"): (1, lambda b, x: b.size(x)),
+    ("nelement",): (1, lambda b, x: b.size(x)),
     ("dim", "ndimension"): (1, lambda b, x: x.ndim),
     ("is_floating_point",): (1, lambda b, x: x.dtype == "float"),
     ("is_signed",): (1, lambda b, x: x.dtype != "bool"),
@@ -78,6 +85,7 @@ OF_TENSORS: dict[tuple[str, ...], tuple[int, Callable[..., Any]]] = {
 }
 FACTS: dict[str, Fact] = {
     "size": _size,
+    "numel": _numel,
     "len": _len,
     "is_tensor": lambda b, e, args, named: isinstance(args[0], Node),
     "range": _range,

@@ -36,6 +36,7 @@ SPELLINGS = {
     "sgn": "write sign(x)",
     "σ": "write sigmoid(x)",
     "tr": "write trace(A)",
+    "print": "leave it out: what stands last is what gradcli shows",
     "reduce_sum": "write x.sum()",
     "reduce_mean": "write x.mean()",
     "d": DERIVATIVE,

@@ -1,7 +1,7 @@
 """What stands in brackets: places in lists and in tensors."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
@@ -29,6 +29,15 @@ def subscripted(b: "Builder", e: ast.Subscript) -> Any:
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
         items.pop()  # PyTorch has no dimension left for it, and takes it
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
+
+
+def sliced(b: "Builder", parts: Iterable[Any]) -> slice:
+    """The slice with these ends and this step, as Python's slice() makes it."""
+    found = slice(*(None if p is None else b.whole(p) for p in parts))
+    if found.step == 0:
+        hint = "x[::2] takes every other one"
+        raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
+    return found
 
 
 def _apart(b: "Builder", e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
@@ -62,7 +71,8 @@ def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
     star, left = statement.star, count - len(statement.names)
     if left if star is None else left < -1:
         have = "one value" if count == 1 else f"{count} values"
-        said = f"{have} cannot be taken apart into {len(statement.names)} names"
+        names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
+        said = f"{have} cannot be taken apart into {names}"
         raise GradcliError("arguments", said, span=b.source.span(statement.value))
     parts = several(b, value, statement.value)
     if star is None:

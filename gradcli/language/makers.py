@@ -41,7 +41,7 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
         )
     renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas know its own name
     text = ast.unparse(e) if renamed else b.source.segment(e)
-    return b.counted(OPS["tensor"](data=Array(array, text), span=b.source.span(e)), e)
+    return b.counted(OPS["tensor"].made((), {"data": Array(array, text)}, b.source.span(e)), e)
 
 
 def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
@@ -86,7 +86,7 @@ def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
     drawn = b.drawn.get(text)
     if drawn is None:
         drawn = Array(np.asarray(getattr(b.draws.random, how)(shape)), text)
-    return b.counted(OPS["tensor"](data=drawn, span=b.source.span(e)), e)
+    return b.counted(OPS["tensor"].made((), {"data": drawn}, b.source.span(e)), e)
 
 
 def _rand(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:

@@ -10,7 +10,7 @@ from .program import Program
 from .syntax import dotted
 from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
 
-BARE_CONSTANTS = {"pi", "inf", "nan"}
+BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
 
@@ -57,25 +57,27 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
 
 def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
     """The names in an expression that stand for values."""
-    names, stack = [], [root]
+    names: list[ast.Name] = []
+    stack: list[ast.AST] = [root]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.BinOp):
             stack += (node.left, node.right)
         elif isinstance(node, ast.Call):
             stack.extend([*node.args, *(k.value for k in node.keywords)])
-            if (
-                isinstance(node.func, ast.Attribute)
-                and library_path(node.func, own, called=True) is None
-            ):
-                stack.append(node.func.value)
+            if isinstance(node.func, ast.Name):
+                names += [node.func] if node.func.id in own else []
+            elif library_path(node.func, own, called=True) is None:
+                f = node.func
+                stack.append(f.value if isinstance(f, ast.Attribute) else f)
         elif isinstance(node, ast.Attribute):
             if library_path(node, own, called=False) is None:
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)
         elif not isinstance(node, ast.Constant):
-            stack.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
+            children = ast.iter_child_nodes(node)
+            stack += (c for c in children if isinstance(c, ast.expr | ast.comprehension))
     return names
 
 

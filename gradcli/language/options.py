@@ -110,10 +110,8 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
     return {**values, **dict.fromkeys(alone)}
 
 
-def read_names(text: str | None) -> list[str] | None:
-    """The names in `x,a`, each once, in order; None for None. GradcliError "option" for no name."""
-    if text is None:
-        return None
+def read_names(text: str) -> list[str]:
+    """The names in `x,a`, each once, in order. GradcliError "option" for no name."""
     names, start = [], 0
     for part in text.split(","):
         span = _place(text, part, start, "--wrt")

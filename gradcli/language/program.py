@@ -22,12 +22,13 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`names = value`; several names take apart what has several outputs, and that at the place
-    `star` takes what the others leave.
+    """`name = value`; with `apart`, `a, b = value` or `a, = value`, whose names take the parts of
+    the value, and that at the place `star` takes what the others leave.
     """
 
     names: tuple[str, ...]
     value: ast.expr
+    apart: bool = False
     star: int | None = None
 
 
@@ -186,6 +187,10 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
 
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
+        if isinstance(node.value, ast.Starred):
+            said = "a statement cannot begin with *"
+            hint = "within brackets an expression goes on over lines"
+            raise GradcliError("syntax", said, span=source.span(node), hint=hint)
         if not last:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)
@@ -197,7 +202,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             return Statement((target.id,), node.value)
         names, star = _several_names(target)
         if names:
-            return Statement(names, node.value, star)
+            return Statement(names, node.value, apart=True, star=star)
         raise GradcliError(
             "syntax",
             "values are given to names only",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Outputs, as_node
 from ..operators import lookup
+from .indices import sliced
 from .operands import go_together, in_words, is_number
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ PYTHONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     "builtins.int": _whole,
     "builtins.no_grad": _without_grad,
     "builtins.round": _round,
+    "builtins.slice": lambda b, e, args, named: sliced(b, args),
     "builtins.sum": _sum,
     "builtins.max": partial(_extreme, "max"),
     "builtins.min": partial(_extreme, "min"),

@@ -46,7 +46,7 @@ REFUSED = {
     "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor sparse_mask to_dense coalesce "
     "sspaddmm saddmm smm spmm hspmm hsmm dsmm is_coalesced dense_dim sparse_dim crow_indices "
     "col_indices ccol_indices row_indices to_padded_tensor",
-    SINGLE: "half bfloat16",
+    SINGLE: "half bfloat16 float16",
     INNER: "slice slice_inverse native_norm",
     QUANTISED: "dequantize int_repr qscheme empty_quantized choose_qparams_optimized "
     "fused_moving_avg_obs_fake_quant",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
@@ -45,13 +46,15 @@ NUMPY_NAMES = {
     "invert": "logical_not",
     "fabs": "abs",
 }
-CONSTANTS = {
+CONSTANTS: dict[str, Any] = {
     "pi": 3.141592653589793,
     "inf": float("inf"),
     "nan": float("nan"),
     "e": 2.718281828459045,
+    "Ellipsis": ...,
 }
-FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
+SHORT_FLOATS = {"half", "bfloat16", "float16"}
+FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
 # Families whose functions take no dtype in PyTorch, but for those that say so.
@@ -63,9 +66,14 @@ SHORT = {
     "crossentropyloss": "crossentropy",
     "kldivloss": "kldiv",
     "identity": "clone",
+    "rnn": "rnntanh",
+    "rnncell": "rnntanhcell",
 }
 # Those that are not in torch.nn.functional.
-OF_TORCH = {"clone", "flatten", "unflatten"}
+OF_TORCH = {
+    *("clone", "flatten", "unflatten", "lstm", "gru", "rnn_tanh"),
+    *("lstm_cell", "gru_cell", "rnn_tanh_cell"),
+}
 PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
 PADS = r"(zero|constant|reflection|replication|circular)(pad)\dd"
 # Modules that have parameters or random numbers of their own, or another default.
@@ -74,7 +82,10 @@ MORE_THAN_FUNCTIONS = (
     r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
-PYTHON = {"sum", "max", "min", "float", "int", "round"}
+PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
+# What a tensor has and is not called: functions of one tensor, and facts of it.
+ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
+PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
 # The type that PyTorch's tensors of a kind have where nothing else is said.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.

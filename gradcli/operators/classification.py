@@ -34,6 +34,7 @@ def _check_classes(input, target):
     ),
     fixed=("weight",),
     saved=("input", "target", "weight"),
+    flat=True,
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""

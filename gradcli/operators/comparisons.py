@@ -117,15 +117,15 @@ def _kept(mask, x):
     ),
     numpy="np.where",
 )
-def where(g, y, condition, a, b):
-    """a where the condition holds, otherwise b."""
+def where(g, y, condition, input, other):
+    """input where the condition holds, otherwise other."""
     return None, where(condition, g, 0), where(condition, 0, g)
 
 
 @shorthand("Tensor.where", alone=True)
-def where_method(self, condition, y):
-    """self where the condition holds, otherwise y."""
-    return where(condition, self, y)
+def where_method(self, condition, other):
+    """self where the condition holds, otherwise other."""
+    return where(condition, self, other)
 
 
 def _tie(y, a, b):

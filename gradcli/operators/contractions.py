@@ -280,6 +280,8 @@ def _contracted(a, b, dims):
     left, right = ((d,) if isinstance(d, int) else d for d in dims)
     if len(left) != len(right):
         raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, not {dims}")
+    for over, x in ((left, a), (right, b)):
+        shapes.axes(over, x.ndim)  # none of them twice
     return (
         tuple(shapes.axis(d, a.ndim) for d in left),
         tuple(shapes.axis(d, b.ndim) for d in right),

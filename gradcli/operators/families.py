@@ -263,7 +263,7 @@ class Shorthand:
         """The parameters that may be given by place."""
         return _names(self.function)
 
-    def __call__(self, *args, **named):
+    def __call__(self, /, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
         older = in_older_order(args, self.older, self.parameters)
         if older:

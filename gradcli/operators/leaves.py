@@ -1,5 +1,6 @@
 """What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
 
+from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node
 from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
@@ -115,17 +116,25 @@ def eye(g, y, *, n, m=None):
 
 
 def _arange_size(*, start, end, step):
-    return (max(0, -int((start - end) // step)),) if step else (0,)
+    if not step or (end - start) * step < 0:
+        said = f"arange() does not come from {start} to {end} in steps of {step}"
+        raise GradcliError("arguments", said, hint="a step below 0 counts down")
+    return (-int((start - end) // step),)
+
+
+def _arange_dtype(**numbers):
+    return "float" if any(isinstance(v, float) for v in numbers.values()) else "int"
+
+
+def _arange(*, start, end, step):
+    numbers = {"start": start, "end": end, "step": step}
+    return start + step * np.arange(*_arange_size(**numbers), dtype=_arange_dtype(**numbers))
 
 
 @leaf(
     shape=_arange_size,
-    value=lambda *, start, end, step: (
-        start + step * np.arange(*_arange_size(start=start, end=end, step=step))
-    ),
-    dtype=lambda *, start, end, step: (
-        "float" if any(isinstance(v, float) for v in (start, end, step)) else "int"
-    ),
+    value=_arange,
+    dtype=_arange_dtype,
     attributes={"start": 0, "end": REQUIRED, "step": 1},
     examples=(("x * arange(3)", "x=2x3"),),
 )

@@ -122,6 +122,7 @@ def _average(n):
             (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
         ),
         saved=(..., "input"),
+        flat=True,
     )(meaning)
 
 
@@ -298,6 +299,7 @@ def _adaptive(n):
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
+        flat=True,
     )
 
     def pool(input, output_size, return_indices=False):

@@ -11,6 +11,8 @@ def put_into_zeros(v, shape, index, full, picked):
     """v in zeros of `shape` at an index, which is also given in `full`; `picked` is the shape of
     what the index picks.
     """
+    if not shapes.numel(picked):  # padding is for what a slice picks, not for ends beyond x
+        return zeros(size=shape)
     mask = _mask_alone(index)
     if mask is not None:
         return _where_it_holds(mask, v, shape, picked)

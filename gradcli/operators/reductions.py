@@ -52,15 +52,17 @@ def _prod_of_all(g, y, x):
     return unless(x.eq(0).sum() > 1, to_x, instead=0.0) if x.ndim else g
 
 
-def _along_something(*, dim, keepdim):
-    if dim == ():
-        raise GradcliError("arguments", "prod() needs a dimension in its list, or no list")
+def _along_one(*, dim, keepdim):
+    if isinstance(dim, tuple) and len(dim) != 1:
+        said = "prod() goes along one dimension, or over all of them"
+        hint = "several are taken one after the other: x.prod(1).prod(0)"
+        raise GradcliError("arguments", said, hint=hint)
     return {"dim": dim, "keepdim": keepdim}
 
 
 @reduction(
     of_all=_prod_of_all,
-    settle=_along_something,
+    settle=_along_one,
     dtype="number",
     symbolic=lambda sp, *xs: sp.Mul(*xs),
     saved=(..., "output"),

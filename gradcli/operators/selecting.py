@@ -70,7 +70,8 @@ def _gather(x, index, *, dim):
     value=_gather,
     symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
     dtype="first",
-    order="x dim index",
+    order="x dim index sparse_grad",
+    settle=lambda *, dim, sparse_grad=False: {"dim": dim},
     labels=("index",),
     method=True,
     examples=(

@@ -211,9 +211,10 @@ def repeat(g, y, x, *, repeats):
 
 
 @shorthand()
-def tile(input, *dims):
+def tile(input, *counts, dims=()):
     """As repeat; counts that are left out are 1."""
-    counts = tuple(dims[0]) if dims and isinstance(dims[0], tuple | list) else dims
+    counts = counts or (dims,)
+    counts = tuple(counts[0]) if isinstance(counts[0], tuple | list) else counts
     return repeat(input, repeats=(1,) * (input.ndim - len(counts)) + tuple(counts))
 
 

@@ -107,7 +107,7 @@ def _before(program: Program, problem: Problem) -> Iterator[Claim]:
     uses.
     """
     source, statements = program.source, program.statements
-    for k, (names, value, _) in enumerate(statements[:-1]):
+    for k, (names, value, *_) in enumerate(statements[:-1]):
         so_far = program._replace(statements=statements[: k + 1])
         own = next((n for n in names if _is_of_an_input(n, problem)), None)
         step = set(names) & _used_after(k, program)
