@@ -260,6 +260,8 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     found = []
     for x in a.problem.wrt:
+        if x.name in w.nowhere:
+            continue
         hit = _without_number(a, w, x)
         if np.any(hit):
             name = w.gradient_name(x)
