@@ -16,6 +16,8 @@ FORMS = [
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
+    ("huber_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
+    ("smooth_l1_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
     # p. 74: the Hessian of log-sum-exp
     (
         *("logsumexp(x, 0)", "x=3", "x"),

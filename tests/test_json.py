@@ -651,6 +651,12 @@ def test_a_formula_without_a_number_where_there_is_one(text, x, place):
     assert note["message"].startswith(said)
 
 
+def test_a_formula_without_a_number_anywhere_is_told_of_once():
+    e = explained("torch.linalg.norm(x - x.detach())", "-v", "x=[1.,0.]")
+    (note,) = (n for n in e["notes"] if n["code"] == "formula-not-finite")
+    assert "whatever the values are" in note["message"]
+
+
 def test_a_formula_with_a_number_for_every_element():
     e = explained("x.prod()", "-v", "x=[1., 2.]")
     assert e["notes"] == []

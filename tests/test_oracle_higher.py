@@ -216,7 +216,14 @@ NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
 ]
 
 
-@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2)
+AT_ORDER_2 = [  # at the bounds, inside, outside and at nan
+    (f"{name}(A, B, reduction='{how}')", [1.0, -1.0, 0.5, 2.0, np.nan], [0.0] * 5)
+    for name in ("huber_loss", "smooth_l1_loss")
+    for how in ("mean", "sum")
+]
+
+
+@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2)
 def test_second_derivatives_beside_nan_are_those_of_torch(text, A, B):
     assert_hessian_of_torch(text, {"A": np.array(A), "B": np.array(B)})
 

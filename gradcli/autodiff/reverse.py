@@ -74,12 +74,13 @@ def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]
     """The nodes through which a gradient flows to `wrt`, in order; `wrt` count as leaves."""
     active: dict[Node, None] = {}
     for node in order:
-        if node in wrt or (_conducts(node) and not active.keys().isdisjoint(node.inputs)):
+        if node in wrt or (conducts(node) and not active.keys().isdisjoint(node.inputs)):
             active[node] = None
     return active
 
 
-def _conducts(node: Node) -> bool:
+def conducts(node: Node) -> bool:
+    """Whether a gradient can flow through a node."""
     return node.dtype == "float" and node.op.family != "barrier"
 
 

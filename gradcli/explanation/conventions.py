@@ -2,22 +2,37 @@
 
 from typing import Any
 
-from ..graphs import Node, walk
+from ..autodiff.reverse import conducting, conducts
+from ..graphs import Node, downstream, walk
 from ..lazy import np
 from .analysis import Analysis
 
 
 def kinks(a: Analysis) -> list[tuple[Node, Any]]:
-    """The operations that are at a kink, and the mask of where."""
+    """The operations that are at a kink where a gradient flows, and the mask of where."""
     found = []
-    for node in walk([a.problem.out], _made_of):
-        if node.op.kink is not None and all(a.known(i) for i in node.parents):
-            hit = a.value(node.op.kink(node, *node.inputs, **node.attrs))
+    order = walk([a.problem.out], _on_the_way)
+    active = conducting(order, {x.node for x in a.problem.wrt})
+    for node in order:
+        for mask in node.op.kinks(node, active) if all(map(a.known, node.parents)) else ():
+            hit = a.value(mask)
             if np.any(hit):
                 found.append((node, hit))
     return found
 
 
-def _made_of(node: Node) -> tuple[Node | None, ...]:
-    """The inputs of a node, and its meaning where it has no rule of its own."""
-    return node.inputs if node.op.rule is not None else (*node.inputs, node.expansion)
+def written_around(node: Node, a: Analysis) -> Node | None:
+    """The operation that the user wrote, for a node that is a part of what it means."""
+    order = walk([a.problem.out], _on_the_way)
+    around = downstream(order, [node], _on_the_way)
+    return next((n for n in order if n in around and n.span is not None), None)
+
+
+def _on_the_way(node: Node) -> tuple[Node | None, ...]:
+    """The nodes that a gradient goes on to: the inputs, and the meaning where neither a rule nor a
+    kink of its own speaks for it.
+    """
+    if not conducts(node):
+        return ()
+    speaks = node.op.rule is not None or node.op.kink is not None
+    return node.inputs if speaks else (*node.inputs, node.expansion)

@@ -90,7 +90,10 @@ class Wording:
     @cached_property
     def _of_shortened(self) -> Gradients:
         p = self.problem
-        return backward(self._shortest(p.out, self.names), p.seed.node, [x.node for x in p.wrt])
+        short = self._shortest(p.out, self.names)
+        has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
+        out = short if has <= had else p.out  # a kink of its own has a convention of its own
+        return backward(out, p.seed.node, [x.node for x in p.wrt])
 
     def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
         """The gradient of an input in several ways for its Jacobian to be read off, each with the

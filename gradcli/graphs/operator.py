@@ -6,7 +6,7 @@ tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring
 operator's sentence.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
@@ -100,7 +100,8 @@ class Operator:
     with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
                 the graph (create_graph=True), where that are other numbers
     flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
-    kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers
+    kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
+                for each input, of where it does as that input moves
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
     domain      the open interval that examples draw their values from
@@ -204,6 +205,16 @@ class Operator:
             return intern(self, nodes, {}, span)
         inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
+
+    def kinks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
+        """Masks of where a convention answers, as some of a node's inputs move."""
+        if self.kink is None or not any(i in moving for i in node.inputs):
+            return []
+        found = self.kink(node, *node.inputs, **node.attrs)
+        if isinstance(found, Node):
+            return [found]
+        masks = zip(found, node.inputs, strict=True)
+        return [mask for mask, i in masks if mask is not None and i in moving]
 
     def check_masks(self, operands: Iterable[Any], name: str = "") -> None:
         """Refuse a mask where PyTorch computes with none, or not with others beside it; in `name`,

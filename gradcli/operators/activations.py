@@ -273,6 +273,7 @@ def mish(g, y, x):
 
 @composite(
     torch=F + "softsign",
+    kink=lambda y, input: y < y,  # it is smooth where abs is not
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
 )
 def softsign(input):

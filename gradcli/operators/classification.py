@@ -172,6 +172,13 @@ def _apart(x, label, counted, margin):
     return apart, counted & (apart > 0)
 
 
+def _at_margin(y, x, label, counted, weight, *, p, margin):
+    if p == 2:
+        return y < y
+    apart, _ = _apart(x, label, counted, margin)
+    return (counted & apart.eq(0)).any(dim=2).any(dim=1)
+
+
 def _weighted(terms, weight):
     return terms if weight is None else terms * weight
 
@@ -191,6 +198,8 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
 
 @composite(
     rule=_margin_rule,
+    kink=_at_margin,
+    caveat="no derivative where a class is exactly margin away: PyTorch takes 0",
     labels=("label", "counted"),
     torch=None,
     examples=(

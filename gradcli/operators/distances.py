@@ -92,13 +92,24 @@ EUCLID = "use_mm_for_euclid_dist"
 IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
 COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
 LARGE = 25  # rows above which PyTorch multiplies matrices
-COINCIDENT = "no derivative where points coincide: PyTorch takes 0"
+COINCIDENT = (
+    "no derivative where points coincide, up to p=1 in one coordinate, nor for p=inf at ties: "
+    "PyTorch takes 0, and gives each of the ties the whole gradient"
+)
+
+
+def _differences(x1, x2):
+    return x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3)
+
+
+def _corner(y, differences, p):
+    return vector_norm.kink(y, differences, dim=-1, keepdim=False, ord=p)
 
 
 @composite(
     order="x1 x2 p compute_mode",
     caveat=COINCIDENT,
-    kink=lambda y, *_, **attrs: y.eq(0),
+    kink=lambda y, x1, x2, *, p, **_: _corner(y, _differences(x1, x2), p),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
     saved=("x1", "x2", "output"),
     settle=one_of(compute_mode=COMPUTE_MODES),
@@ -112,7 +123,7 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     have, want = x1.shape[-1], x2.shape[-1]
     if have != want:
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
-    differences = x1.unsqueeze(dim=-2) - x2.unsqueeze(dim=-3)
+    differences = _differences(x1, x2)
     large = max(x1.shape[-2], x2.shape[-2]) > LARGE
     if p == 2 and (compute_mode in ALWAYS or (large and compute_mode in IF_LARGE)):
         differences = _squared_as_products(differences, x1, x2)
@@ -131,6 +142,11 @@ def _pairs(count):
     return [Array(place, str(place.tolist())) for place in np.triu_indices(count, 1)]
 
 
+def _of_pairs(input):
+    first, second = _pairs(input.shape[0])
+    return input[first] - input[second]
+
+
 def _all_pairs(s, **_):
     if len(s) != 2:
         raise GradcliError("shape", f"pdist() needs a matrix, not shape {shapes.text(s)}")
@@ -142,14 +158,13 @@ def _all_pairs(s, **_):
     dtype="float",
     torch=F + "pdist",
     caveat=COINCIDENT,
-    kink=lambda y, *_, **attrs: y.eq(0),
+    kink=lambda y, input, *, p: _corner(y, _of_pairs(input), p),
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
     saved=("input", "output"),
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""
-    first, second = _pairs(input.shape[0])
-    return _length(input[first] - input[second], p)
+    return _length(_of_pairs(input), p)
 
 
 @shorthand()
@@ -171,6 +186,10 @@ def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     return vector_norm(x1 - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
+def _short(x, dim, eps):
+    return vector_norm(x, dim=dim) <= eps
+
+
 @composite(
     torch=F + "cosine_similarity",
     order="x1 x2 dim eps",
@@ -178,6 +197,7 @@ def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
         ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
     ),
+    kink=lambda y, x1, x2, *, dim, eps: (_short(x1, dim, eps), _short(x2, dim, eps)),
     caveat="the gradient flows through a length below eps as if it were not held there",
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):

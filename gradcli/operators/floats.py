@@ -60,8 +60,8 @@ def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
         sp, elements.compare(sp, "Ge", b, sp.S.Zero), sp.Abs(a), -sp.Abs(a)
     ),
     dtype="float",
-    kink=lambda y, a, b: a.eq(0),
-    caveat="no derivative where a is 0: PyTorch takes 0",
+    kink=lambda y, a, b: (a.eq(0), b.eq(0)),
+    caveat="no derivative where a is 0, and a jump where b is: PyTorch takes 0",
     numpy="np.copysign",
 )
 def copysign(g, y, a, b):

@@ -228,7 +228,6 @@ def _held_above(x, *, min, least):
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
     said=lambda x, *, min, least: x.clamp(min=min),
     caveat="the gradient flows as if nothing were held",
-    kink=lambda y, x, *, min, least: x < min,
     torch=None,
     domain=(0.2, 2.0),
     examples=(("held_above(x, min=0.1)", "x=2x3"),),
@@ -249,7 +248,9 @@ def held_above(g, y, x, *, min, least=None):
         ("gaussian_nll_loss(a, b, v)", "a=2x3,b=2x3,v=2x3"),
         ("gaussian_nll_loss(a, b, v, full=True, reduction='sum')", "a=2x3,b=2x3,v=2"),
     ),
-    caveat="PyTorch refuses a variance below 0",
+    kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
+    caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
+    "refuses one below 0",
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""

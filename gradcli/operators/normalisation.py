@@ -292,8 +292,18 @@ def _lengths(input, p, dim):
     return across, vector_norm(input, ord=p, dim=across, keepdim=True)
 
 
+def _barely_longer(y, input, *, p, dim, maxnorm):
+    """Where a slice is as long as maxnorm, or where it is longer and its length has a kink."""
+    across, length = _lengths(input, p, dim)
+    corner = vector_norm.kink(length, input, dim=across, keepdim=True, ord=p)
+    return length.eq(maxnorm) | ((length > maxnorm) & corner)
+
+
 @composite(
     rule=_through_renorm,
+    kink=_barely_longer,
+    caveat="no derivative at a length of maxnorm, where PyTorch lets the gradient through, nor "
+    "where a greater length has none",
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
 )

@@ -9,7 +9,9 @@ from . import elements
 from .arithmetic import abs, sign
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
+from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
+from .ties import level, vanishing
 
 
 def _norm(x, axis, keepdims, *, ord):
@@ -38,13 +40,20 @@ def _norm_meaning(x, *, dim, keepdim, ord):
     return (abs(x) ** ord).sum(dim=dim, keepdim=keepdim) ** (1 / ord)
 
 
+def _corner(y, x, *, dim, keepdim, ord):
+    """At the zero vector; up to ord=1 where any element is 0; where several are the extreme one."""
+    if math.isinf(ord):
+        return y.eq(0) | tied(y, abs(x), dim=dim, keepdim=keepdim)
+    return x.eq(0).any(dim=dim, keepdim=keepdim) if ord <= 1 else y.eq(0)
+
+
 @reduction(
     _norm,
     symbolic=elements.norm,
     dtype="float",
     expand=_norm_meaning,
-    kink=lambda y, x, *, dim, keepdim, ord: y.eq(0),
-    caveat="no derivative at the zero vector: PyTorch takes 0",
+    kink=_corner,
+    caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0, and equal shares at ties",
     torch="torch.linalg.vector_norm",
     numpy=lambda *, dim, keepdim, ord: (
         "np.linalg.norm({0}, axis={dim}, keepdims={keepdim})"
@@ -128,12 +137,31 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
     return _in_order(svd_left(m) @ (shares.unsqueeze(dim=-1) * svd_right(m)), back)
 
 
+def _corner_of_matrix(y, x, *, ord, dim, keepdim):
+    """Where the sums or singular values that count are equal, or hold something that is 0."""
+    m = _in_order(x, _places(x, dim)[0])
+    if ord == "fro":
+        return y.eq(0)
+    if ord in ("nuc", 2, -2):
+        S, size = svdvals(m), m.shape[-2:]
+        hit = vanishing(S, size)
+        if ord == "nuc":
+            return hit.any(dim=-1)
+        return (hit | level(S, size))[..., 0 if ord > 0 else -1]
+    over = -1 if math.isinf(ord) else -2
+    sums = vector_norm(m, ord=1, dim=over)
+    counts = sums.eq(_extreme(sums, ord, -1).unsqueeze(dim=-1))
+    return (counts.sum(dim=-1) > 1) | (counts & m.eq(0).any(dim=over)).any(dim=-1)
+
+
 @composite(
     rule=_by_singular_values,
+    kink=_corner_of_matrix,
     torch="torch.linalg.matrix_norm",
     takes_dtype=True,
     order="x ord dim keepdim",
-    caveat="of equal sums or singular values each takes a share of the gradient",
+    caveat="no derivative at 0, nor at equal sums or singular values: PyTorch takes 0, and equal "
+    "shares; for singular values what goes with the vectors that LAPACK finds",
     examples=(
         ("linalg.matrix_norm(x)", "x=2x3"),
         ("linalg.matrix_norm(x, 1)", "x=2x3"),

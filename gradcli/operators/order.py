@@ -10,12 +10,17 @@ from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten
 from .families import composite, operator, reduced, same_with_axis, shorthand
-from .joining import cat
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
 from .sorted_elements import places_in_order
+from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
+OF_MANY = f"{ONE_OF_EQUALS}; which one that is depends among many on the machine"
+FIRST_FIRST = (
+    "of equal elements the first comes first; in PyTorch too with stable=True or up to 16 "
+    "elements, otherwise its choice depends on the machine"
+)
 
 
 # ---- the family ----------------------------------------------------------------------------------
@@ -23,12 +28,13 @@ ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole 
 
 def selected(
     name, shape, numbers, symbols=None, *,
-    call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
+    call, examples, kink=None, of_places=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
 ):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
-    so in one row; `call` is how PyTorch's function is called. `fields` are the attributes.
+    so in one row; `call` is how PyTorch's function is called; `kink` is that of the values,
+    `of_places` that of the indices. `fields` are the attributes.
     """
 
     common = {
@@ -45,19 +51,21 @@ def selected(
         symbolic=_written_along(symbols),
         dtype="int",
         finds_places=True,
+        kink=of_places,
+        caveat=of_places and caveat,
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
-    of_places = composite(
+    found = composite(
         caveat=caveat,
         kink=kink or (tied if "keepdim" in fields else None),
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
     )(_values_at(places, name))
-    return of_places, places
+    return found, places
 
 
 def _values_at(places, name):
@@ -142,10 +150,8 @@ def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
         return y < y
     ranked = sort_values(x, dim=place, descending=descending or largest)
     before = (slice(None),) * place
-    beside = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
-    none = ranked[(*before, slice(1))] < ranked[(*before, slice(1))]
-    hit = cat([none, beside], dim=place) | cat([beside, none], dim=place)
-    return hit[(*before, slice(y.shape[place]))]
+    equal = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
+    return beside(equal, place)[(*before, slice(y.shape[place]))]
 
 
 sort_values, sort_indices = selected(
@@ -158,7 +164,8 @@ sort_values, sort_indices = selected(
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
     ),
     kink=_tied_ranks,
-    caveat="of equal elements each takes the gradient of the place that PyTorch gives it",
+    of_places=_tied_ranks,
+    caveat=FIRST_FIRST,
     examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
     dim=-1,
     descending=False,
@@ -166,7 +173,7 @@ sort_values, sort_indices = selected(
 
 
 def in_order(x):
-    """The elements in order along the last dimension; of equal ones no kink is spoken of."""
+    """The elements in order along the last dimension."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 
@@ -217,6 +224,8 @@ topk_values, topk_indices = selected(
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
     ),
     kink=_tied_ranks,
+    of_places=_tied_ranks,
+    caveat=OF_MANY,
     examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
     k=REQUIRED,
     dim=-1,
@@ -354,6 +363,7 @@ mode_values, mode_indices = selected(
     "mode",
     _of_some,
     _mode,
+    caveat=OF_MANY,
     call="mode({0}, dim={dim}, keepdim={keepdim})",
     examples=(("x.mode()", "x=2x3"), ("mode(x, 0, True)", "x=2x3")),
     dim=-1,

@@ -16,8 +16,9 @@ from .floats import isnan
     symbolic=elements.named("atan2"),
     dtype="float",
     aliases=("arctan2",),
-    kink=lambda y, a, b: (a * a + b * b).eq(0),
-    caveat="no derivative where both are 0: PyTorch takes 0",
+    kink=lambda y, a, b: (a.eq(0) & (b <= 0), a.eq(0) & b.eq(0)),
+    caveat="no derivative where both are 0: PyTorch takes 0. Where a alone is 0 and b below, it "
+    "jumps: PyTorch takes the slope beside the jump",
     numpy="np.arctan2",
 )
 def atan2(g, y, a, b):

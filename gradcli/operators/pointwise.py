@@ -274,6 +274,8 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))),
     torch=F + "elu",
     dtype="float",
+    kink=lambda y, x, *, alpha: x.eq(0) & (alpha != 1),
+    caveat="at 0 PyTorch takes alpha, the slope of the left side",
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x) - 1)),
     saved=("x",),
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
@@ -299,6 +301,8 @@ def _softplus(x, *, beta, threshold):
     _softplus,
     symbolic=lambda sp, x, *, beta, threshold: sp.log(1 + sp.exp(beta * x)) / beta,
     torch=F + "softplus",
+    kink=lambda y, x, *, beta, threshold: (x * beta).eq(threshold),
+    caveat="at the threshold, where it jumps, PyTorch takes the slope of the left side",
     numpy=lambda *, beta, threshold: (
         "np.logaddexp({0}, 0)" if beta == 1 else "np.logaddexp({beta} * {0}, 0) / {beta}"
     ),

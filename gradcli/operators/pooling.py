@@ -15,8 +15,6 @@ from .pointwise import F, relu
 from .selecting import in_range
 from .windows import several, zeros_around
 
-FIRST = "of equal elements the first takes the whole gradient"
-
 
 def _check(name, n, s):
     if len(s) not in (n + 1, n + 2):
@@ -147,6 +145,17 @@ def _largest(x, places):
     return found
 
 
+def _in_rows(places, sizes):
+    """For each window, where its elements are, counted row by row."""
+    n = len(places)
+    apart = [
+        np.expand_dims(p, tuple(k for k in range(2 * n) if k not in (d, n + d)))
+        for d, p in enumerate(places)
+    ]
+    flat = np.ravel_multi_index(np.broadcast_arrays(*apart), sizes)
+    return flat.reshape(*flat.shape[:n], -1)
+
+
 def _largest_in_symbols(sp, x, places):
     """The same for SymPy elements: a choice between numbers."""
     n, sizes = len(places), x.shape[-len(places) :]
@@ -196,10 +205,20 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
         return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
 
+    def tied(y, input, **how):
+        sizes = input.shape[-n:]
+        there = Array(_in_rows(places(input.shape, **how), sizes), "places")
+        first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
+        rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
+        equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))
+        return (equal & first.ne(OPS["tensor"](data=there))).any(dim=-1)
+
     meaning.__name__, meaning.__doc__ = name, sentence
     composite(
         torch=F + name,
         attributes=attributes,
+        kink=tied,
+        caveat="of equal elements the first takes the whole gradient",
         examples=examples,
         saved=(..., "input"),
         **more,
@@ -209,19 +228,6 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
 def _with_indices(name, input, return_indices, **how):
     values = OPS[name](input, **how)
     return Outputs((values, OPS[f"{name}_indices"](input, **how))) if return_indices else values
-
-
-def _tied(y, input, slides):
-    """Whether more than one element of a window is its largest."""
-    edges = tuple(m for s in reversed(slides) for m in (s.padding, max(s.padding, s.overhang)))
-    around = OPS["pad"](input, pad=edges, value=-math.inf)
-    parts = around.windows(
-        kernel=tuple(s.kernel for s in slides),
-        stride=tuple(s.stride for s in slides),
-        dilation=tuple(s.dilation for s in slides),
-    )
-    whole = y.reshape(shape=(*y.shape, *(1,) * len(slides)))
-    return parts.eq(whole).sum(dim=tuple(range(-len(slides), 0))) > 1
 
 
 def _sliding(n):
@@ -243,8 +249,6 @@ def _sliding(n):
             (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
         ),
         flat=True,
-        kink=lambda y, input, **how: _tied(y, input, slides(input.shape, **how)),
-        caveat=FIRST,
     )
 
     def pool(

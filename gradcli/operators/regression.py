@@ -6,6 +6,7 @@ from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
 from .families import composite, elementwise
+from .guards import unless
 from .leaves import size
 from .losses import loss, reduced
 from .pointwise import F
@@ -71,6 +72,11 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 # ---- a square near 0, a line far from it ---------------------------------------------------------
 
 
+def _flat_at_nan(x):
+    """x, whose slope PyTorch takes for 0 where it is nan."""
+    return unless(x.ne(x), x, flat=True)
+
+
 @elementwise(
     lambda x, *, beta: np.where(np.abs(x) < beta, 0.5 * x * x / beta, np.abs(x) - 0.5 * beta),
     expand=lambda x, *, beta: where(abs(x) < beta, 0.5 * x * x / beta, abs(x) - 0.5 * beta),
@@ -80,7 +86,7 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 )
 def smooth_abs(g, y, x, *, beta):
     """|x|, with a parabola in place of its corner."""
-    return g * where(abs(x) >= beta, sign(x), x / beta)
+    return g * where(abs(x) >= beta, sign(x), _flat_at_nan(x) / beta)
 
 
 @loss(
@@ -111,7 +117,7 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
 )
 def bounded_square(g, y, x, *, delta):
     """x * x / 2, with lines in place of the slopes steeper than delta."""
-    return g * where(abs(x) >= delta, delta * sign(x), x)
+    return g * where(abs(x) >= delta, delta * sign(x), _flat_at_nan(x))
 
 
 @composite(

@@ -154,6 +154,14 @@ def logcumsumexp_slope(g, x, y, *, dim):
     return _moved_last((shares * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
 
 
+def _met_before(y, x, *, dim):
+    """Which elements are equal to the extreme one of those before them."""
+    if not x.ndim:
+        return y < y
+    first = part(x, dim, 0, 1)
+    return cat([first < first, part(x, dim, 1).eq(part(y, dim, None, -1))], dim=dim)
+
+
 def _running_extreme(name, extreme, relation):
     def numbers(rows):
         best = getattr(np, extreme).accumulate(rows, axis=-1)
@@ -178,6 +186,7 @@ def _running_extreme(name, extreme, relation):
         symbols,
         call=f"{name}({{0}}, dim={{dim}})",
         examples=((f"{name}(x, 1)", "x=2x3"),),
+        kink=_met_before,
         caveat="of equal elements the latest takes the gradient",
         dim=REQUIRED,
     )

@@ -24,8 +24,7 @@ from .pointwise import F
 from .resampling import SHARPNESS
 
 PADDINGS = ("zeros", "border", "reflection")
-FUNCTIONS = abs, floor, remainder, round, where, zeros_like
-TENSORS = SimpleNamespace(**{function.name: function for function in FUNCTIONS})
+TENSORS = SimpleNamespace(**{f.name: f for f in (abs, floor, remainder, round, where, zeros_like)})
 
 # ---- one dimension -------------------------------------------------------------------------------
 
@@ -69,16 +68,38 @@ def _reflected(m, at, low, high):
     return m.where(back, span - over + low, over + low), m.where(back, -slope, slope)
 
 
+def _ends(size, align_corners):
+    """The places where a reflection turns around."""
+    return (0, size - 1) if align_corners else (-0.5, size - 0.5)
+
+
 def _within(m, at, size, padding_mode, align_corners):
     """A place between the first and the last element, and its slope: 0 where it was moved there."""
     if padding_mode == "zeros":
         return at, 1.0
     slope = 1.0
     if padding_mode == "reflection":
-        ends = (0, size - 1) if align_corners else (-0.5, size - 0.5)
-        at, slope = _reflected(m, at, *ends)
+        at, slope = _reflected(m, at, *_ends(size, align_corners))
     low, high = at <= 0, at >= size - 1
     return m.where(low, 0.0, m.where(high, size - 1.0, at)), m.where(low | high, 0.0, slope)
+
+
+def _counted(at, size, align_corners):
+    """Places from -1 to 1 counted in elements from 0, and how many of these 1 is long."""
+    low, high = _ends(size, align_corners)
+    scale = (high - low) / 2
+    return (at + 1) * scale + low, scale
+
+
+def _meets(at, size, mode, padding_mode, align_corners):
+    """Whether weights have a kink at a place: at an element; for the nearest, between two."""
+    if mode == "bicubic":
+        return at < at
+    at, _ = _counted(at, size, align_corners)
+    if padding_mode == "reflection":
+        at, _ = _reflected(TENSORS, at, *_ends(size, align_corners))
+    around, beside = int(padding_mode == "zeros"), at + 0.5 * (mode == "nearest")
+    return (at >= -around) & (at <= size - 1 + around) & beside.eq(floor(beside))
 
 
 def _around(m, at, size, slopes, mode, padding_mode, align_corners):
@@ -86,8 +107,7 @@ def _around(m, at, size, slopes, mode, padding_mode, align_corners):
 
     `m` has the functions: NumPy, or TENSORS. There are no elements outside of the size.
     """
-    scale = (size - 1) / 2 if align_corners else size / 2
-    at, inside = (at + 1) * scale - (0.0 if align_corners else 0.5), 1.0
+    (at, scale), inside = _counted(at, size, align_corners), 1.0
     edges = size, padding_mode, align_corners
     if mode != "bicubic":
         at, inside = _within(m, at, *edges)
@@ -308,8 +328,14 @@ def _check(s, grid, mode, padding_mode):
     shapes.require_equal((grid[0], grid[-1]), (s[0], n), message + shapes.text(grid))
 
 
+def _at_elements(y, input, grid, **how):
+    hits = [_meets(grid[..., d], size, **how) for d, size in enumerate(input.shape[:1:-1])]
+    return None, stack(hits, dim=0).any(dim=0)
+
+
 @composite(
     torch=F + "grid_sample",
+    kink=_at_elements,
     order="input grid mode padding_mode align_corners",
     examples=(
         ("grid_sample(x, tensor([[[[0.3, -0.2]]]]), align_corners=False)", "x=1x1x2x3"),

@@ -20,6 +20,7 @@ from .lapack import (
     square,
 )
 from .leaves import eye
+from .ties import level, vanishing
 
 BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
@@ -62,8 +63,9 @@ def svd_left(g, y, x):
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svdvals",
-    kink=lambda y, x: y.eq(0),
-    caveat="no derivative at a singular value of 0: PyTorch takes that of the vectors it found",
+    kink=lambda y, x: vanishing(y, x.shape[-2:]) | level(y, x.shape[-2:]),
+    caveat="no derivative at singular values of 0 or equal ones: the gradient goes with the "
+    "vectors that LAPACK finds",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
     flops=of_each_matrix(singular_values),
     numpy="np.linalg.svd({0}, compute_uv=False)",

@@ -154,6 +154,8 @@ def _slope_of_logit(g, y, x, *, eps):
 
 @composite(
     rule=_slope_of_logit,
+    kink=lambda y, x, *, eps: x.eq(eps) | x.eq(1 - eps) if eps else x < x,
+    caveat="no derivative at eps and 1 - eps: PyTorch takes the slope between them",
     domain=(0.1, 0.9),
     examples=(("logit(x)", "x=3"), ("x.logit(eps=0.2)", "x=2x3")),
     saved=("x",),

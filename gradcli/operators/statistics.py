@@ -11,10 +11,11 @@ from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .guards import refuse_where, unless
 from .leaves import size
-from .order import in_order
+from .order import FIRST_FIRST, in_order
 from .pairs import lerp
 from .reductions import average
 from .sums import total
+from .ties import beside
 
 
 def _squared_distance(x, axis):
@@ -225,18 +226,36 @@ def _quantile(ranks_of, **fields):
             _check(x, q, dim)
             if q.ndim:
                 q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
-            rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
-            place = 0 if dim is None else shapes.axis(dim, rows.ndim)
-            order = (*(d for d in range(rows.ndim) if d != place), place)
-            rows = in_order(_permuted(rows, order))
+            rows = _in_order(x, dim)
             found = _at_ranks(rows, ranks_of(rows, q), interpolation)
             found = _permuted(found, (found.ndim - 1, *range(found.ndim - 1)))
             return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
 
+        def kink(y, x, q, *, dim, keepdim, interpolation):
+            rows = _in_order(x, dim)
+            ranks = ranks_of(rows, q)
+            return _among_equals(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
+
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
-        return composite(**fields)(meaning)
+        caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 for it"
+        return composite(kink=kink, caveat=caveat, **fields)(meaning)
 
     return declare
+
+
+def _in_order(x, dim):
+    """x in order along dim, which is moved last."""
+    rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
+    place = 0 if dim is None else shapes.axis(dim, rows.ndim)
+    return in_order(_permuted(rows, (*(d for d in range(rows.ndim) if d != place), place)))
+
+
+def _among_equals(rows, ranks, interpolation):
+    """Whether an element that counts is equal to another."""
+    if rows.shape[-1] < 2:
+        return rows < rows
+    tied = beside(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
+    return _at_ranks(tied.double(), ranks, interpolation) > 0
 
 
 def _permuted(x, order):

@@ -16,7 +16,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
-from ..conventions import kinks
+from ..conventions import kinks, written_around
 from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 
@@ -172,10 +172,22 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
-    return [("kink", f"{_where(n, hit, a, w)}: {n.op.caveat}.") for n, hit in kinks(a)]
+    told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks(a)]
+    return [("kink", said) for said in dict.fromkeys(told)]
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+    """Which operation is at a kink and where; `in l1_loss(x, y), ` where it is a part of that."""
+    around = None if node.span else written_around(node, a)
+    if around is None:
+        return _hit(node, hit, a, w)
+    written = "".join(t.text for t in w.source.operation(around))
+    if node.op.torch is None:
+        return f"in {written}"
+    return f"in {written}, {_hit(node, hit, a, w)}"
+
+
+def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
     if node.op.family == "elementwise" and len(node.parents) == 1:
         (x,) = node.parents
@@ -248,6 +260,8 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     found = []
     for x in a.problem.wrt:
+        if x.name in w.nowhere:
+            continue
         hit = _without_number(a, w, x)
         if np.any(hit):
             name = w.gradient_name(x)
