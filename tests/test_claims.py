@@ -30,6 +30,10 @@ KERNEL = "exp(-norm(x - y) ** 2 / (2 * s ** 2))"
 HINGE = "relu(m - norm(a - b)) ** 2"
 LOGISTIC = "p = sigmoid(X @ w); -(y * log(p) + (1 - y) * log(1 - p)).sum()"
 
+CHOLESKY = "2 * linalg.cholesky(A).diagonal().log().sum()"
+WHITENED = """L = linalg.cholesky(A); v = linalg.solve_triangular(L, b.unsqueeze(1), upper=False)
+(v ** 2).sum()"""
+
 
 class Case(NamedTuple):
     """A claim, what is said of it (the beginning of it, or a part), shapes and values."""
@@ -109,6 +113,17 @@ RIGHT = [
     Case(HINGE, "a = -2 * relu(m - norm(a - b)) * (a - b) / norm(a - b)",
          f"{EVERY}, with m a number"),
     Case("(a @ x) ** 3", "a = 3 * g * (a @ x) ** 2 * x", f"{EVERY}, with a and x vectors"),
+    Case("logdet(X.T @ X)", "X = 2 * X @ inv(X.T @ X)", EVERY),
+    Case("log(det(X.T @ X))", "X = 2 * pinv(X).T", "agrees at 5 sizes"),
+    Case("logdet(X @ X.T)", "X = 2 * pinv(X).T", "agrees at 4 sizes"),
+    Case(CHOLESKY, "A = inv(A)", EVERY),
+    Case(CHOLESKY, "A = inv(A)", GIVEN, "A=3x3"),
+    Case("eigvalsh(A).log().sum()", "A = inv(A)", "agrees at 4 sizes"),
+    Case("(eigvalsh(A) ** 2).sum()", "A = 2 * A", "agrees at 4 sizes"),
+    Case("eigvalsh(A).prod()", "A = det(A) * inv(A)", "agrees at 4 sizes"),
+    Case("logdet(linalg.cholesky(A + eye(A.shape[0])))", "A = inv(A + eye(A.shape[0])) / 2",
+         EVERY),
+    Case(WHITENED, "b = 2 * solve(A, b)", "agrees at 4 sizes"),
 ]  # fmt: skip
 
 WRONG = [
@@ -203,6 +218,10 @@ WRONG = [
          "softmax(z, 0) is to go along dimension 1", "z=3x4"),
     Case("((x - y) ** 2).mean()", "x = 2 * (y - x) / x.shape[0]",
          "x.shape[1] times too large: a mean divides by it; the sign is wrong", "x=4x3,y=4x3"),
+    Case("logdet(X.T @ X)", "X = X @ inv(X.T @ X)", "it is half what it should be"),
+    Case(CHOLESKY, "A = 2 * inv(A)", "it is twice what it should be"),
+    Case("(eigvalsh(A) ** 2).sum()", "A = A", "it is half what it should be"),
+    Case("eigvalsh(A + A.T).sum()", "A = A @ inv(A)", "it is half what it should be"),
 ]  # fmt: skip
 
 
@@ -655,6 +674,24 @@ def test_labels_have_no_gradient():
     problem = pose("cross_entropy(z, y)", values={"y": [0, 1]}, shapes={"z": (2, 3)})
     with pytest.raises(GradcliError, match="y picks elements"):
         judge(["y = g"], problem)
+
+
+def test_a_program_that_is_singular_everywhere_is_not_judged():
+    """X.T @ X is 3×3 and has rank 2."""
+    with pytest.raises(GradcliError, match="finite and more than rounding") as raised:
+        judge(["X = X"], pose("logdet(X.T @ X)", shapes={"X": (2, 3)}))
+    assert raised.value.code == "needs-value"
+
+
+def test_values_that_are_not_symmetric_do_not_count_where_one_triangle_is_read():
+    values = {"A": [[4.0, 3.0], [1.0, 5.0]]}
+    assert judge(["A = inv(A)"], pose(CHOLESKY, values=values))[0].ok
+
+
+def test_slopes_of_a_singular_matrix_tell_nothing():
+    """At 2×3, X.T @ X is singular: what disagrees there is rounding."""
+    (*_, slopes, _) = package.check("logdet(X.T @ X)", claim="X = 2 * X @ inv(X.T @ X)")
+    assert (slopes["name"], slopes["ok"]) == ("finite differences", None)
 
 
 def test_too_large_to_try():

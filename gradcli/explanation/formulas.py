@@ -21,6 +21,7 @@ from ..language.program import read_program
 from ..lazy import np
 from ..notation import tree
 from .derived import of_gradient
+from .mirrored import mirrored, one_triangle
 from .random_numbers import Numbers
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
@@ -106,6 +107,8 @@ class Trial:
         if signed:
             free = [n for n in floats if not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
+        plain = Evaluator(dict(given), limits=p.limits)
+        given |= {x: mirrored(given[x]) for x in one_triangle(p.out, lambda n: plain(n)[0])}
         if nudged:
             given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit

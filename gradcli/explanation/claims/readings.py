@@ -45,12 +45,14 @@ class Reading(NamedTuple):
         return any(not self.problems[0].inputs[name].shape for name in self.names)
 
 
-def resized(problem: Problem) -> list[Problem]:
-    """The same request with other sizes where nobody gave one; nothing where all were given."""
+def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
+    """The same request with `most` other sizes where nobody gave one; nothing where all were
+    given.
+    """
     rng = np.random.default_rng(0)
     found: dict[tuple[Shape, ...], Problem] = {}
-    for _ in range(2 * SIZES):
-        other = _resized(problem, rng) if len(found) < SIZES else None
+    for _ in range(2 * most):
+        other = _resized(problem, rng) if len(found) < most else None
         if other is not None:
             found[tuple(i.shape for i in other.inputs.values())] = other
     return list(found.values())
