@@ -34,6 +34,10 @@ CHOLESKY = "2 * linalg.cholesky(A).diagonal().log().sum()"
 WHITENED = """L = linalg.cholesky(A); v = linalg.solve_triangular(L, b.unsqueeze(1), upper=False)
 (v ** 2).sum()"""
 
+FACTORS = "0.5 * norm(Y - U @ V.T) ** 2"
+MASKED = "0.5 * (M * (U @ V.T - Y) ** 2).sum()"
+NORMED = "n = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True); n * w + b"
+
 
 class Case(NamedTuple):
     """A claim, what is said of it (the beginning of it, or a part), shapes and values."""
@@ -222,6 +226,15 @@ WRONG = [
     Case(CHOLESKY, "A = 2 * inv(A)", "it is twice what it should be"),
     Case("(eigvalsh(A) ** 2).sum()", "A = A", "it is half what it should be"),
     Case("eigvalsh(A + A.T).sum()", "A = A @ inv(A)", "it is half what it should be"),
+    Case(LINEAR, "b = g", "a sum of it over dimension 0 is missing"),
+    Case("tanh(x @ W + b)", "b = g * (1 - out**2)", "a sum of it over dimension 0 is missing"),
+    Case("relu(x @ W1 + b1) @ W2 + b2", "b2 = g", "a sum of it over dimension 0 is missing"),
+    Case("x @ W.T", "W = x", "the seed g is missing"),
+    Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
+    Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),
+    Case(MASKED, "V = (M * (U @ V - Y)).T @ U", "V is to be transposed"),
+    Case(NORMED, "b = g", "over dimension 0 is missing (for x a matrix; right for a vector)"),
+    Case(NORMED, "w = g * n", "over dimension 0 is missing (for x a matrix; right for a vector)"),
 ]  # fmt: skip
 
 
@@ -354,6 +367,17 @@ def test_sizes_that_were_given_stay():
     (v,) = judge(["W = x.T @ g"], pose("x @ W", shapes={"x": (5, 2)}))
     assert {s["x"] for s in v.sizes} == {(5, 2)}
     assert len({s["W"] for s in v.sizes}) == 4
+
+
+@pytest.mark.parametrize(("expr", "claim"), [
+    ("x @ W.T", "W = g.T * x"),
+    ("o = sigmoid(x @ W); o * tanh(c)", "c = o * (1 - tanh(c) ** 2)"),
+    ("relu(x @ W + b)", "b = g * (out > 0)"),
+])  # fmt: skip
+def test_a_name_in_upper_case_stays_a_matrix(expr, claim):
+    (v,) = judge([claim], pose(expr))
+    assert not v.ok
+    assert len(v.sizes[0]["W"]) == 2
 
 
 def test_a_size_written_as_a_number_is_found_out():

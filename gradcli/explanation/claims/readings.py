@@ -9,7 +9,7 @@ from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem, pose
-from ...language.products import operands_of_matmul, small_operands, vectors
+from ...language.products import in_upper_case, operands_of_matmul, small_operands, vectors
 from ...lazy import np
 from ..wording import listed
 
@@ -29,14 +29,14 @@ RANKS = {  # by rank
 
 class Reading(NamedTuple):
     """Other shapes for a program: problems of several sizes, and what is said of them; whether
-    the output is a `single` number with them alone; whether inputs have `fewer` dimensions beside
-    no @; which inputs.
+    the output is a `single` number with them alone; whether they are other `ranks` of which
+    nothing tells; which inputs.
     """
 
     problems: list[Problem]
     remark: str
     single: bool = False
-    fewer: bool = False
+    ranks: bool = False
     names: tuple[str, ...] = ()
 
     @property
@@ -145,8 +145,8 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
         found = _with_ranks(problem, names, wanted)
         if found is not None:
-            remark, fewer = of_rank(names, wanted), wanted < have
-            return Reading([found, *resized(found)], remark, fewer=fewer, names=names)
+            remark = of_rank(names, wanted)
+            return Reading([found, *resized(found)], remark, ranks=True, names=names)
     return None
 
 
@@ -162,7 +162,7 @@ def with_matrices(problem: Problem) -> Reading | None:
     found = _posed(problem, fixed, dict.fromkeys(names, 2)) if names else None
     if found is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 2), names=names)
+    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=names)
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
@@ -172,8 +172,12 @@ def of_rank(names: Sequence[str], rank: int) -> str:
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Vectors for `most` matrices that nobody gave, where the output is a number with them."""
-    assumed = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
+    """Vectors for `most` matrices in lower case that nobody gave, where the output is a number with
+    them.
+    """
+    free = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
+    upper = in_upper_case(problem.program, free)
+    assumed = [name for name in free if name not in upper]
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.assumed}
     chosen = (names for n in range(1, most + 1) for names in combinations(assumed, n))
     for names in islice(chosen, READINGS):
