@@ -148,8 +148,8 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
 
     Where claims do not fit the shapes that were assumed, others are tried: other ranks and equal
     sizes, if all claims are right for them; other ranks of which nothing tells, only for claims
-    that cannot be computed for those assumed. Where a claim has no seed, shapes with which the output is
-    a single number are what is meant, if they fit.
+    that cannot be computed for those assumed. Where a claim has no seed, shapes with which the
+    output is a single number are what is meant, if they fit.
     """
     claims = read_claims(given, problem)
     found = _judged(claims, [problem, *resized(problem)])
@@ -176,9 +176,7 @@ def _is_meant(reading: Reading, found: list[Verdict], other: list[Verdict]) -> b
     return fits and (reading.of_numbers or any(v.misfits for v in found))
 
 
-def _only_right_with(
-    reading: Reading, found: list[Verdict], other: list[Verdict]
-) -> list[Verdict]:
+def _only_right_with(reading: Reading, found: list[Verdict], other: list[Verdict]) -> list[Verdict]:
     """The verdicts found, with what is said of those that are right for another reading alone."""
     pairs = zip(found, other) if len(found) == len(other) else ()
     told = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
