@@ -38,6 +38,10 @@ FACTORS = "0.5 * norm(Y - U @ V.T) ** 2"
 MASKED = "0.5 * (M * (U @ V.T - Y) ** 2).sum()"
 NORMED = "n = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True); n * w + b"
 
+LSTM = """f = sigmoid(x @ Wf + h @ Uf); i = sigmoid(x @ Wi + h @ Ui)
+f * c + i * tanh(x @ Wc + h @ Uc)"""
+RBF = "exp(-gamma * ((X.unsqueeze(1) - Y.unsqueeze(0)) ** 2).sum(-1))"
+
 
 class Case(NamedTuple):
     """A claim, what is said of it (the beginning of it, or a part), shapes and values."""
@@ -128,6 +132,13 @@ RIGHT = [
     Case("logdet(linalg.cholesky(A + eye(A.shape[0])))", "A = inv(A + eye(A.shape[0])) / 2",
          EVERY),
     Case(WHITENED, "b = 2 * solve(A, b)", "agrees at 4 sizes"),
+    Case("linear(x, W, b)", "W = g.T @ x", EVERY),
+    Case("linear(x, W, b)", "b = g.sum(0)", EVERY),
+    Case(LSTM, "c = g * f", EVERY),
+    Case(RBF, "X = 2 * gamma * ((g * out) @ Y - (g * out).sum(1, keepdim=True) * X)", EVERY),
+    Case("kron(x, y)", "x = g.reshape(x.shape[0], y.shape[0]) @ y", EVERY),
+    Case("z = m + exp(s / 2) * e; ((x - z @ W) ** 2).sum() + (m**2 + exp(s) - s).sum() / 2",
+         "W = 2 * z.T @ (z @ W - x)", EVERY),
 ]  # fmt: skip
 
 WRONG = [
@@ -230,6 +241,7 @@ WRONG = [
     Case("tanh(x @ W + b)", "b = g * (1 - out**2)", "a sum of it over dimension 0 is missing"),
     Case("relu(x @ W1 + b1) @ W2 + b2", "b2 = g", "a sum of it over dimension 0 is missing"),
     Case("x @ W.T", "W = x", "the seed g is missing"),
+    Case("linear(x, W, b)", "b = g", "a sum of it over dimension 0 is missing"),
     Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
     Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),
     Case(MASKED, "V = (M * (U @ V - Y)).T @ U", "V is to be transposed"),
