@@ -241,6 +241,8 @@ WRONG = [
     Case("tanh(x @ W + b)", "b = g * (1 - out**2)", "a sum of it over dimension 0 is missing"),
     Case("relu(x @ W1 + b1) @ W2 + b2", "b2 = g", "a sum of it over dimension 0 is missing"),
     Case("x @ W.T", "W = x", "the seed g is missing"),
+    Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=3x3,X=3x3,B=3x3"),
+    Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=4x4,X=4x4,B=4x4"),
     Case("linear(x, W, b)", "b = g", "a sum of it over dimension 0 is missing"),
     Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
     Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),

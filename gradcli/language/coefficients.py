@@ -35,8 +35,8 @@ def _large(e: ast.BinOp) -> set[str]:
 
 def _negated(e: ast.expr) -> set[str]:
     """gamma of `-gamma`."""
-    is_minus = isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub)
-    return names_in(e) & {*COEFFICIENTS} if is_minus and isinstance(e.operand, ast.Name) else set()
+    name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
+    return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
 
 
 def _under_root(e: ast.expr) -> set[str]:
