@@ -96,19 +96,24 @@ def _is_gated(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node
 
 
 def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
-    """Whether a product is a multiple, in a sum: of a number, beside a number; of a matrix that has
-    no inputs; of a matrix in upper case, beside a matrix.
+    """Whether a product or quotient is a multiple, in a sum: of a number, beside a number; of a
+    matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix in upper case, beside a
+    matrix.
     """
-    if node.op.sign != "*":
+    if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
     beside = [n for product, n in summed if product is node]
     if not other.ndim:
         return any(not n.ndim and n.parents for n in beside)
     if other.ndim != 2:
         return False
-    constant = all(n.op.name != "input" for n in walk([other]))
     of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
-    return (constant and bool(beside)) or of_a_matrix
+    to_constant = other.op.matrices and any(n.ndim == 2 and _is_constant(n) for n in beside)
+    return (_is_constant(other) and bool(beside)) or of_a_matrix or to_constant
+
+
+def _is_constant(node: Node) -> bool:
+    return all(n.op.name != "input" for n in walk([node]))
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:

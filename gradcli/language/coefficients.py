@@ -33,6 +33,14 @@ def _large(e: ast.BinOp) -> set[str]:
     return names_in(e.right) if is_number and any(map(str.islower, names_in(e.left))) else set()
 
 
+def multipliers(program: Program) -> set[str]:
+    """Names that may be those of numbers: beta in `beta * (a - b)`, but not in `beta * x`."""
+    products = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    sides = ((e.left, e.right) for e in products if isinstance(e.op, ast.Mult))
+    names = ([e.id for e in pair if isinstance(e, ast.Name)] for pair in sides)
+    return {pair[0] for pair in names if len(pair) == 1 and pair[0] in COEFFICIENTS}
+
+
 def _negated(e: ast.expr) -> set[str]:
     """gamma of `-gamma`."""
     name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None

@@ -48,10 +48,15 @@ def _joins(e: ast.AST) -> bool:
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names that are multiplied with each other as in `a @ x`, all of them in lower case."""
-    names = ([e.id for e in sides if isinstance(e, ast.Name)] for sides in _products(program))
-    found = (n for both in names if len(both) > 1 and all(map(str.islower, both)) for n in both)
-    return list(dict.fromkeys(found))
+    """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
+    transposed.
+    """
+    found: dict[str, None] = {}
+    for sides in _products(program):
+        names = [names_in(side) for side in sides]
+        if len(sides) > 1 and all(map(_are_lower, names)) and not any(map(_transposes, sides)):
+            found |= dict.fromkeys(name for side in names for name in sorted(side))
+    return list(found)
 
 
 def factors(e: ast.AST) -> list[ast.expr]:

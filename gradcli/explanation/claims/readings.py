@@ -8,6 +8,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
+from ...language.coefficients import multipliers
 from ...language.problem import Problem, pose
 from ...language.products import in_upper_case, operands_of_matmul, small_operands, vectors
 from ...lazy import np
@@ -24,6 +25,7 @@ RANKS = {  # by rank
     1: ("a vector", "vectors"),
     2: ("a matrix", "matrices"),
     3: ("a batch of matrices", "batches of matrices"),
+    4: ("a batch of images", "batches of images"),
 }
 
 
@@ -201,6 +203,15 @@ def with_columns(problem: Problem) -> Reading | None:
     names = tuple(i.name for i in small if len(i.shape) == 2)
     found = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
     return None if found is None else Reading([found], of_rank(names, 1), names=names)
+
+
+def with_coefficients(problem: Problem) -> Reading | None:
+    """Numbers for what multiplies as coefficients do, as beta in `beta * (a - b)`."""
+    beside = multipliers(problem.program)
+    free = (i for i in problem.inputs.values() if i.inferred and i.shape)
+    names = tuple(i.name for i in free if i.name in beside)
+    found = _with_ranks(problem, names, 0)
+    return None if found is None else Reading([found], of_rank(names, 0), names=names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
