@@ -153,6 +153,15 @@ class Trial:
             return not np.all(np.isfinite(self.array(formula)))
         return False
 
+    def cannot_read(self, formula: str) -> bool:
+        """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
+        by_text: dict[str, Any] = {}
+        for data in _tensors(self.problem):
+            same = np.array_equal(by_text.setdefault(data.text, data.value), data.value)
+            if not same and data.text in formula:
+                return True
+        return False
+
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
         if formula not in self._arrays:
@@ -173,13 +182,17 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
         given[inputs[name]] = value
     limits = problem.limits
-    tensors = (n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"])
-    drawn = {data.text: data for data in tensors}
+    drawn = {data.text: data for data in _tensors(problem)}
     program = read_program(formula, limits)
     scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
     builder = Builder(program, scope | inputs, values=given, limits=limits, drawn=drawn)
     node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
+
+
+def _tensors(problem: Problem) -> list[Any]:
+    """The arrays, with their texts, that a program writes out or draws."""
+    return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
 def _value(draw: Any, x: Input) -> Any:
@@ -264,7 +277,9 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 def fails(trial: Trial, formula: str, name: str) -> bool:
     """Whether a formula does not have the value of a gradient that can be computed."""
-    return not _holds(trial, formula, name) and trial.tells(name)
+    if _holds(trial, formula, name) or trial.cannot_read(formula):
+        return False
+    return trial.tells(name)
 
 
 def _holds(trial: Trial, formula: str, name: str) -> bool:
