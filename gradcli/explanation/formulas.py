@@ -7,6 +7,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -135,6 +136,13 @@ class Trial:
         x = p.inputs[name].node
         grad = backward(p.out, p.seed.node, [x]).of[x]
         return None if grad is None else np.asarray(self.evaluate(grad)[0])
+
+    @property
+    def in_order(self) -> bool:
+        """Whether sizes are equal or larger here where those that the problem had are."""
+        problem, shapes, _ = self.origin
+        pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])]
+        return all((a < b) == (c < d) for (a, c), (b, d) in product(pairs, pairs))
 
     def tells(self, name: str) -> bool:
         """Whether output and gradient are finite here, and not those of a singular matrix."""
