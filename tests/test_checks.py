@@ -54,6 +54,17 @@ def test_a_step_to_where_there_is_no_value_is_no_error(text, x):
     assert differences.ok is not False
 
 
+def test_what_one_triangle_is_read_of_stays_symmetric_through_a_sum():
+    _, differences = checked("cholesky(A + 3 * eye(2)).sum()", shapes={"A": (2, 2)})
+    assert differences.ok
+    assert differences.remark == "at random values; A kept symmetric"
+
+
+def test_slopes_of_a_singular_matrix_tell_nothing():
+    _, differences = checked("logdet(X.T @ X)", shapes={"X": (2, 3)})
+    assert differences.ok is None
+
+
 @pytest.mark.parametrize(("text", "x", "corners"), [
     ("relu(x).sum()", [0.0, 1.0, -1.0], "x[0]"),
     ("abs(x).sum()", [2.0, 0.0], "x[1]"),

@@ -30,6 +30,18 @@ KERNEL = "exp(-norm(x - y) ** 2 / (2 * s ** 2))"
 HINGE = "relu(m - norm(a - b)) ** 2"
 LOGISTIC = "p = sigmoid(X @ w); -(y * log(p) + (1 - y) * log(1 - p)).sum()"
 
+CHOLESKY = "2 * linalg.cholesky(A).diagonal().log().sum()"
+WHITENED = """L = linalg.cholesky(A); v = linalg.solve_triangular(L, b.unsqueeze(1), upper=False)
+(v ** 2).sum()"""
+
+FACTORS = "0.5 * norm(Y - U @ V.T) ** 2"
+MASKED = "0.5 * (M * (U @ V.T - Y) ** 2).sum()"
+NORMED = "n = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True); n * w + b"
+
+LSTM = """f = sigmoid(x @ Wf + h @ Uf); i = sigmoid(x @ Wi + h @ Ui)
+f * c + i * tanh(x @ Wc + h @ Uc)"""
+RBF = "exp(-gamma * ((X.unsqueeze(1) - Y.unsqueeze(0)) ** 2).sum(-1))"
+
 
 class Case(NamedTuple):
     """A claim, what is said of it (the beginning of it, or a part), shapes and values."""
@@ -109,6 +121,24 @@ RIGHT = [
     Case(HINGE, "a = -2 * relu(m - norm(a - b)) * (a - b) / norm(a - b)",
          f"{EVERY}, with m a number"),
     Case("(a @ x) ** 3", "a = 3 * g * (a @ x) ** 2 * x", f"{EVERY}, with a and x vectors"),
+    Case("logdet(X.T @ X)", "X = 2 * X @ inv(X.T @ X)", EVERY),
+    Case("log(det(X.T @ X))", "X = 2 * pinv(X).T", "agrees at 5 sizes"),
+    Case("logdet(X @ X.T)", "X = 2 * pinv(X).T", "agrees at 4 sizes"),
+    Case(CHOLESKY, "A = inv(A)", EVERY),
+    Case(CHOLESKY, "A = inv(A)", GIVEN, "A=3x3"),
+    Case("eigvalsh(A).log().sum()", "A = inv(A)", "agrees at 4 sizes"),
+    Case("(eigvalsh(A) ** 2).sum()", "A = 2 * A", "agrees at 4 sizes"),
+    Case("eigvalsh(A).prod()", "A = det(A) * inv(A)", "agrees at 4 sizes"),
+    Case("logdet(linalg.cholesky(A + eye(A.shape[0])))", "A = inv(A + eye(A.shape[0])) / 2",
+         EVERY),
+    Case(WHITENED, "b = 2 * solve(A, b)", "agrees at 4 sizes"),
+    Case("linear(x, W, b)", "W = g.T @ x", EVERY),
+    Case("linear(x, W, b)", "b = g.sum(0)", EVERY),
+    Case(LSTM, "c = g * f", EVERY),
+    Case(RBF, "X = 2 * gamma * ((g * out) @ Y - (g * out).sum(1, keepdim=True) * X)", EVERY),
+    Case("kron(x, y)", "x = g.reshape(x.shape[0], y.shape[0]) @ y", EVERY),
+    Case("z = m + exp(s / 2) * e; ((x - z @ W) ** 2).sum() + (m**2 + exp(s) - s).sum() / 2",
+         "W = 2 * z.T @ (z @ W - x)", EVERY),
 ]  # fmt: skip
 
 WRONG = [
@@ -203,6 +233,22 @@ WRONG = [
          "softmax(z, 0) is to go along dimension 1", "z=3x4"),
     Case("((x - y) ** 2).mean()", "x = 2 * (y - x) / x.shape[0]",
          "x.shape[1] times too large: a mean divides by it; the sign is wrong", "x=4x3,y=4x3"),
+    Case("logdet(X.T @ X)", "X = X @ inv(X.T @ X)", "it is half what it should be"),
+    Case(CHOLESKY, "A = 2 * inv(A)", "it is twice what it should be"),
+    Case("(eigvalsh(A) ** 2).sum()", "A = A", "it is half what it should be"),
+    Case("eigvalsh(A + A.T).sum()", "A = A @ inv(A)", "it is half what it should be"),
+    Case(LINEAR, "b = g", "a sum of it over dimension 0 is missing"),
+    Case("tanh(x @ W + b)", "b = g * (1 - out**2)", "a sum of it over dimension 0 is missing"),
+    Case("relu(x @ W1 + b1) @ W2 + b2", "b2 = g", "a sum of it over dimension 0 is missing"),
+    Case("x @ W.T", "W = x", "the seed g is missing"),
+    Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=3x3,X=3x3,B=3x3"),
+    Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=4x4,X=4x4,B=4x4"),
+    Case("linear(x, W, b)", "b = g", "a sum of it over dimension 0 is missing"),
+    Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
+    Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),
+    Case(MASKED, "V = (M * (U @ V - Y)).T @ U", "V is to be transposed"),
+    Case(NORMED, "b = g", "over dimension 0 is missing (for x a matrix; right for a vector)"),
+    Case(NORMED, "w = g * n", "over dimension 0 is missing (for x a matrix; right for a vector)"),
 ]  # fmt: skip
 
 
@@ -335,6 +381,17 @@ def test_sizes_that_were_given_stay():
     (v,) = judge(["W = x.T @ g"], pose("x @ W", shapes={"x": (5, 2)}))
     assert {s["x"] for s in v.sizes} == {(5, 2)}
     assert len({s["W"] for s in v.sizes}) == 4
+
+
+@pytest.mark.parametrize(("expr", "claim"), [
+    ("x @ W.T", "W = g.T * x"),
+    ("o = sigmoid(x @ W); o * tanh(c)", "c = o * (1 - tanh(c) ** 2)"),
+    ("relu(x @ W + b)", "b = g * (out > 0)"),
+])  # fmt: skip
+def test_a_name_in_upper_case_stays_a_matrix(expr, claim):
+    (v,) = judge([claim], pose(expr))
+    assert not v.ok
+    assert len(v.sizes[0]["W"]) == 2
 
 
 def test_a_size_written_as_a_number_is_found_out():
@@ -655,6 +712,24 @@ def test_labels_have_no_gradient():
     problem = pose("cross_entropy(z, y)", values={"y": [0, 1]}, shapes={"z": (2, 3)})
     with pytest.raises(GradcliError, match="y picks elements"):
         judge(["y = g"], problem)
+
+
+def test_a_program_that_is_singular_everywhere_is_not_judged():
+    """X.T @ X is 3×3 and has rank 2."""
+    with pytest.raises(GradcliError, match="finite and more than rounding") as raised:
+        judge(["X = X"], pose("logdet(X.T @ X)", shapes={"X": (2, 3)}))
+    assert raised.value.code == "needs-value"
+
+
+def test_values_that_are_not_symmetric_do_not_count_where_one_triangle_is_read():
+    values = {"A": [[4.0, 3.0], [1.0, 5.0]]}
+    assert judge(["A = inv(A)"], pose(CHOLESKY, values=values))[0].ok
+
+
+def test_slopes_of_a_singular_matrix_tell_nothing():
+    """At 2×3, X.T @ X is singular: what disagrees there is rounding."""
+    (*_, slopes, _) = package.check("logdet(X.T @ X)", claim="X = 2 * X @ inv(X.T @ X)")
+    assert (slopes["name"], slopes["ok"]) == ("finite differences", None)
 
 
 def test_too_large_to_try():

@@ -133,6 +133,29 @@ CASES = [
     ("E[t].mean(0)", dict(values={"t": [0, 1, 1, 0]}), dict(E=(2, 3), t=(4,), out=(3,))),
     ("X * Y", dict(grad=[1.0, 2.0]), dict(X=(2,), Y=(2,), out=(2,))),
     ("q @ k.T / d**0.5", {}, dict(q=(2, 3), k=(4, 3), d=(), out=(2, 4))),
+    ("linear(x, W, b)", {}, dict(x=(2, 3), W=(4, 3), b=(4,), out=(2, 4))),
+    ("kron(x, y)", {}, dict(x=(2,), y=(3,), out=(6,))),
+    ("kron(A, B)", {}, dict(A=(2, 3), B=(4, 5), out=(8, 15))),
+    ("exp(-gamma * cdist(X, Y) ** 2)", {}, dict(gamma=(), X=(2, 3), Y=(4, 3), out=(2, 4))),
+    ("((X.unsqueeze(1) - Y[None]) ** 2).sum(-1)", {}, dict(X=(2, 3), Y=(4, 3), out=(2, 4))),
+    (
+        "z = m + exp(s / 2) * e; ((x - z @ W) ** 2).sum() + (m**2 - s).sum()",
+        {},
+        dict(m=(2, 3), s=(2, 3), e=(2, 3), x=(2, 4), W=(3, 4), out=()),
+    ),
+    (
+        "n = x - x.mean(-1, keepdim=True); y = n * w + b; y @ W",
+        {},
+        dict(x=(2, 3), w=(3,), b=(3,), W=(3, 4), out=(2, 4)),
+    ),
+    (
+        "f = sigmoid(x @ U); i = sigmoid(x @ V); f * c + i * tanh(x @ W)",
+        {},
+        dict(x=(2, 3), U=(3, 4), V=(3, 4), c=(2, 4), W=(3, 4), out=(2, 4)),
+    ),
+    ("eye(X.shape[0]) + X @ X.T / s", {}, dict(X=(2, 3), s=(), out=(2, 2))),
+    ("softmax(x / T, 1)", {}, dict(x=(2, 3), T=(), out=(2, 3))),
+    ("A / B", dict(grad=SEED_23), dict(A=(2, 3), B=(2, 3), out=(2, 3))),
 ]
 
 
@@ -272,14 +295,20 @@ def test_assumed_shapes_are_told_in_python_and_in_json():
         ("w @ x + b", "for vectors: -s w=2,x=2"),
         ("norm(x) ** 2 * norm(y) ** 2 - (x @ y) ** 2", "for vectors: -s x=2,y=2"),
         ("outer(x, y) @ z", "for a matrix: -s z=3x4"),
+        ("x.softmax(0) @ y", "for vectors: -s x=2,y=2"),
+        ("cumsum(x, 0) @ y", "for vectors: -s x=2,y=2"),
+        ("kron(x, y)", "for matrices: -s x=2x3,y=4x5"),
+        ("softplus(beta * (a - b)).mean()", "for a number: -v beta=1"),
+        ("max_pool2d(x, 2)", "for a batch of images: -s x=2x3x4x5"),
     ],
 )
-def test_products_of_names_in_lower_case_say_what_was_assumed(text, told):
+def test_names_in_lower_case_say_what_was_assumed(text, told):
     assert told in run("formula", text).err
 
 
-def test_what_holds_for_any_shapes_is_not_told():
-    (answer,) = gradcli.batch([{"expr": "x * y", "want": ["formula"]}])
+@pytest.mark.parametrize("text", ["x * y", "mu + sigma * eps", "x @ W", "softmax(q @ k.T, -1) @ v"])
+def test_what_holds_for_any_shapes_is_not_told(text):
+    (answer,) = gradcli.batch([{"expr": text, "want": ["formula"]}])
     assert "notes" not in answer
 
 

@@ -218,6 +218,28 @@ def test_a_formula_for_one_size_says_so():
     assert json.loads(line)["notes"] == [{"code": "these-sizes", "message": SAID}]
 
 
+def test_a_formula_for_square_matrices_says_so():
+    """det(X.T @ A @ X) is det(A) det(X)**2 where X is square, of whatever size."""
+    found = run("formula", "det(X.T @ A @ X)", "-s", "X=3x3,A=3x3", "-w", "X")
+    assert found.out == "2 * out * inv(X).T\n"
+    assert found.err == (
+        "note: the formula of X.grad is right for X of shape (3, 3) and A of shape (3, 3), and "
+        "where sizes are equal, or larger than others, as there; elsewhere it may not be.\n"
+    )
+
+
+@pytest.mark.parametrize(("program", "x", "expected"), [
+    ("cos = x * 2; sin(cos).sum()", "x", "2 * torch.cos(cos)"),
+    ("cos(sin)", "sin", "-g * torch.sin(sin)"),
+    ("inv = x.sum(); logdet(A) * inv", "A", "inv * torch.linalg.inv(A).T"),
+    ("x * randn(3) + randn(3)", "x", "g * randn(3)"),
+])  # fmt: skip
+def test_names_of_functions_and_draws_fix_no_sizes(program, x, expected):
+    found = run("formula", program, "-w", x)
+    assert found.out == f"{expected}\n"
+    assert "at other sizes" not in found.err
+
+
 @pytest.mark.parametrize("program", ["logdet(X.T @ X)", "X @ X.T", "X.mean() / X.std()"])
 def test_a_formula_for_any_size_says_nothing(program):
     found = run("formula", program, "-s", "X=5x2")

@@ -9,7 +9,15 @@ from ..graphs.shapes import Shape
 from ..language.general import at_shapes
 from ..language.problem import Problem
 from ..notation import tree
-from .claims.readings import RANKS, Reading, with_columns, with_matrices, with_rank, with_vectors
+from .claims.readings import (
+    RANKS,
+    Reading,
+    with_coefficients,
+    with_columns,
+    with_matrices,
+    with_rank,
+    with_vectors,
+)
 from .formulas import Trial, fails
 from .wording import Wording, shape_text
 
@@ -40,8 +48,9 @@ def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
     """The shapes that were assumed, and options for others."""
     inferred = [x for x in problem.inputs.values() if x.inferred]
     shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
-    options = ",".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in other.items())
-    return f"assumed: {shapes} ({when}: -s {options})"
+    option = "-s" if all(other.values()) else "-v"
+    given = ",".join(f"{name}={'x'.join(map(str, shape)) or 1}" for name, shape in other.items())
+    return f"assumed: {shapes} ({when}: {option} {given})"
 
 
 def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
@@ -51,15 +60,15 @@ def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Matrices for vectors beside an @, vectors for matrices in lower case, and matrices for
-    vectors where all are vectors.
+    """Matrices for vectors beside an @, vectors for matrices in lower case, numbers for what
+    multiplies, batches for images, and matrices for vectors where all are vectors.
     """
     all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
     beside = with_matrices(problem)
     if beside is not None:
         yield beside
     fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
-    for reading in fewer:
+    for reading in (*fewer, with_coefficients(problem), with_rank(problem, 3, 4)):
         if reading is not None and not any(name[0].isupper() for name in reading.names):
             yield reading
     found = with_rank(problem, 1, 2) if all_vectors else None

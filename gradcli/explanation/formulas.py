@@ -7,6 +7,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -21,6 +22,7 @@ from ..language.program import read_program
 from ..lazy import np
 from ..notation import tree
 from .derived import of_gradient
+from .mirrored import mirrored, one_triangle
 from .random_numbers import Numbers
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
@@ -106,6 +108,8 @@ class Trial:
         if signed:
             free = [n for n in floats if not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
+        plain = Evaluator(dict(given), limits=p.limits)
+        given |= {x: mirrored(given[x]) for x in one_triangle(p.out, lambda n: plain(n)[0])}
         if nudged:
             given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit
@@ -133,6 +137,13 @@ class Trial:
         grad = backward(p.out, p.seed.node, [x]).of[x]
         return None if grad is None else np.asarray(self.evaluate(grad)[0])
 
+    @property
+    def in_order(self) -> bool:
+        """Whether sizes are equal or larger here where those that the problem had are."""
+        problem, shapes, _ = self.origin
+        pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])]
+        return all((a < b) == (c < d) for (a, c), (b, d) in product(pairs, pairs))
+
     def tells(self, name: str) -> bool:
         """Whether output and gradient are finite here, and not those of a singular matrix."""
         try:
@@ -148,6 +159,15 @@ class Trial:
         """Whether elements of a formula are nan or infinite."""
         with suppress(GradcliError), np.errstate(all="ignore"):
             return not np.all(np.isfinite(self.array(formula)))
+        return False
+
+    def cannot_read(self, formula: str) -> bool:
+        """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
+        by_text: dict[str, Any] = {}
+        for data in _tensors(self.problem):
+            same = np.array_equal(by_text.setdefault(data.text, data.value), data.value)
+            if not same and data.text in formula:
+                return True
         return False
 
     def array(self, formula: str) -> Any:
@@ -170,13 +190,17 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
         given[inputs[name]] = value
     limits = problem.limits
-    tensors = (n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"])
-    drawn = {data.text: data for data in tensors}
+    drawn = {data.text: data for data in _tensors(problem)}
     program = read_program(formula, limits)
     scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
     builder = Builder(program, scope | inputs, values=given, limits=limits, drawn=drawn)
     node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
+
+
+def _tensors(problem: Problem) -> list[Any]:
+    """The arrays, with their texts, that a program writes out or draws."""
+    return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
 def _value(draw: Any, x: Input) -> Any:
@@ -261,7 +285,9 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 def fails(trial: Trial, formula: str, name: str) -> bool:
     """Whether a formula does not have the value of a gradient that can be computed."""
-    return not _holds(trial, formula, name) and trial.tells(name)
+    if _holds(trial, formula, name) or trial.cannot_read(formula):
+        return False
+    return trial.tells(name)
 
 
 def _holds(trial: Trial, formula: str, name: str) -> bool:

@@ -243,11 +243,25 @@ class Wording:
         failing = {name for trial in at for name, f in texts.items() if fails(trial, f, name)}
         return [name for name in known if name in failing]
 
+    @property
+    def _texts_only_here(self) -> dict[str, str]:
+        asked = {name: self.gradient(self.problem.inputs[name]) for name in self.only_here}
+        return {name: tree.text(f) for name, f in asked.items() if f is not None}
+
+    @cached_property
+    def in_order(self) -> list[str]:
+        """Those of them whose formula holds where sizes are equal or larger as the problem's."""
+        trials = [t for t in self.elsewhere if t.in_order]
+        return [
+            name
+            for name, f in self._texts_only_here.items()
+            if any(t.tells(name) for t in trials) and not any(fails(t, f, name) for t in trials)
+        ]
+
     @cached_property
     def nowhere(self) -> list[str]:
         """Those of them whose formula has no number at random values of the problem's own sizes."""
-        asked = {name: self.gradient(self.problem.inputs[name]) for name in self.only_here}
-        texts = {name: tree.text(f) for name, f in asked.items() if f is not None}
+        texts = self._texts_only_here
         own = next(trials(None, self.problem), None) if texts else None
         return [] if own is None else [name for name, f in texts.items() if own.has_no_number(f)]
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from itertools import permutations
 
 from ..graphs import Node, downstream, walk
-from .coefficients import COEFFICIENTS
+from .coefficients import COEFFICIENTS, GREEK
 
 
 def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
@@ -12,8 +12,9 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
 
     What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
     numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
-    compared with; X in upper case is no row of a matrix; lam in `loss + lam * norm(w)` and in
-    `A + lam * eye(n)` is a number, and so is y in `y - w @ x`.
+    compared with, and c that of f in `f * c + i * h`, where f and i are gates; X in upper case is
+    no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
+    is y in `y - w @ x`.
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -31,8 +32,10 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
             is_multiple = _multiplies(node, x, other, terms)
             if is_multiple or (by_number and is_number):
                 found[x.attrs["name"]] = 0
-            elif x.ndim < other.ndim and 1 not in other.shape and _is_alike(node, x, other):
-                found[x.attrs["name"]] = other.ndim
+            elif x.ndim < other.ndim and 1 not in other.shape:
+                gated = node.op.sign == "*" and other in of_products
+                if _is_alike(node, x, other) or (gated and _is_gated(node, x, other, terms)):
+                    found[x.attrs["name"]] = other.ndim
     return _columns(order) | _batches(order) | found
 
 
@@ -84,20 +87,33 @@ def _is_alike(node: Node, x: Node, other: Node) -> bool:
     return compared or counts or node.op.sign == "-" or _is_upper(x)
 
 
+def _is_gated(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+    """Whether it is c of `f * c + i * h`, where f and what is added are functions of matrices."""
+    function = other.op.family == "elementwise" and not other.op.sign
+    added = [n for product, n in summed if product is node and n.op.sign == "*"]
+    alike = any(n.shape == other.shape and x not in walk([n]) for n in added)
+    return function and alike and x.attrs["name"] not in GREEK
+
+
 def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
-    """Whether a product is a multiple, in a sum: of a number, beside a number; of a matrix that has
-    no inputs; of a matrix in upper case, beside a matrix.
+    """Whether a product or quotient is a multiple, in a sum: of a number, beside a number; of a
+    matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix in upper case, beside a
+    matrix.
     """
-    if node.op.sign != "*":
+    if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
     beside = [n for product, n in summed if product is node]
     if not other.ndim:
         return any(not n.ndim and n.parents for n in beside)
     if other.ndim != 2:
         return False
-    constant = all(n.op.name != "input" for n in walk([other]))
     of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
-    return (constant and bool(beside)) or of_a_matrix
+    to_constant = other.op.matrices and any(n.ndim == 2 and _is_constant(n) for n in beside)
+    return (_is_constant(other) and bool(beside)) or of_a_matrix or to_constant
+
+
+def _is_constant(node: Node) -> bool:
+    return all(n.op.name != "input" for n in walk([node]))
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:

@@ -9,18 +9,42 @@ NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature
 TINY = "eps"  # a number where it is added; noise where it is multiplied
 INTERCEPTS = ("b", "b0", "bias", "intercept")
 # What multiplies a number is one itself, if it is called so.
-COEFFICIENTS = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma", "c", "k")
+GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma")
+COEFFICIENTS = (*GREEK, "c", "k")
 
 
 def coefficients(program: Program) -> set[str]:
-    """Names of numbers: lam, and d in `q @ k.T / sqrt(d)`."""
+    """Names of numbers: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
+    `exp(-gamma * D)`.
+    """
     found = {*NUMBERS, TINY}
     for e in _expressions(program):
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+            found |= _negated(e.left)
             found -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
         elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
-            found |= _under_root(e.right)
+            found |= _under_root(e.right) | _large(e)
     return found
+
+
+def _large(e: ast.BinOp) -> set[str]:
+    """T of `x / T`: in upper case, below what has names in lower case."""
+    is_number = isinstance(e.right, ast.Name) and e.right.id[0].isupper()
+    return names_in(e.right) if is_number and any(map(str.islower, names_in(e.left))) else set()
+
+
+def multipliers(program: Program) -> set[str]:
+    """Names that may be those of numbers: beta in `beta * (a - b)`, but not in `beta * x`."""
+    products = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    sides = ((e.left, e.right) for e in products if isinstance(e.op, ast.Mult))
+    names = ([e.id for e in pair if isinstance(e, ast.Name)] for pair in sides)
+    return {pair[0] for pair in names if len(pair) == 1 and pair[0] in COEFFICIENTS}
+
+
+def _negated(e: ast.expr) -> set[str]:
+    """gamma of `-gamma`."""
+    name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
+    return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
 
 
 def _under_root(e: ast.expr) -> set[str]:

@@ -22,27 +22,41 @@ def operands_of_matmul(program: Program) -> set[str]:
 
 
 def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
-    """Those of the names that are in upper case, where matrices are multiplied, systems of
-    equations solved, or rows of what has this name picked.
+    """Those of the names that are in upper case, where tensors come together other than element by
+    element, or elements of what has this name are picked or moved.
     """
     parts = [e for s in program.statements for e in ast.walk(s.value)]
-    picked = (e.value for e in parts if isinstance(e, ast.Subscript))
-    rows = {e.id for e in picked if isinstance(e, ast.Name)}
-    multiplied = any(factors(e) or _is_system(e) for e in parts)
-    return [n for n in names if n[0].isupper() and (multiplied or n in rows)]
+    rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
+    together = any(factors(e) or _joins(e) for e in parts)
+    return [n for n in names if n[0].isupper() and (together or n in rows)]
 
 
-def _is_system(e: ast.AST) -> bool:
+def _of_rows(e: ast.AST) -> ast.expr | None:
+    """X of `X[0]`, `X.unsqueeze(1)` and other calls that move elements."""
+    if isinstance(e, ast.Subscript):
+        return e.value
+    op = called(e) if isinstance(e, ast.Call) else None
+    moved = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
+    return moved[0] if moved else None
+
+
+def _joins(e: ast.AST) -> bool:
+    """Whether it is a call such as `solve(A, b)`, `kron(A, B)` and `cdist(X, Y)`."""
     op = called(e) if isinstance(e, ast.Call) else None
     several = isinstance(op, Operator) and len(op.inputs) > 1
-    return several and (op.torch or "").startswith("torch.linalg.")  # type: ignore[union-attr]
+    return several and op.family != "elementwise"  # type: ignore[union-attr]
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names that are multiplied with each other as in `a @ x`, all of them in lower case."""
-    names = ([e.id for e in sides if isinstance(e, ast.Name)] for sides in _products(program))
-    found = (n for both in names if len(both) > 1 and all(map(str.islower, both)) for n in both)
-    return list(dict.fromkeys(found))
+    """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
+    transposed.
+    """
+    found: dict[str, None] = {}
+    for sides in _products(program):
+        names = [names_in(side) for side in sides]
+        if len(sides) > 1 and all(map(_are_lower, names)) and not any(map(_transposes, sides)):
+            found |= dict.fromkeys(name for side in names for name in sorted(side))
+    return list(found)
 
 
 def factors(e: ast.AST) -> list[ast.expr]:

@@ -39,6 +39,7 @@ def ranks_to_try(
     `fixed` are what they are, and `labels` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
+    matrices |= _before_products(program, matrices)
     upper = dict.fromkeys({*in_upper_case(program, unknown)} - divisors(program), 2)
     numbers = dict.fromkeys(coefficients(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
@@ -107,6 +108,18 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
 def is_whole_number(e: ast.expr) -> bool:
     e = e.operand if isinstance(e, ast.UnaryOp) else e
     return isinstance(e, ast.Constant) and type(e.value) is int
+
+
+def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
+    """The names that elementwise operations make a matrix beside an @ of, as x and e in `z = x + e;
+    z @ W`, where none of them is told to be one.
+    """
+    meanings = {name: s.value for s in program.statements for name in s.names}
+    found: set[str] = set()
+    for name in operands_of_matmul(program) & meanings.keys() - vectors(program):
+        made_of = _of_its_shape(meanings[name], meanings)
+        found |= set() if made_of & set(matrices) else made_of
+    return found
 
 
 def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[str]:

@@ -48,6 +48,11 @@ def too_long(written: Tree) -> bool:
     return tree.length(written) > TOO_LONG or tree.size(written) > MOST
 
 
+def in_library(op: Operator) -> str:
+    """The name of an operator that no name of a program hides."""
+    return op.torch or f"torch.{op.name}"
+
+
 class Writer:
     """Trees of nodes, each made once."""
 
@@ -58,6 +63,7 @@ class Writer:
         program: Collection[Node] = (),
     ):
         self.telling, self.named = telling, names
+        self.taken = {name.text for name in names.values()}  # no longer names of functions
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
@@ -135,7 +141,10 @@ class Writer:
         for name, value in node.attrs.items():
             usual = value == node.op.attributes[name]
             holes[name] = None if usual else self.attribute(node, name)
-        return spelled(node.op.spelling, holes)
+        made = spelled(node.op.spelling, holes)
+        if isinstance(made, Call) and made.function in self.taken:
+            return made._replace(function=in_library(node.op))
+        return made
 
     def operand(self, node: Node, place: int) -> Tree:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
@@ -165,12 +174,14 @@ class Writer:
         return Call(self.function(op), tuple(args), tuple(named))
 
     def function(self, op: Operator) -> str:
-        """The name to call an operator by."""
-        return op.name
+        """The name to call an operator by; with its library where the program means something else
+        by it.
+        """
+        return in_library(op) if op.name in self.taken else op.name
 
     def library(self, name: str) -> str:
         """The name to call a function by that makes tensors."""
-        return name
+        return f"torch.{name}" if name in self.taken else name
 
     def indices(self, data: Array) -> str:
         """Numbers in an index."""

@@ -161,7 +161,6 @@ def trace(g, y, x):
 @composite(
     examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")),
     numpy="np.kron",
-    matrices=True,
 )
 def kron(a, b):
     """Kronecker product: every element of a times the whole of b, laid side by side."""

@@ -60,6 +60,7 @@ def log_softmax(g, y, x, *, dim):
     on_masks="alone",
     torch=F + "linear",
     matrices=True,
+    batches=True,
     examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),
 )
 def linear(input, weight, bias=None):

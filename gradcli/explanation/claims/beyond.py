@@ -27,7 +27,7 @@ def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     matrices, sizes, found = _matrices(claim, problem), _sizes(problem), []
     for kept in _kept(claim, sizes):
         trial = _elsewhere(problem, sizes, kept)
-        if trial is not None:
+        if trial is not None and trial.tells(claim.name):
             found.append([trial, *matrices])
     yield from found
     if matrices and not found:

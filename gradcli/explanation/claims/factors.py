@@ -13,6 +13,7 @@ from .trials import Trial, close
 LARGEST = 12  # number above or below the line in a factor that is told
 SAME = 1e-6  # relative difference up to which factors are the same
 TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
+BESIDE = (1, 2, Fraction(1, 2))  # what may stand beside a size in a factor
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
@@ -59,7 +60,7 @@ def by_a_size(
         rest = [r / n if divide else r * n for r, n in zip(ratios, numbers)]
         beside = Fraction(rest[0]).limit_denominator(2)
         opposite = all(abs(r + 1) < SAME for r in ratios)  # what stands beside it cancels it
-        if not opposite and 0 < abs(beside) <= 2 and all(abs(r - beside) < SAME for r in rest):
+        if not opposite and abs(beside) in BESIDE and all(abs(r - beside) < SAME for r in rest):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             made = scaled(program, size, divide)
             if beside == 1:

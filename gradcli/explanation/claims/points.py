@@ -1,7 +1,8 @@
 """Where a claim is tried: values that are not special in any way.
 
 They are drawn on both sides of 0, or where the output asks for others, such that output and
-gradients are finite.
+gradients are finite, and not those of a matrix that is as good as singular. Of a matrix of which
+one triangle is read, the other one is its mirror image.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,15 +20,19 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..conventions import kinks
+from ..mirrored import mirrored, one_triangle
+from ..steady import is_steady, nudged
 from ..trial_values import Draw, combinations
 from ..wording import Wording
 from .given import targets
+from .readings import resized
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others
 MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
+MOST_SIZES = 12  # that are tried where the program is singular at some
 
 
 class Point:
@@ -74,7 +79,7 @@ class Point:
     @cached_property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the inputs."""
-        return {x.name: x.shape for x in self.problem.inputs.values()}
+        return shapes_of(self.problem)
 
     def finite(self, names: Sequence[str]) -> bool:
         """Whether output and gradients are."""
@@ -83,6 +88,22 @@ class Point:
         except GradcliError:
             return False
         return all(np.all(np.isfinite(a)) for a in arrays)
+
+    def sound(self, names: Sequence[str]) -> bool:
+        """Whether output and gradients are finite, and the gradients more than rounding."""
+        if not self.finite(names):
+            return False
+        free = (x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x))
+        given = {x.node: self(x.node) for x in self.problem.inputs.values()}
+        near = Point(self.problem, nudged(given, free), self.seed)
+        near._gradients = self._gradients
+        pairs = ((self.right(name), near.right(name)) for name in names)
+        return near.finite(names) and all(is_steady(*pair) for pair in pairs)
+
+
+def shapes_of(problem: Problem) -> dict[str, Shape]:
+    """The shapes of the inputs by name."""
+    return {x.name: x.shape for x in problem.inputs.values()}
 
 
 class Points(NamedTuple):
@@ -105,12 +126,26 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     rng = np.random.default_rng(0)
     others = [*problems[1:], first] if len(problems) > 1 else [first] * (POINTS - 1)
     drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
+    if len(problems) > 1 and None in drawn:
+        drawn += _elsewhere(problems, names, rng, drawn.count(None))
     given = None if kinks(Analysis(first)) else _as_given(first, names)
     tried = [p for p in (drawn[0], given, *drawn[1:]) if p is not None]
     if not tried:
-        said = "no numbers were found at which the output and its gradients are finite"
+        said = "no numbers were found at which the gradients are finite and more than rounding"
         raise GradcliError("needs-value", said, hint="give values with -v")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
+
+
+def _elsewhere(
+    problems: Sequence[Problem], names: Sequence[str], rng: Any, count: int
+) -> Iterator[Point]:
+    """Points at other sizes, for a program that is singular at some, as `logdet(X.T @ X)` where X
+    has fewer rows than columns.
+    """
+    known = [*map(shapes_of, problems)]
+    more = (p for p in resized(problems[0], MOST_SIZES) if shapes_of(p) not in known)
+    found = (_drawn(p, names, rng) for p in more)
+    return islice((p for p in found if p is not None), count)
 
 
 # ---- values --------------------------------------------------------------------------------------
@@ -150,7 +185,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
     """A point with random values, each from the first range in which all is finite and gradients
     are not 0, as those of `relu(m - norm(a))` are wherever m is the smaller.
     """
-    found = islice(_finite(problem, names, rng, short), MORE)
+    found = islice(_sound(problem, names, rng, short), MORE)
     best, most = None, -1
     for point in found:
         count = sum(bool(np.any(point.right(name))) for name in names)
@@ -161,19 +196,29 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
     return best or _as_given(problem, names)
 
 
-def _finite(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
-    """Points with random values where output and gradients are finite."""
+def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
+    """Points with random values that are sound."""
     smooth = not kinks(Analysis(problem))
     kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
-    free = [x for x in problem.inputs.values() if x.node not in kept]
+    free = [x.node for x in problem.inputs.values() if x.node not in kept]
+    symmetric = _symmetric(problem, kept)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
-            values[x.node] = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
+            array = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
+            values[x] = mirrored(array) if x in symmetric else array
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         found = at_values(problem, values, seed)
-        if found is not None and found.finite(names):
+        if found is not None and found.sound(names):
             yield found
+
+
+def _symmetric(problem: Problem, kept: dict[Node, Any]) -> set[Node]:
+    """The inputs of which one triangle is read."""
+    rng = np.random.default_rng(1)
+    drawn = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values()}
+    point = at_values(problem, drawn | kept, _mixed(rng, problem.out.shape))
+    return set() if point is None else one_triangle(problem.out, point)
 
 
 def _kept(x: Input, problem: Problem, smooth: bool) -> bool:
@@ -183,8 +228,11 @@ def _kept(x: Input, problem: Problem, smooth: bool) -> bool:
     if x.value is None:
         return False
     chosen = {y.name for y in problem.wrt}
-    mask = smooth and bool(np.all((x.value == 0) | (x.value == 1)))
-    return x.node.dtype != "float" or mask or x.name not in chosen
+    return x.node.dtype != "float" or (smooth and _is_mask(x)) or x.name not in chosen
+
+
+def _is_mask(x: Input) -> bool:
+    return x.value is not None and bool(np.all((x.value == 0) | (x.value == 1)))
 
 
 def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
@@ -194,7 +242,9 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
     found = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
-    return found if found is not None and found.finite(names) else None
+    if found is None or not found.sound(names) or one_triangle(problem.out, found):
+        return None
+    return found
 
 
 def at_values(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:

@@ -8,8 +8,9 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
+from ...language.coefficients import multipliers
 from ...language.problem import Problem, pose
-from ...language.products import operands_of_matmul, small_operands, vectors
+from ...language.products import in_upper_case, operands_of_matmul, small_operands, vectors
 from ...lazy import np
 from ..wording import listed
 
@@ -24,19 +25,20 @@ RANKS = {  # by rank
     1: ("a vector", "vectors"),
     2: ("a matrix", "matrices"),
     3: ("a batch of matrices", "batches of matrices"),
+    4: ("a batch of images", "batches of images"),
 }
 
 
 class Reading(NamedTuple):
     """Other shapes for a program: problems of several sizes, and what is said of them; whether
-    the output is a `single` number with them alone; whether inputs have `fewer` dimensions beside
-    no @; which inputs.
+    the output is a `single` number with them alone; whether they are other `ranks` of which
+    nothing tells; which inputs.
     """
 
     problems: list[Problem]
     remark: str
     single: bool = False
-    fewer: bool = False
+    ranks: bool = False
     names: tuple[str, ...] = ()
 
     @property
@@ -45,12 +47,14 @@ class Reading(NamedTuple):
         return any(not self.problems[0].inputs[name].shape for name in self.names)
 
 
-def resized(problem: Problem) -> list[Problem]:
-    """The same request with other sizes where nobody gave one; nothing where all were given."""
+def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
+    """The same request with `most` other sizes where nobody gave one; nothing where all were
+    given.
+    """
     rng = np.random.default_rng(0)
     found: dict[tuple[Shape, ...], Problem] = {}
-    for _ in range(2 * SIZES):
-        other = _resized(problem, rng) if len(found) < SIZES else None
+    for _ in range(2 * most):
+        other = _resized(problem, rng) if len(found) < most else None
         if other is not None:
             found[tuple(i.shape for i in other.inputs.values())] = other
     return list(found.values())
@@ -143,8 +147,8 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
         found = _with_ranks(problem, names, wanted)
         if found is not None:
-            remark, fewer = of_rank(names, wanted), wanted < have
-            return Reading([found, *resized(found)], remark, fewer=fewer, names=names)
+            remark = of_rank(names, wanted)
+            return Reading([found, *resized(found)], remark, ranks=True, names=names)
     return None
 
 
@@ -160,7 +164,7 @@ def with_matrices(problem: Problem) -> Reading | None:
     found = _posed(problem, fixed, dict.fromkeys(names, 2)) if names else None
     if found is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 2), names=names)
+    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=names)
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
@@ -170,8 +174,12 @@ def of_rank(names: Sequence[str], rank: int) -> str:
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Vectors for `most` matrices that nobody gave, where the output is a number with them."""
-    assumed = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
+    """Vectors for `most` matrices in lower case that nobody gave, where the output is a number with
+    them.
+    """
+    free = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
+    upper = in_upper_case(problem.program, free)
+    assumed = [name for name in free if name not in upper]
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.assumed}
     chosen = (names for n in range(1, most + 1) for names in combinations(assumed, n))
     for names in islice(chosen, READINGS):
@@ -195,6 +203,15 @@ def with_columns(problem: Problem) -> Reading | None:
     names = tuple(i.name for i in small if len(i.shape) == 2)
     found = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
     return None if found is None else Reading([found], of_rank(names, 1), names=names)
+
+
+def with_coefficients(problem: Problem) -> Reading | None:
+    """Numbers for what multiplies as coefficients do, as beta in `beta * (a - b)`."""
+    beside = multipliers(problem.program)
+    free = (i for i in problem.inputs.values() if i.inferred and i.shape)
+    names = tuple(i.name for i in free if i.name in beside)
+    found = _with_ranks(problem, names, 0)
+    return None if found is None else Reading([found], of_rank(names, 0), names=names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:

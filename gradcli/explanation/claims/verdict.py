@@ -96,6 +96,11 @@ class Verdict:
         return self.shape is None or len(self.shape) != len(self.expected)
 
     @property
+    def computable(self) -> bool:
+        """Whether it can be computed at all points."""
+        return all(t.error is None for t in self.trials)
+
+    @property
     def shape(self) -> Shape | None:
         """The shape that the formula has at the first sizes; None where it has none."""
         node = self.trials[0].node
@@ -142,8 +147,9 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     """A verdict for every claim. Raises GradcliError for one that cannot be read.
 
     Where claims do not fit the shapes that were assumed, others are tried: other ranks and equal
-    sizes, if all claims are right for them. Where a claim has no seed, shapes with which the output
-    is a single number are what is meant, if they fit.
+    sizes, if all claims are right for them; other ranks of which nothing tells, only for claims
+    that cannot be computed for those assumed. Where a claim has no seed, shapes with which the
+    output is a single number are what is meant, if they fit.
     """
     claims = read_claims(given, problem)
     found = _judged(claims, [problem, *resized(problem)])
@@ -151,13 +157,13 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     if all(v.ok or not (v.misfits or scalar) for v in found):
         return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):
-        if reading.fewer and not (scalar or any(v.misfits_in_rank for v in found)):
-            continue
         try:
             other = _judged(claims, reading.problems, reading.remark)
         except GradcliError:  # nothing is finite for these shapes
             continue
-        if all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
+        if reading.ranks and not scalar and any(v.computable and not v.ok for v in found):
+            found = _only_right_with(reading, found, other)
+        elif all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
             return other
     return [_of_every_rank(v, problem) for v in found]
 
@@ -168,6 +174,13 @@ def _is_meant(reading: Reading, found: list[Verdict], other: list[Verdict]) -> b
     """
     fits = reading.single and not any(v.misfits for v in other)
     return fits and (reading.of_numbers or any(v.misfits for v in found))
+
+
+def _only_right_with(reading: Reading, found: list[Verdict], other: list[Verdict]) -> list[Verdict]:
+    """The verdicts found, with what is said of those that are right for another reading alone."""
+    pairs = zip(found, other) if len(found) == len(other) else ()
+    told = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
+    return [*told] or found
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:

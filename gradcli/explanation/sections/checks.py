@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 from ... import frameworks
 from ...backends.numeric import Evaluator
+from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
-from ..mirrored import kept_symmetric
+from ..mirrored import kept_symmetric, one_triangle
 from ..random_numbers import Numbers
 from ..slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from ..steady import is_steady, nudged
 from ..trial_values import random_values
 from ..wording import Wording, listed
 from .jacobian import label
@@ -117,9 +119,23 @@ class Point:
     @cached_property
     def gradients(self) -> dict[Node, Any]:
         """The gradients by input, in numbers."""
-        pairs = [(x.node, grad) for x, grad in _differentiated(self.a)]
-        values = self.evaluator(self.a.problem)(*[grad for _, grad in pairs])
-        return dict(zip([node for node, _ in pairs], values, strict=True))
+        return self._gradients_at(self.values)
+
+    def _gradients_at(self, values: dict[Node, Any]) -> dict[Node, Any]:
+        p, pairs = self.a.problem, [(x.node, grad) for x, grad in _differentiated(self.a)]
+        evaluate = Evaluator({**values, p.seed.node: self.seed}, limits=p.limits)
+        arrays = evaluate(*[grad for _, grad in pairs])
+        return dict(zip([node for node, _ in pairs], arrays, strict=True))
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the gradients are more than rounding, as those of a singular matrix are not."""
+        moving = [x.node for x, _ in _differentiated(self.a)]
+        try:
+            near = self._gradients_at(nudged(self.values, moving))
+        except GradcliError:  # singular there
+            return False
+        return all(is_steady(array, near[x]) for x, array in self.gradients.items())
 
     def within_triangle(self, x: Input) -> bool:
         """Whether an input of which one triangle is read has nothing in the other."""
@@ -193,7 +209,9 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0
+    here = at.evaluator(a.problem)
     mirrored = kept_symmetric(a.problem.out)
+    mirrored |= one_triangle(a.problem.out, lambda node: here(node)[0])
     odd: dict[str, list[str]] = {why: [] for why in (*ODD.values(), NOT_TRIANGULAR)}
     sampled: dict[str, list[str]] = {}
     for x, _ in _differentiated(a):
@@ -205,6 +223,8 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
                 outcome = NOT_FINITE
+            elif error > TOLERANCE and outcome not in ODD and not (at.steady or _at_kink(a)):
+                outcome = UNCLEAR
             if outcome in ODD:
                 odd[ODD[outcome]].append(name)
                 continue

@@ -76,7 +76,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         *too_long,
         *undefined,
         *(
-            at_these_sizes(w, w.gradient_name(inputs[name]))
+            at_these_sizes(w, w.gradient_name(inputs[name]), in_order=name in w.in_order)
             for name in w.only_here
             if name not in w.nowhere
         ),
@@ -88,10 +88,17 @@ def without_formula(name: str) -> tuple[str, str]:
     return "no-formula", f"the formula of {name} is too long to be read."
 
 
-def at_these_sizes(w: Wording, name: str) -> tuple[str, str]:
-    """That the formula of what is called `name` does not hold for any sizes."""
+def at_these_sizes(w: Wording, name: str, in_order: bool = False) -> tuple[str, str]:
+    """That the formula of what is called `name` does not hold for any sizes; `in_order` where it
+    does for those that are equal or larger where these are.
+    """
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    return "these-sizes", f"the formula of {name} is right for {given}; at other sizes it is not."
+    if in_order:
+        others = "where sizes are equal, or larger than others, as there; elsewhere it may not be."
+    else:
+        others = "at other sizes it is not."
+    join = ", and " if in_order else "; "
+    return "these-sizes", f"the formula of {name} is right for {given}{join}{others}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:
