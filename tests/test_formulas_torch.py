@@ -98,6 +98,21 @@ def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
         assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
 
 
+EXTREMES = ("eigvalsh(x + x.T).max()", "eigvalsh(x + x.T).min()", "svdvals(x).max()")
+
+
+@pytest.mark.parametrize("program", EXTREMES)
+def test_extreme_eigenvalues_hold_with_those_that_pytorch_computes(program):
+    """Where a gradient is asked for, PyTorch computes eigenvalues another way."""
+    formula = gradcli.formula(program, shapes={"x": (3, 3)})
+    for k in range(20):
+        x = torch.tensor(np.random.default_rng(k).normal(size=(3, 3)), requires_grad=True)
+        out = run_torch(program, {"x": x})
+        (expected,) = torch.autograd.grad(out, x, retain_graph=True)
+        found = run_torch(formula, {"x": x.detach(), "out": out.detach()})
+        assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("program", "name", "sizes"),
     [

@@ -15,6 +15,7 @@ from .formula import TOO_LONG, Telling, Writer
 from .idioms import IDIOMS
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped
 from .tree import Name
 
@@ -89,7 +90,7 @@ class Length:
         foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
         foreign = foreign and self.writer.said(n) is None
         mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
-        alien = FOREIGN if foreign or mixed else 0
+        alien = FOREIGN if foreign or mixed or _compares_digits(n) else 0
         return own + alien + sum(self.found[i] for i in n.parents)
 
     def _size(self, written: tree.Tree) -> float:
@@ -104,6 +105,14 @@ class Length:
             stack.pop()
             self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
         return self.sizes[id(written)]
+
+
+def _compares_digits(n: Node) -> bool:
+    """Whether `n` asks if a name has a value of which no two computations have the same digits."""
+    if n.dtype != "bool" or len(n.parents) != 2:
+        return False
+    a, b = n.parents
+    return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
 
 
 def _own(part: tree.Tree) -> float:
