@@ -134,6 +134,32 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
     assert_equal(run_torch(written, tensors).numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "exp(-cdist(x, x) ** 2)",
+        "exp(-cdist(x, y) ** 2)",
+        "1 / (1 + cdist(x, x) ** 2)",
+        "(cdist(x, y) ** 2).min(1).values",
+        "pdist(x) ** 2",
+    ],
+)
+def test_squared_distances_hold_where_points_coincide(program):
+    """What cdist means is called cdist, so that it does not divide what is 0 by itself."""
+    draw = np.random.default_rng(0)
+    values = {name: draw.normal(size=(3, 2)) for name in "xy" if name in program}
+    if "y" in values:
+        values["y"][0] = values["x"][0]
+    formula = gradcli.formula(program, shapes=dict.fromkeys(values, (3, 2)), wrt="x")
+    assert "norm(" not in formula
+    out = run_torch(program, {name: torch.tensor(v) for name, v in values.items()})
+    seed = draw.normal(size=out.shape)
+    expected = torch_answer(program, values, seed, set()).grads["x"]
+    named = values | {"out": out, "g": seed}
+    found = run_torch(formula, {name: torch.as_tensor(v) for name, v in named.items()})
+    assert_equal(found.numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
 CHOICES = ("where(x > 0, x, 0.5 * x)", "where(y > 0, x, y * x)", "(relu(x) - 0.1 * relu(-x))")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..graphs import Node, intern, walk
+from ..graphs.substitution import substitute
 from . import tree
 from .formula import TOO_LONG, Telling, Writer
 from .idioms import IDIOMS
@@ -169,12 +170,20 @@ class Search:
         return self.names.stand_for_the_same(before.names)
 
     def _normalised(self, node: Node) -> Node:
-        short = self.normal(node)
+        short = self._called(self.normal(node))
         if self.names.opened:
             return short
         with_names = self.names.folded(short, self.normal)
         self.folded = self.folded or with_names is not short
         return with_names
+
+    def _called(self, node: Node) -> Node:
+        """The node with what a function means called by that function, where both occur."""
+        nodes = walk([node])
+        made = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
+        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in made}
+        found = {m: meant[m] for m in nodes if m in meant}
+        return self.normal(substitute(node, found)) if found else node
 
     def _round(self, root: Node) -> Node:
         ways: dict[Node, list[Node]] = {}
