@@ -190,6 +190,27 @@ def test_formulas_hold_below_zero_and_at_other_sizes(program):
 
 
 @pytest.mark.parametrize(
+    ("program", "formula"),
+    [
+        ("hinge_embedding_loss(x, ones_like(x), reduction='sum')", "ones_like(x)"),
+        ("hinge_embedding_loss(x, -ones_like(x))", None),
+        ("(hinge_embedding_loss(x, 1 - zeros_like(x), reduction='none') ** 2).sum()", None),
+        ("hypot(x, ones_like(x)).sum()", None),
+        ("hypot(x, zeros_like(x)).sum()", None),
+        ("atan2(x, ones_like(x)).sum()", None),
+    ],
+)
+def test_what_is_the_same_number_everywhere(program, formula):
+    """It decides what holds, and stays a tensor where PyTorch's function takes tensors alone."""
+    written = gradcli.formula(program, shapes={"x": (5,)})
+    assert formula in (None, written)
+    values = {"x": np.random.default_rng(0).normal(size=5)}
+    answer = torch_answer(program, values, None, set())
+    tensors = {"x": torch.tensor(values["x"]), "out": torch.tensor(answer.out)}
+    assert_equal(run_torch(written, tensors).numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("program", "numbers", "size"),
     [
         ("layer_norm(x, [100])", ["1e-05"], (3, 100)),

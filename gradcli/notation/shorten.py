@@ -182,7 +182,7 @@ class Search:
         nodes = walk([node])
         made = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
         meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in made}
-        found = {m: meant[m] for m in nodes if m in meant}
+        found = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
         return self.normal(substitute(node, found)) if found else node
 
     def _round(self, root: Node) -> Node:
