@@ -2,6 +2,7 @@
 for in each target.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from gradcli.cli.options import Target
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.programs import TARGETS, program
+from gradcli.explanation.programs.line_breaks import broken
 from gradcli.notation.array_words import IN_OTHER_WORDS
 
 EXAMPLES = examples()
@@ -407,3 +409,30 @@ def test_an_output_that_has_the_name_of_an_input():
     scope = {"torch": torch}
     exec("\n".join(line.strip() for line in lines.splitlines()[1:]), scope)
     assert torch.allclose(scope["x"].grad, expected)
+
+
+LONG = [
+    "out = f(" + ", ".join(f"argument{k}" for k in range(20)) + ")",
+    "    y = x[" + " + ".join(f"place{k}" for k in range(20)) + "]",
+    "z = g(a, 'einsum(, of, a, bracket', [" + ", ".join(f"{k}.5" for k in range(60)) + "], b=(1,))",
+    "w = h(" + "f(" * 12 + ", ".join(f"[x{k}, y{k}]" for k in range(20)) + ")" * 12 + ")",
+]
+
+
+@pytest.mark.parametrize("line", LONG)
+def test_long_lines_are_broken_inside_of_brackets(line):
+    text = broken(f"if True:\n    {line.strip()}  # (for these sizes alone\n")
+    assert len(text.splitlines()) > 2
+    assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(f"if True:\n    {line.strip()}"))
+    assert max(map(len, text.splitlines())) <= 100 or " + " in line
+
+
+def test_lines_that_fit_and_remarks_stay_as_they_are():
+    text = f"f(a, b)\n# {'a, (b), ' * 20}\n"
+    assert broken(text) == text
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch", "torch-function"])
+def test_no_line_of_a_program_is_too_long(target):
+    text = gradcli.code("quantile(x, 0.3, dim=1)", target, shapes={"x": (3, 5)})
+    assert max(map(len, text.splitlines())) <= 100

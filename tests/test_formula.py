@@ -589,3 +589,11 @@ def test_an_index_that_picks_nothing_is_explained():
 def test_a_diagonal_beside_the_main_one_and_odd_orders(text, shapes, name, expected):
     found = package.formula(text, shapes=shapes)
     assert (found[name] if isinstance(found, dict) else found) == expected
+
+
+@pytest.mark.parametrize("shapes", [{"A": (3, 3), "X": (3, 3), "B": (3, 3)},
+                                    {"A": (2, 3), "X": (3, 4), "B": (4, 2)}])  # fmt: skip
+def test_a_formula_is_general_though_it_cannot_be_tried_out_at_the_own_sizes(shapes):
+    """Of random matrices of these sizes the determinant is below 0, and its logarithm nan."""
+    found = package.formula("logdet(A @ X @ B)", shapes=shapes, wrt="X")
+    assert found == "(B @ inv(A @ X @ B) @ A).T"  # d logdet(M) = trace(inv(M) @ A @ dX @ B)

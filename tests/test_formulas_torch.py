@@ -123,6 +123,21 @@ def test_spectral_norms_hold_with_the_norm_that_pytorch_computes(order):
         assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
 
 
+EXTREMES = ("eigvalsh(x + x.T).max()", "eigvalsh(x + x.T).min()", "svdvals(x).max()")
+
+
+@pytest.mark.parametrize("program", EXTREMES)
+def test_extreme_eigenvalues_hold_with_those_that_pytorch_computes(program):
+    """Where a gradient is asked for, PyTorch computes eigenvalues another way."""
+    formula = gradcli.formula(program, shapes={"x": (3, 3)})
+    for k in range(20):
+        x = torch.tensor(np.random.default_rng(k).normal(size=(3, 3)), requires_grad=True)
+        out = run_torch(program, {"x": x})
+        (expected,) = torch.autograd.grad(out, x, retain_graph=True)
+        found = run_torch(formula, {"x": x.detach(), "out": out.detach()})
+        assert_equal(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("program", "name", "sizes"),
     [
@@ -142,6 +157,32 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
     expected = torch_answer(program, values, None, set()).grads[name]
     tensors = {name: torch.tensor(v) for name, v in values.items()}
     assert_equal(run_torch(written, tensors).numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "exp(-cdist(x, x) ** 2)",
+        "exp(-cdist(x, y) ** 2)",
+        "1 / (1 + cdist(x, x) ** 2)",
+        "(cdist(x, y) ** 2).min(1).values",
+        "pdist(x) ** 2",
+    ],
+)
+def test_squared_distances_hold_where_points_coincide(program):
+    """What cdist means is called cdist, so that it does not divide what is 0 by itself."""
+    draw = np.random.default_rng(0)
+    values = {name: draw.normal(size=(3, 2)) for name in "xy" if name in program}
+    if "y" in values:
+        values["y"][0] = values["x"][0]
+    formula = gradcli.formula(program, shapes=dict.fromkeys(values, (3, 2)), wrt="x")
+    assert "norm(" not in formula
+    out = run_torch(program, {name: torch.tensor(v) for name, v in values.items()})
+    seed = draw.normal(size=out.shape)
+    expected = torch_answer(program, values, seed, set()).grads["x"]
+    named = values | {"out": out, "g": seed}
+    found = run_torch(formula, {name: torch.as_tensor(v) for name, v in named.items()})
+    assert_equal(found.numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
 CHOICES = ("where(x > 0, x, 0.5 * x)", "where(y > 0, x, y * x)", "(relu(x) - 0.1 * relu(-x))")
@@ -171,6 +212,27 @@ def test_formulas_hold_below_zero_and_at_other_sizes(program):
             tensors["h"] = torch.as_tensor(run_torch(program.partition(";")[0], tensors))
         found = run_torch(formula, tensors)
         assert_equal(found.numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("program", "formula"),
+    [
+        ("hinge_embedding_loss(x, ones_like(x), reduction='sum')", "ones_like(x)"),
+        ("hinge_embedding_loss(x, -ones_like(x))", None),
+        ("(hinge_embedding_loss(x, 1 - zeros_like(x), reduction='none') ** 2).sum()", None),
+        ("hypot(x, ones_like(x)).sum()", None),
+        ("hypot(x, zeros_like(x)).sum()", None),
+        ("atan2(x, ones_like(x)).sum()", None),
+    ],
+)
+def test_what_is_the_same_number_everywhere(program, formula):
+    """It decides what holds, and stays a tensor where PyTorch's function takes tensors alone."""
+    written = gradcli.formula(program, shapes={"x": (5,)})
+    assert formula in (None, written)
+    values = {"x": np.random.default_rng(0).normal(size=5)}
+    answer = torch_answer(program, values, None, set())
+    tensors = {"x": torch.tensor(values["x"]), "out": torch.tensor(answer.out)}
+    assert_equal(run_torch(written, tensors).numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(

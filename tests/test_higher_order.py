@@ -62,6 +62,20 @@ def test_structures(text, structure):
     assert (found["shape"], found["structure"]) == ([3, 3], structure)
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "x", "told"),
+    [
+        ("hessian", "(relu(x) ** 1.5).sum()", "[-1.0, 2.0]", "for one entry"),  # 0 / sqrt(0)
+        ("jacobian", "sqrt(relu(x))", "[-1.0, -2.0, 3.0]", "for 2 entries"),
+        ("hessian", "(relu(x) ** 1.5).sum()", "[1.0, 2.0]", ""),
+    ],
+)
+def test_a_formula_without_a_number_is_told(command, text, x, told):
+    said = " ".join(answered(command, text, "-v", f"x={x}").out.split())
+    assert ("The formula divides by 0 or overflows" in said) is bool(told)
+    assert told in said
+
+
 def test_numbers():
     # f = x0² x1: the gradient is (2 x0 x1, x0²)
     found = gradcli.hessian("x[0]**2 * x[1]", values={"x": [3.0, 5.0]})

@@ -214,6 +214,22 @@ FORMS = [
         f"(eye({N}) - outer(out, out)) / x.norm()",
     ),
     (
+        "x / x.sum()",
+        "x=3",
+        "x=5",
+        "x",
+        "low-rank update",
+        f"(eye({N}) - outer(out, ones({N}))) / x.sum()",
+    ),
+    (
+        "(X @ w - y) ** 2",
+        "X=2x3,w=3,y=2",
+        "X=4x2,w=2,y=4",
+        "w",
+        "dense",
+        "2 * (X * (X @ w - y)[:, None])",
+    ),
+    (
         "x.cumprod(1)",
         "x=2x3",
         "x=3x4",

@@ -135,7 +135,7 @@ CASES = {
         "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
     ],
     "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
-    "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x"],
+    "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1"],
     "constants_out_of_sums": [
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
         "(A / c).mean(-1, keepdim=True)",

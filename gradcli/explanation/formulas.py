@@ -224,17 +224,15 @@ def tried_out(
     problem: Problem, at: Iterable[Trial], found: Mapping[str, tree.Tree]
 ) -> dict[str, tree.Tree]:
     """Of the formulas by name of the input those that have the gradient's value `at` some trials,
-    and at numbers below 0.
+    wherever it can be computed, and at numbers below 0.
     """
-    holding = dict(found)
-    for trial in at:
-        holding = {name: f for name, f in holding.items() if _holds(trial, tree.text(f), name)}
-    for trial in _signed(problem):
-        holding = {
-            name: f
-            for name, f in holding.items()
-            if not trial.tells(name) or _holds(trial, tree.text(f), name)
-        }
+    tried, signed = list(at), list(_signed(problem))
+    holding = {}
+    for name, f in found.items():
+        text = tree.text(f)
+        holds = not tried or any(_holds(trial, text, name) for trial in tried)
+        if holds and not any(fails(trial, text, name) for trial in (*tried, *signed)):
+            holding[name] = f
     return holding
 
 

@@ -18,7 +18,7 @@ from ..notation import tree
 from ..notation.formula import TOO_LONG
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
-from .formulas import Trial
+from .formulas import Trial, value_of
 from .jacobian import jacobian_of
 from .trial_values import random_values
 from .wording import Wording
@@ -61,6 +61,20 @@ def at_random_values(a: Analysis, x: Input) -> Any:
     out = a.problem.out
     found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
     return found.reshape(out.numel, x.node.numel)
+
+
+def without_number(a: Analysis, s: Structure, x: Input) -> int:
+    """How many entries of its closed form are nan or infinite where those of the matrix are not."""
+    p = a.problem
+    jacobian = a.jacobian(x)
+    if s.formula is None or not jacobian.numeric or jacobian.matrix.size > CONFIRMED:
+        return 0
+    nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
+    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
+        found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)
+        return int(np.sum(~np.isfinite(found) & np.isfinite(jacobian.matrix)))
+    return 0
 
 
 # ---- closed forms --------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ class Operator:
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
     takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
+    digits_vary  whether the last digits of PyTorch's value are others where a gradient is asked for
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     batches     whether its first input comes in batches as a rule, though it need not, and has
@@ -150,6 +151,7 @@ class Operator:
     of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
     finds_places: bool = False
+    digits_vary: bool = False
     matrices: bool = False
     square: bool = False
     batches: bool = False

@@ -89,7 +89,8 @@ class ArrayWriter(Writer):
         if node.op.variadic:
             operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
             holes[node.op.inputs[0]] = Listing(operands, "[]")
-        if "{dim}" in template and not node.parents[0].ndim and node.op.family != "reduction":
+        along = "{dim}" in template and not node.op.variadic and node.op.family != "reduction"
+        if along and not node.parents[0].ndim:
             raise self.refusal(node, " of a single number")
         for name, value in node.attrs.items():
             usual = f"{{{name}?}}" in template and value == node.op.attributes[name]

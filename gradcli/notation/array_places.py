@@ -116,7 +116,11 @@ def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
     offset, *dims = node.attrs.values()
     if node.ndim != 2 or [axis(d, 2) for d in dims] != [0, 1]:
         raise w.refusal(node, ", but for matrices")
-    n = node.parents[1].numel
+    base, x = node.parents
+    if base.op.name == "zeros" and x.numel and node.shape[0] == node.shape[1]:
+        written = [w.operand(node, 1), *([Number(offset)] if offset else [])]
+        return w.function_call("diag", *written)
+    n = x.numel
     first, second = (tuple(range(k, k + n)) for k in (max(-offset, 0), max(offset, 0)))
     return _replaced(w, node, (first, second))
 

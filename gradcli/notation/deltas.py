@@ -35,6 +35,7 @@ from .placed import is_identity, picks
 from .places import Place
 from .tensors import is_count, label_of, negated
 from .tree import Call, Infix, Prefix, Tree, text
+from .tree import Number as Numeral
 from .written import divides, inverted, opposite
 
 Named = tuple[str, Tree | None]  # what a structure is called, and its formula
@@ -305,20 +306,22 @@ class Reading:
         left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
         right = [f for f in factors_of(body) if f not in left]
         number, rest = self.write.number(body)
-        if not rest and number is not None and diagonal is not None:  # eye(n) - 1 / n
-            formula = Infix("+" if minus is None else "-", diagonal, number)
+        if not rest and diagonal is not None:  # eye(n) - 1 / n
+            formula = Infix("+" if minus is None else "-", diagonal, number or Numeral(1))
             return "symmetric low-rank update", formula
-        if not right or not all(letters_of(f) - given <= set(self.columns) for f in right):
+        if not all(letters_of(f) - given <= set(self.columns) for f in right):
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
-        ones = Call("ones", (self.write.length(self.rows),))
-        a = self.write.tensor(product_of(left), self.rows) if left else ones
-        b = self.write.tensor(product_of(renamed), self.rows)
+        a = self.write.tensor(product_of(left), self.rows) if left else self._ones(self.rows)
+        b = self.write.tensor(product_of(renamed), self.rows) if right else self._ones(self.columns)
         symmetric = frozenset(renamed) == {f for f in left if letters_of(f) - given}
         if a is None or b is None or diagonal is None:
             return ("symmetric low-rank update", None) if symmetric else None
         formula = Infix("+" if minus is None else "-", diagonal, Call("outer", (a, b)))
         return ("symmetric low-rank update" if symmetric else "low-rank update"), formula
+
+    def _ones(self, letters: Sequence[str]) -> Tree:
+        return Call("ones", (self.write.length(letters),))
 
 
 def _is_kronecker(formula: Tree | None) -> bool:

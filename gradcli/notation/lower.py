@@ -150,6 +150,9 @@ class Lowering(Meanings):
         form = ARITHMETIC.get(node.op.spelling or "")
         if form is not None:
             return form(*args)
+        said = node.op.in_torch(node)  # in words that people know
+        if said is not None:
+            return self.of(said, at)
         if len(args) < len(node.inputs):  # an optional one left out: clamp(x, max=1)
             return self.element(node, at)
         return Function(node.op, args, tuple(node.attrs.items()))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..graphs import Node
 from . import tree
 from .formula import Telling, formula
+from .simplify import simplify
 from .tree import Attribute, Call, Method, Name, Subscript, Tree
 
 
@@ -30,7 +31,7 @@ def selection(
     if source.ndim != 1:
         places = Method(places, "reshape", (Attribute(like, "shape"),))
     inputs = {n: name for n, name in names.items() if n.op.name == "input"}
-    index = formula(node, {**inputs, source: Name(tree.text(places))}, telling)
+    index = formula(simplify(node), {**inputs, source: Name(tree.text(places))}, telling)
     if node.ndim != 1:
         index = Method(index, "flatten")
     made = Subscript(Call("eye", (count,)), tree.text(index))

@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..graphs import Node, intern, walk
+from ..graphs.substitution import substitute
 from . import tree
 from .formula import TOO_LONG, Telling, Writer
 from .idioms import IDIOMS
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped
 from .tree import Name
 
@@ -127,7 +129,7 @@ class Length:
             foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
             foreign = foreign and self.writer.said(n) is None
             mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
-            own += FOREIGN if foreign or mixed else 0
+            own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own
 
@@ -143,6 +145,14 @@ class Length:
             stack.pop()
             self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
         return self.sizes[id(written)]
+
+
+def _compares_digits(n: Node) -> bool:
+    """Whether `n` asks if a name has a value of which no two computations have the same digits."""
+    if n.dtype != "bool" or len(n.parents) != 2:
+        return False
+    a, b = n.parents
+    return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
 
 
 def _own(part: tree.Tree) -> float:
@@ -201,12 +211,20 @@ class Search:
         return self.names.stand_for_the_same(before.names)
 
     def _normalised(self, node: Node) -> Node:
-        short = self.normal(node)
+        short = self._called(self.normal(node))
         if self.names.opened:
             return short
         with_names = self.names.folded(short, self.normal)
         self.folded = self.folded or with_names is not short
         return with_names
+
+    def _called(self, node: Node) -> Node:
+        """The node with what a function means called by that function, where both occur."""
+        nodes = walk([node])
+        made = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
+        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in made}
+        found = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
+        return self.normal(substitute(node, found)) if found else node
 
     def _round(self, root: Node) -> Node:
         ways: dict[Node, list[Node]] = {}

@@ -177,6 +177,10 @@ class Tensors:
         """A sum; 1 * (x > 0) where PyTorch adds or subtracts no condition."""
         if any(written is None for _, written in terms):
             return None
+        (at, *others) = {w.index if isinstance(w, Subscript) else "" for _, w in terms}
+        if not others and {*at.split(", ")} == {":", "None"}:  # a[:, None] + b[:, None]
+            inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
+            return None if inner is None else Subscript(inner, at)
         first, out = terms[0]
         out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
         for term, written in terms[1:]:

@@ -73,7 +73,11 @@ def _stacked(*given, dim):
 @operator(
     shape=_stacked,
     value=lambda *xs, dim: np.stack(xs, axis=dim),
-    examples=(("stack([a, b])", "a=2x3,b=2x3"), ("stack([a, b], dim=-1)", "a=3,b=3")),
+    examples=(
+        ("stack([a, b])", "a=2x3,b=2x3"),
+        ("stack([a, b], dim=-1)", "a=3,b=3"),
+        ("stack([a[0], b.sum()])", "a=3,b=3"),
+    ),
     index=lambda lower, i, *tensors, dim: lower.stacked(i, tensors, dim),
     flops=none_at_all,
     numpy="np.stack({tensors}, axis={dim})",

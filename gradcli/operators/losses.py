@@ -5,6 +5,7 @@ import math
 from ..errors import GradcliError
 from ..graphs import Node, shapes
 from ..lazy import np
+from . import elements
 from .arithmetic import abs
 from .comparisons import where
 from .families import composite, elementwise
@@ -227,6 +228,7 @@ def _held_above(x, *, min, least):
     _held_above,
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
     said=lambda x, *, min, least: x.clamp(min=min),
+    symbolic=lambda sp, x, *, min, least: elements.clipped(sp, x, min),
     caveat="the gradient flows as if nothing were held",
     torch=None,
     domain=(0.2, 2.0),

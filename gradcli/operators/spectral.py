@@ -32,6 +32,7 @@ def _symmetric(s, UPLO):
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
     symmetric=("x",),
+    digits_vary=True,
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):

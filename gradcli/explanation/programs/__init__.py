@@ -21,10 +21,11 @@ def program(analysis: Analysis, target: str) -> str:
     has no words for.
     """
     from .in_general import written
+    from .line_breaks import broken
     from .plan import Plan
 
     if target not in TARGETS:
         hint = did_you_mean(target, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise GradcliError("option", f"there is no target {target}", hint=hint)
     write = import_module(f".{TARGETS[target]}", __name__).program
-    return written(Plan(analysis), write)
+    return broken(written(Plan(analysis), write))

@@ -28,6 +28,7 @@ from .jacobian import (
     matrix,
     picture_of,
     structure_row,
+    undefined,
 )
 
 SYMMETRIC = "symmetric"
@@ -72,6 +73,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         said = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
         blocks.append(Prose(words(said)))
     elif rows and columns:
+        blocks += undefined(a, structure, z)
         index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
             line = _in_letters(h, x, z, index)

@@ -18,7 +18,7 @@ from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, p
 from ..cost import item_size
 from ..elide import places
 from ..quantities import size_words
-from ..shortest_structure import structure_of
+from ..shortest_structure import structure_of, without_number
 from ..source_text import role_of
 from ..wording import Wording, listed, shape_text, signs
 
@@ -42,6 +42,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     structure = structure_of(a, w, x)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
+        blocks += undefined(a, structure, x)
         cut = not full and max(rows, columns) > SHOWN
         if cut or not a.jacobian(x).numeric:
             blocks += _by_index(w, x)
@@ -71,6 +72,14 @@ def structure_row(s: Structure, total: int) -> Row:
         count = f"{s.nonzero:,} of its {total:,} entries {verb} not zero"
     said = words(f"{kind}: {count}")
     return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
+
+
+def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
+    """That the formula of a matrix has no number for entries that have one."""
+    count = without_number(a, s, x)
+    entries = "one entry" if count == 1 else f"{count:,} entries"
+    said = f"The formula divides by 0 or overflows for {entries}: the numbers come from PyTorch's "
+    return [Prose(words(said + "rule, which does not."))] if count else []
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:

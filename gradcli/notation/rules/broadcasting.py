@@ -1,9 +1,10 @@
 """What broadcasting does by itself, and sums over what was broadcast."""
 
-from ...graphs import OPS, Node, as_node
+from ...graphs import OPS, Node, Operator, as_node
 from ...graphs.shapes import axes, axis
 from ...operators.leaves import size_of
 from ...operators.shaping import summed_axes
+from .products import constant_value
 from .registry import rule
 
 
@@ -12,12 +13,17 @@ def spread_by_the_others(node: Node) -> Node | None:
     """x + y.expand(x.shape) = x + y; where(c, ones, x) = where(c, 1, x)."""
     for place, operand in enumerate(node.inputs):
         thin = None if operand is None else _thinner(operand)
-        if thin is None:
+        if thin is None or (thin.op.name == "constant" and not _takes_numbers(node.op)):
             continue
         new = node.op(*node.inputs[:place], thin, *node.inputs[place + 1 :], **node.attrs)
         if new.shape == node.shape:
             return new
     return None
+
+
+def _takes_numbers(op: Operator) -> bool:
+    """Whether a number may stand where an operand does, which PyTorch does not broadcast."""
+    return bool(op.spelling) or op.numbers or op.torch is None
 
 
 def _thinner(x: Node) -> Node | None:
@@ -130,6 +136,9 @@ def same_either_way(node: Node) -> Node | None:
     assert condition is not None
     value = condition.attrs.get("value", condition.attrs.get("fill_value"))
     chosen = a if a is b or value is True else b if value is False else None
+    number = None if chosen is None else constant_value(chosen)
+    if number is not None and node.dtype == "float":
+        return OPS["full"](size=node.shape, fill_value=float(number))
     if chosen is None or chosen.shape == node.shape:
         return chosen
     return chosen.expand(shape=node.shape)

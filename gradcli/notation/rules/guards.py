@@ -239,7 +239,7 @@ def compared_with_zero(node: Node) -> Node | None:
     name = node.op.name
     if a.op.name == b.op.name == "constant":
         return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
-    left, right = constant_value(a), constant_value(b)
+    left, right = _number(a), _number(b)
     if left is not None and right is not None:
         return OPS["full"](size=node.shape, fill_value=_holds(name, left, right))
     if left is not None and a.op.name == "constant":
@@ -250,6 +250,12 @@ def compared_with_zero(node: Node) -> Node | None:
         return node.op(a.parents[0], b)
     new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
     return new if new is not None and new.shape == node.shape else None
+
+
+def _number(node: Node) -> Coefficient | None:
+    """The number that every element of a node is: 3 of 3 * ones_like(x)."""
+    found = product_of(node)
+    return None if found is None or found.factors else found.coefficient
 
 
 @normal("ge", "lt", "eq", "ne")
