@@ -174,6 +174,7 @@ CASES = {
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
         "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
         "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
+        "y * sign(x) / abs(x)", "sign(A) / abs(A) ** 3",
     ],
     "half_at_a_tie": [
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",

@@ -62,6 +62,8 @@ class Names:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
+        if meant.op.family == "reduction" and meant.ndim and not meant.attrs["keepdim"]:
+            self._means(*_with_dimensions_kept(meant, atom))
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, found))
@@ -104,6 +106,13 @@ class Names:
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
+
+
+def _with_dimensions_kept(meant: Node, atom: Node) -> tuple[Node, Node]:
+    """x.sum(dim=1, keepdim=True), and what it is for s = x.sum(dim=1): s.unsqueeze(1)."""
+    for d in axes(meant.attrs["dim"], meant.parents[0].ndim):
+        atom = atom.unsqueeze(dim=d)
+    return meant.op(*meant.inputs, **meant.attrs | {"keepdim": True}), atom
 
 
 def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
