@@ -281,6 +281,9 @@ CASES = {
     "spread_as_it_is": [
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
+    "sum_of_a_matrix_product": [
+        "(A @ C).sum(0)", "(A @ C).mean(1)", "(S @ C).mean(-1, keepdim=True)",
+    ],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
@@ -296,7 +299,10 @@ CASES = {
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
-    "transposed_into": ["K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T"],
+    "transposed_into": [
+        "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
+        "(A.T - z.unsqueeze(1)).T",
+    ],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],

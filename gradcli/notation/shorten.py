@@ -42,7 +42,9 @@ class Shortener:
     ):
         familiar = [stripped(n, {}) for n in program]
         ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
-        self.searches = [Search(Names(names, opened), familiar, telling) for opened in ways]
+        self.searches = [
+            Search(Names(names, opened, familiar), familiar, telling) for opened in ways
+        ]
 
     def __call__(self, node: Node) -> Node:
         """An equal node whose formula is the shortest that was found."""

@@ -6,6 +6,12 @@ the program. `g` is the gradient that comes from above.
 
 from . import case, together
 
+LAYER = (
+    "mu = x.mean(-1, keepdim=True); v = x.var(-1, keepdim=True, unbiased=False); "
+    "y = (x - mu) / sqrt(v + 1e-5); "
+)
+BATCH = "mu = x.mean(0); v = x.var(0, unbiased=False); y = (x - mu) / sqrt(v + 1e-5); "
+
 IDENTITIES = together(
     # ---- losses of one row ----
     case(
@@ -26,4 +32,45 @@ IDENTITIES = together(
     ),
     case("by hand", "y = prod(x); y", "x: n", x="y / x"),
     case("by hand", "y = prod(x, 1); y", "x: m n", x="(g * y).unsqueeze(1) / x"),
+    # ---- layers ----
+    case(
+        "layer norm, Ba 2016",
+        LAYER + "y",
+        "x: m n",
+        x="(g - g.mean(-1, keepdim=True) - y * (g * y).mean(-1, keepdim=True)) / sqrt(v + 1e-5)",
+    ),
+    case(
+        "layer norm, Ba 2016",
+        LAYER + "y * w + b",
+        "x: m n, w: n, b: n",
+        x="h = g * w; (h - h.mean(-1, keepdim=True) - y * (h * y).mean(-1, keepdim=True))"
+        " / sqrt(v + 1e-5)",
+        w="(g * y).sum(0)",
+        b="g.sum(0)",
+    ),
+    case(
+        "batch norm, Ioffe 2015",
+        BATCH + "y * w + b",
+        "x: m n, w: n, b: n",
+        x="w * (g - g.mean(0) - y * (g * y).mean(0)) / sqrt(v + 1e-5)",
+    ),
+    case(
+        "standard scores, by hand",
+        "s = x.std(0); z = (x - x.mean(0)) / s; z",
+        "x: m n",
+        x="(g - g.mean(0) - z * (g * z).sum(0) / (x.shape[0] - 1)) / s",
+    ),
+    # ---- covariance ----
+    case(
+        "covariance, by hand",
+        "(X - X.mean(0)).T @ (X - X.mean(0)) / X.shape[0]",
+        "X: m n",
+        X="(X - X.mean(0)) @ (g + g.T) / X.shape[0]",
+    ),
+    case(
+        "covariance, by hand",
+        "cov(X.T)",
+        "X: m n",
+        X="(X - X.mean(0)) @ (g + g.T) / (X.shape[0] - 1)",
+    ),
 )

@@ -31,7 +31,9 @@ def _cancels(chain: Chain) -> bool:
 
 @normal("transpose")
 def transposed_into(node: Node) -> Node | None:
-    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element."""
+    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element;
+    (A.T - v.unsqueeze(1)).T = A - v.
+    """
     x = node.parents[0]
     if not _last_two(node):
         return None
@@ -41,10 +43,11 @@ def transposed_into(node: Node) -> Node | None:
         return None
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
-    if any(i.shape not in ((), x.shape) for i in x.parents):
+    if any(i.shape not in ((), x.shape) and not _is_column(i) for i in x.parents):
         return None
-    turned = [i.mT if i.shape else i for i in x.parents]
-    return x.op(*turned, **x.attrs)
+    turned = [i.parents[0] if _is_column(i) else i.mT if i.shape else i for i in x.parents]
+    new = x.op(*turned, **x.attrs)
+    return new if new.shape == node.shape else None
 
 
 @normal("matmul")
@@ -181,6 +184,19 @@ def weighted_rows(node: Node) -> Node | None:
         return None
     inner = build(Product(found.coefficient, rest), x.shape)
     return weights[0].parents[0] @ inner if rows else inner @ weights[0]
+
+
+@other("sum", "mean")
+def sum_of_a_matrix_product(node: Node) -> Node | None:
+    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
+        return None
+    a, b = x.parents
+    over = axes(dim, 2)
+    if len(over) != 1:
+        return None
+    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
 
 
 @layout("add")
