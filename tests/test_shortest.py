@@ -147,7 +147,12 @@ CASES = {
     "diagonal_of_ones": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
     ],
-    "diagonal_of_product": ["outer(z, z).diag()", "S.T.diag()", "diag(x).diag()"],
+    "diagonal_of_product": [
+        "outer(z, z).diag()", "S.T.diag()", "diag(x).diag()",
+        "z.expand(S.shape).diag()", "z.unsqueeze(1).expand(S.shape).diag()",
+        "s.expand(3, 3).diag()", "ones(4, 4).diag()",
+        "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
+    ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
@@ -193,7 +198,7 @@ CASES = {
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
     "lower_part_of_an_upper": [
-        "(cholesky(P).T @ z.diag()).tril()",
+        "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
@@ -275,6 +280,17 @@ CASES = {
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
+    "put_together_again": [
+        "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
+        "(eigh(K).eigenvectors / eigvalsh(K)) @ eigh(K).eigenvectors.T",
+        "linalg.svd(A, full_matrices=False).U"
+        " @ (svdvals(A).unsqueeze(1) * linalg.svd(A, full_matrices=False).Vh)",
+        "linalg.svd(A, full_matrices=False).U"
+        " @ ((1 / svdvals(A)).unsqueeze(1) * linalg.svd(A, full_matrices=False).Vh)",
+    ],
+    "pseudoinverse": [
+        "P @ inv(P.T @ P)", "inv(S.T @ S) @ S.T", "C.T @ inv(P @ P.T) @ P", "z @ P @ inv(P.T @ P)",
+    ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
@@ -284,6 +300,8 @@ CASES = {
     "sum_of_a_matrix_product": [
         "(A @ C).sum(0)", "(A @ C).mean(1)", "(S @ C).mean(-1, keepdim=True)",
     ],
+    "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
+    "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
@@ -294,6 +312,7 @@ CASES = {
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
+    "trace_of_outer": ["outer(z, S @ z).trace()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
@@ -317,6 +336,7 @@ CASES = {
         "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
         "ones(k, m) @ x", "A @ ones(n, k)", "A.T @ ones(m, k)", "ones(k, m) @ A",
     ],
+    "with_equal_rows": ["z.expand(A.shape) @ S", "S @ z.expand(S.shape)"],
     "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],

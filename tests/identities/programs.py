@@ -73,4 +73,53 @@ IDENTITIES = together(
         "X: m n",
         X="(X - X.mean(0)) @ (g + g.T) / (X.shape[0] - 1)",
     ),
+    # ---- eigenvalues, singular values, determinants ----
+    case("sum of eigenvalues", "eigvalsh(A).sum()", "A: n n symmetric", A="eye(A.shape[0])"),
+    case(
+        "squares of eigenvalues",
+        "(eigvalsh(A) ** 2).sum()",
+        "A: n n symmetric",
+        assume="A=symmetric",
+        A="2 * A",
+    ),
+    case(
+        "logarithms of eigenvalues",
+        "eigvalsh(A).log().sum()",
+        "A: n n posdef",
+        assume="A=symmetric",
+        A="inv(A)",
+    ),
+    case("squares of singular values", "(svdvals(X) ** 2).sum()", "X: m n", X="2 * X"),
+    case("logarithms of singular values", "svdvals(X).log().sum()", "X: m n", X="pinv(X).T"),
+    case("Matrix Cookbook 58", "logdet(X @ X.T)", "X: 3 4 real", X="2 * pinv(X).T"),
+    case("Matrix Cookbook 58", "log(det(X.T @ X))", "X: 4 3 real", X="2 * pinv(X).T"),
+    # ---- traces, diagonals ----
+    case(
+        "ridge regression, by hand",
+        "solve(X.T @ X + lam * eye(X.shape[1]), X.T @ y)",
+        "X: m n, lam:, y: m",
+        lam="-solve(X.T @ X + lam * eye(X.shape[1]), g) @ out",
+    ),
+    case(
+        "by hand",
+        "sum(diag(x) @ A @ diag(y))",
+        "x: m, A: m n, y: n",
+        x="A @ y",
+        A="outer(x, y)",
+        y="A.T @ x",
+    ),
+    case("by hand", "(diag(x) @ A).sum()", "x: m, A: m n", x="A.sum(1)"),
+    case("by hand", "diag(x).sum()", "x: n", x="ones_like(x)"),
+    case(
+        "Murray 2016",
+        "L = cholesky(A); L.trace()",
+        "A: n n posdef",
+        A="solve(L.T, diag(diag(L))) @ inv(L) / 2",
+    ),
+    case(
+        "InfoNCE, van den Oord 2018",
+        "S = A @ B.T / tau; -(diag(log_softmax(S, 1))).mean()",
+        "A: n d real, B: n d real, tau:",
+        A="(softmax(S, 1) - eye(S.shape[0])) @ B / (S.shape[0] * tau)",
+    ),
 )

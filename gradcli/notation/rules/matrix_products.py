@@ -85,6 +85,19 @@ def with_ones(node: Node) -> Node | None:
 
 
 @normal("matmul")
+def with_equal_rows(node: Node) -> Node | None:
+    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v)."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    if a.op.name == "expand" and a.parents[0].ndim == 1:
+        return (a.parents[0] @ b).expand(shape=node.shape)
+    if b.op.name == "expand" and b.parents[0].ndim == 1:
+        return OPS["outer"](a.sum(dim=1), b.parents[0])
+    return None
+
+
+@normal("matmul")
 def with_zeros(node: Node) -> Node | None:
     """A @ zeros = zeros."""
     return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
