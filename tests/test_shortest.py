@@ -119,6 +119,9 @@ LABELS = "tensor([1, 0, 1])"
 CASES = {
     "as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "beside_the_unit_matrix": [
+        "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
+    ],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
     ],
@@ -216,11 +219,15 @@ CASES = {
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
+        "where(s == 0, 0, x * y ** (1 / s - 1))",
     ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
-    "no_tiny_length": ["x * (y >= 1e-12) / y"],
+    "no_tiny_length": [
+        "x * (y >= 1e-12) / y", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
+    ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
+    "numbers_out_of_exponents": ["x ** (s - 1)", "x ** (2 + y)", "A ** (1 / s - 3)"],
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "one_minus_sigmoid": ["1 - sigmoid(x)"],
@@ -229,6 +236,9 @@ CASES = {
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
     "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "outer_products_together": [
+        "outer(x, z) * outer(y, z + 1)", "2 * outer(x, z) * A * outer(x, z - 1)",
+    ],
     "over_the_other_dimension": ["A.T.sum(1)", "A.T.mean(0, keepdim=True)", "A.T.sum(dim=(0,))"],
     "part_of_a_part": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
@@ -302,6 +312,7 @@ CASES = {
     ],
     "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
     "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
+    "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],

@@ -62,7 +62,7 @@ class Names:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
 
         for n in map(self.hide, self.program):
-            for same in _counted_either_way(n):
+            for same in _in_other_words(n):
                 if same is not n:
                     self.meaning.setdefault(same, n)
 
@@ -70,9 +70,9 @@ class Names:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
-        for same in _counted_either_way(meant):
+        for same in _in_other_words(meant):
             self.meaning.setdefault(same, atom)
-            if not same.attrs["keepdim"]:
+            if same.attrs.get("keepdim") is False:
                 kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
                 self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
         found = product_of(meant)
@@ -120,13 +120,15 @@ class Names:
                         yield normal(total)
 
 
-def _counted_either_way(node: Node) -> Iterator[Node]:
-    """x.sum(dim=-1) and x.sum(dim=1), of what takes the elements along one dimension together."""
+def _in_other_words(node: Node) -> Iterator[Node]:
+    """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
     dim = node.attrs["dim"] if node.op.family == "reduction" else None
     if isinstance(dim, int):
         last = dim % node.parents[0].ndim
         for d in (last, last - node.parents[0].ndim):
             yield node.op(*node.inputs, **node.attrs | {"dim": d})
+    if node.op.name == "matmul" and not node.shape:
+        yield node.op(*reversed(node.parents))
 
 
 def _without_roots(found: Product) -> Product:

@@ -227,7 +227,9 @@ class Search:
     def _normal_too(self, made: list[Node]) -> Iterator[Node]:
         for new in made:
             yield new
-            yield self.normal(new)
+            short = self.normal(new)
+            yield short
+            yield self.names.folded(short, self.normal)
 
     def _in_words(self, n: Node) -> Iterator[Node]:
         """What PyTorch says, and what names say, in the place of a node."""

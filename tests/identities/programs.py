@@ -122,4 +122,41 @@ IDENTITIES = together(
         "A: n d real, B: n d real, tau:",
         A="(softmax(S, 1) - eye(S.shape[0])) @ B / (S.shape[0] * tau)",
     ),
+    # ---- lengths, sigmoids, powers ----
+    case("by hand", "normalize(x, dim=0)", "x: n real", x="(g - out * (g @ out)) / x.norm()"),
+    case(
+        "logistic regression, by hand",
+        "1 / (1 + exp(-(w @ x + b)))",
+        "w: n, x: n, b:",
+        w="out * (1 - out) * x",
+        b="out * (1 - out)",
+    ),
+    case(
+        "policy gradient, by hand",
+        "p = exp(a) / exp(a).sum(); r @ p",
+        "a: n, r: n",
+        a="p * (r - out)",
+        r="p",
+    ),
+    case("Cobb and Douglas 1928", "x ** a * y ** (1 - a)", "x:, y:, a:", x="a * out / x"),
+    case(
+        "norm of power p, by hand",
+        "(abs(x) ** p).sum() ** (1 / p)",
+        "x: n real, p:",
+        x="out * abs(x) ** p / (x * (abs(x) ** p).sum())",
+    ),
+    case(
+        "constant elasticity of substitution, by hand",
+        "(a @ x ** r) ** (1 / r)",
+        "a: n, x: n, r:",
+        x="out * a * x ** r / (x * (a @ x ** r))",
+    ),
+    # ---- reflections ----
+    case(
+        "Householder 1958",
+        "(eye(v.shape[0]) - 2 * outer(v, v) / (v @ v)) @ x",
+        "v: n, x: n",
+        x="g - 2 * (v @ g) * v / (v @ v)",
+        v="2 * ((g @ v) * (2 * (v @ x) * v / (v @ v) - x) - (v @ x) * g) / (v @ v)",
+    ),
 )

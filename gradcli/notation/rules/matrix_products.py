@@ -6,9 +6,12 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import axes
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .factoring import sum_of
 from .matrices import _is_column, _last_two
-from .products import Product, build, constant_value, is_mask, product_of
+from .matrices import _is_unit as _is_unit_matrix
+from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import layout, normal, other
+from .sums import terms_of
 
 
 @normal("matmul", "outer")
@@ -210,6 +213,41 @@ def sum_of_a_matrix_product(node: Node) -> Node | None:
     if len(over) != 1:
         return None
     return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
+
+
+@other("matmul")
+def beside_the_unit_matrix(node: Node) -> Node | None:
+    """(eye(n) - A) @ x = x - A @ x."""
+    a, b = node.parents
+    terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
+    if not any(_is_unit_matrix(f) for t in terms or () for f in t.factors):
+        return None
+    parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
+    return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])
+
+
+@normal("mul", "div")
+def outer_products_together(node: Node) -> Node | None:
+    """outer(a, b) * outer(c, d) = outer(a * c, b * d)."""
+    found = product_of(node) if node.ndim == 2 else None
+    powers = {} if found is None else found.factors
+    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
+    if len(outers) < 2:
+        return None
+    (a, b), (c, d) = (f.parents for f in outers[:2])
+    rest = {f: e for f, e in powers.items() if f not in outers[:2]}
+    joined = OPS["outer"](a * c, b * d)
+    return build(found._replace(factors=with_factor(rest, joined)), node.shape)  # type: ignore[union-attr]
+
+
+@normal("sum")
+def sum_of_an_outer_product(node: Node) -> Node | None:
+    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "outer" or node.attrs["keepdim"]:
+        return None
+    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
+    return a * b
 
 
 @layout("add")
