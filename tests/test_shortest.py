@@ -221,6 +221,10 @@ CASES = {
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
         "where(s == 0, 0, x * y ** (1 / s - 1))",
     ],
+    "no_edge_between": [
+        "where(x < 0, elu(x) + 2, where(x <= 0, 2, y))",
+        "where(z < 0, z * y[0], where(z <= 0, 0, z))",
+    ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
     "no_tiny_length": [
         "x * (y >= 1e-12) / y", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
@@ -301,6 +305,9 @@ CASES = {
     "pseudoinverse": [
         "P @ inv(P.T @ P)", "inv(S.T @ S) @ S.T", "C.T @ inv(P @ P.T) @ P", "z @ P @ inv(P.T @ P)",
     ],
+    "softmax_of_a_shift": [
+        "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
+    ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
@@ -312,6 +319,9 @@ CASES = {
     ],
     "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
     "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
+    "sum_of_all_elements": [
+        "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
+    ],
     "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 
 from ..graphs import Node, walk
-from ..graphs.shapes import axes, fits
+from ..graphs.shapes import Shape, axes, fits
 from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, multiplied, sum_of
@@ -102,7 +102,7 @@ class Names:
             return
         found = _without_roots(found)
         for atom, meant in self.products:
-            for new in _with(found, atom, meant) if fits(atom.shape, node.shape) else ():
+            for new in _with(found, atom, meant, node.shape):
                 made = build(new, node.shape)
                 if made.shape == node.shape:
                     yield made
@@ -114,7 +114,7 @@ class Names:
         terms = [_without_roots(t) for t in multiplied(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
             for atom, meant in self.products:
-                for new in _with(term, atom, meant) if fits(atom.shape, node.shape) else ():
+                for new in _with(term, atom, meant, node.shape):
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
@@ -142,9 +142,9 @@ def _without_roots(found: Product) -> Product:
     return found._replace(factors={f: e for f, e in factors.items() if e})
 
 
-def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
-    """A product in which `atom` stands for its factors."""
-    if _holds(found.factors, meant.factors):
+def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+    """A product of a shape in which `atom` stands for its factors."""
+    if fits(atom.shape, shape) and _holds(found.factors, meant.factors):
         yield Product(
             found.coefficient / meant.coefficient,
             _changed(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),

@@ -159,4 +159,20 @@ IDENTITIES = together(
         x="g - 2 * (v @ g) * v / (v @ v)",
         v="2 * ((g @ v) * (2 * (v @ x) * v / (v @ v) - x) - (v @ x) * g) / (v @ v)",
     ),
+    # ---- sums of exponentials, decay, Kronecker products ----
+    case(
+        "log-sum-exp, by hand",
+        "m = x.max(); m + log(exp(x - m).sum())",
+        "x: n",
+        x="softmax(x, 0)",
+    ),
+    case("Clevert 2015", "elu(x, 0.5)", "x: n real", x="g * where(x > 0, 1, out + 0.5)"),
+    case(
+        "exponential decay, by hand",
+        "exp(-lam * t) * x0",
+        "lam:, t: n, x0:",
+        lam="-(g * t * out).sum()",
+        x0="g @ exp(-lam * t)",
+    ),
+    case("by hand", "kron(A, B).sum()", "A: m n, B: k p", A="B.sum().expand_as(A)"),
 )
