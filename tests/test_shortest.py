@@ -153,7 +153,8 @@ CASES = {
     "diagonal_of_product": [
         "outer(z, z).diag()", "S.T.diag()", "diag(x).diag()",
         "z.expand(S.shape).diag()", "z.unsqueeze(1).expand(S.shape).diag()",
-        "s.expand(3, 3).diag()", "ones(4, 4).diag()",
+        "s.expand(3, 3).diag()", "ones(4, 4).diag()", "s.expand(1, 1).expand(3, 3).diag()",
+        "A[:1, :2].expand(2, 2).diag()", "A[:2, :1].expand(2, 2).diag()",
         "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
     ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],

@@ -60,10 +60,10 @@ class Names:
             self._means(meant, atom)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
-
-        for n in map(self.hide, self.program):
+        written = dict.fromkeys(map(self.hide, self.program))
+        for n in written:
             for same in _in_other_words(n):
-                if same is not n:
+                if same not in written:
                     self.meaning.setdefault(same, n)
 
     def _means(self, meant: Node, atom: Node) -> None:
@@ -123,7 +123,7 @@ class Names:
 def _in_other_words(node: Node) -> Iterator[Node]:
     """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
     dim = node.attrs["dim"] if node.op.family == "reduction" else None
-    if isinstance(dim, int):
+    if isinstance(dim, int) and node.parents[0].ndim:
         last = dim % node.parents[0].ndim
         for d in (last, last - node.parents[0].ndim):
             yield node.op(*node.inputs, **node.attrs | {"dim": d})

@@ -175,4 +175,12 @@ IDENTITIES = together(
         x0="g @ exp(-lam * t)",
     ),
     case("by hand", "kron(A, B).sum()", "A: m n, B: k p", A="B.sum().expand_as(A)"),
+    case("sum of one number", "y = s.sum(0); y * s", "s:", s="2 * s"),
+    case(
+        "by hand",
+        "(X @ X.T).sum()",
+        "X: m n",
+        kind="hessian",
+        X="2 * kron(ones(X.shape[0], X.shape[0]), eye(X.shape[1]))",
+    ),
 )

@@ -123,14 +123,11 @@ def diagonal_of_product(node: Node) -> Node | None:
     if x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x):
         return x.parents[0]
     if x.op.name == "expand" and is_square(x):
-        row = x.parents[0].squeeze(dim=1) if _is_thin(x.parents[0]) else x.parents[0]
+        row = x.parents[0]
+        if row.ndim == 2:
+            row = row.squeeze(dim=int(row.shape[1] == 1))
         return row if row.shape == node.shape else row.expand(shape=node.shape)
     return OPS["ones"](size=node.shape) if x.op.name == "ones" else None
-
-
-def _is_thin(x: Node) -> bool:
-    """Whether a matrix has one column and more rows."""
-    return x.ndim == 2 and x.shape[0] > x.shape[1] == 1
 
 
 @normal("trace")
