@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from identities import calculus, cookbook, elements, learning, matrices
+from identities import calculus, cookbook, elements, learning, matrices, programs
 
 import gradcli
 from gradcli.backends.numeric import Evaluator
@@ -27,7 +27,7 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.spelling import read
 
-MODULES = (cookbook, calculus, learning, elements, matrices)
+MODULES = (cookbook, calculus, learning, elements, matrices, programs)
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)
 

@@ -287,7 +287,9 @@ RULE_CASES = {
     "sum_of_equals": [
         "x.expand(4, 3).sum(dim=0)", "x.expand(4, 3).sum()", "s.expand(2, 3).sum(dim=1)",
         "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
+        "s / full((1,), True).sum()", "s / full((), True).sum()", "s / full((2,), True).sum()",
     ],
+    "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "mean_of_equals": ["ones(2, 3).mean(dim=1, keepdim=True) + s", "full((2, 3), 4.0).mean() * x"],
     "sum_beside_a_new_dimension": [
         "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",
@@ -304,6 +306,7 @@ RULE_CASES = {
         "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
         "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
         "x.unsqueeze(1).expand(3, 3).unsqueeze(1)", "s.expand(3).unsqueeze(1)",
+        "s.expand(2, 3).reshape(6)",
     ],
     "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "by_selection": [

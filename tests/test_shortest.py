@@ -119,6 +119,9 @@ LABELS = "tensor([1, 0, 1])"
 CASES = {
     "as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "beside_the_unit_matrix": [
+        "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
+    ],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
     ],
@@ -147,7 +150,13 @@ CASES = {
     "diagonal_of_ones": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
     ],
-    "diagonal_of_product": ["outer(z, z).diag()", "S.T.diag()", "diag(x).diag()"],
+    "diagonal_of_product": [
+        "outer(z, z).diag()", "S.T.diag()", "diag(x).diag()",
+        "z.expand(S.shape).diag()", "z.unsqueeze(1).expand(S.shape).diag()",
+        "s.expand(3, 3).diag()", "ones(4, 4).diag()", "s.expand(1, 1).expand(3, 3).diag()",
+        "A[:1, :2].expand(2, 2).diag()", "A[:2, :1].expand(2, 2).diag()",
+        "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
+    ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
@@ -174,6 +183,7 @@ CASES = {
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
         "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
         "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
+        "y * sign(x) / abs(x)", "sign(A) / abs(A) ** 3",
     ],
     "half_at_a_tie": [
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
@@ -192,7 +202,7 @@ CASES = {
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
     "lower_part_of_an_upper": [
-        "(cholesky(P).T @ z.diag()).tril()",
+        "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
@@ -210,11 +220,19 @@ CASES = {
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
+        "where(s == 0, 0, x * y ** (1 / s - 1))",
+    ],
+    "no_edge_between": [
+        "where(x < 0, elu(x) + 2, where(x <= 0, 2, y))",
+        "where(z < 0, z * y[0], where(z <= 0, 0, z))",
     ],
     "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
-    "no_tiny_length": ["x * (y >= 1e-12) / y"],
+    "no_tiny_length": [
+        "x * (y >= 1e-12) / y", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
+    ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
+    "numbers_out_of_exponents": ["x ** (s - 1)", "x ** (2 + y)", "A ** (1 / s - 3)"],
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "one_minus_sigmoid": ["1 - sigmoid(x)"],
@@ -223,6 +241,9 @@ CASES = {
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
     "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
+    "outer_products_together": [
+        "outer(x, z) * outer(y, z + 1)", "2 * outer(x, z) * A * outer(x, z - 1)",
+    ],
     "over_the_other_dimension": ["A.T.sum(1)", "A.T.mean(0, keepdim=True)", "A.T.sum(dim=(0,))"],
     "part_of_a_part": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
@@ -274,12 +295,35 @@ CASES = {
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
+    "put_together_again": [
+        "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
+        "(eigh(K).eigenvectors / eigvalsh(K)) @ eigh(K).eigenvectors.T",
+        "linalg.svd(A, full_matrices=False).U"
+        " @ (svdvals(A).unsqueeze(1) * linalg.svd(A, full_matrices=False).Vh)",
+        "linalg.svd(A, full_matrices=False).U"
+        " @ ((1 / svdvals(A)).unsqueeze(1) * linalg.svd(A, full_matrices=False).Vh)",
+    ],
+    "pseudoinverse": [
+        "P @ inv(P.T @ P)", "inv(S.T @ S) @ S.T", "C.T @ inv(P @ P.T) @ P", "z @ P @ inv(P.T @ P)",
+    ],
+    "softmax_of_a_shift": [
+        "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
+    ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
     "spread_as_it_is": [
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
+    "sum_of_a_matrix_product": [
+        "(A @ C).sum(0)", "(A @ C).mean(1)", "(S @ C).mean(-1, keepdim=True)",
+    ],
+    "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
+    "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
+    "sum_of_all_elements": [
+        "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
+    ],
+    "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
     "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
@@ -290,12 +334,16 @@ CASES = {
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
+    "trace_of_outer": ["outer(z, S @ z).trace()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
-    "transposed_into": ["K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T"],
+    "transposed_into": [
+        "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
+        "(A.T - z.unsqueeze(1)).T",
+    ],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
@@ -310,6 +358,7 @@ CASES = {
         "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
         "ones(k, m) @ x", "A @ ones(n, k)", "A.T @ ones(m, k)", "ones(k, m) @ A",
     ],
+    "with_equal_rows": ["z.expand(A.shape) @ S", "S @ z.expand(S.shape)"],
     "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],

@@ -6,6 +6,7 @@ by row of each. In these formulas diag and outer take tensors as they stand in m
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import product
 
 from . import places, tree
 from .collect import is_delta
@@ -167,22 +168,23 @@ class Matrices(Tensors):
     def _kronecker(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
     ) -> Tree | None:
+        """kron(A, B), where rows and columns fall apart; rather one of matrices than of vectors."""
         whole = {*rows, *columns}
-        for p in range(len(rows) + 1):
-            for q in range(len(columns) + 1):
-                first = {*rows[:p], *columns[:q]}
-                if not first or first == whole:
-                    continue
-                left = [f for f in factors if letters_of(f) - {*self.given} <= first]
-                right = [f for f in factors if f not in left]
-                if not all(letters_of(f) - {*self.given} <= whole - first for f in right):
-                    continue
-                a, b = (
-                    self.plain(left, rows[:p], columns[:q]),
-                    self.plain(right, rows[p:], columns[q:]),
-                )
-                if a is not None and b is not None:
-                    return Call("kron", (a, b))
+        places = product(range(len(rows) + 1), range(len(columns) + 1))
+        for p, q in sorted(places, key=lambda place: 0 in place):
+            first = {*rows[:p], *columns[:q]}
+            if not first or first == whole:
+                continue
+            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            right = [f for f in factors if f not in left]
+            if not all(letters_of(f) - {*self.given} <= whole - first for f in right):
+                continue
+            a, b = (
+                self.plain(left, rows[:p], columns[:q]),
+                self.plain(right, rows[p:], columns[q:]),
+            )
+            if a is not None and b is not None:
+                return Call("kron", (a, b))
         return self._by_elements(factors, rows, columns)
 
     def _by_elements(

@@ -1,10 +1,10 @@
 """Names in formulas: what a program calls its values, put in the place of what they are made of."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 
 from ..graphs import Node, walk
-from ..graphs.shapes import axes, fits
+from ..graphs.shapes import Shape, axes, fits
 from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, multiplied, sum_of
@@ -21,11 +21,14 @@ Change = Callable[[Node], Node]
 class Names:
     """The names that a formula may use, each as an atom with a definition.
 
-    Where they are `opened`, a search begins with what they stand for, and finds them again.
+    Where they are `opened`, a search begins with what they stand for, and finds them again. What
+    the `program` has in it is said as it says it.
     """
 
-    def __init__(self, names: Mapping[Node, Name], opened: bool = False):
-        self.opened = opened
+    def __init__(
+        self, names: Mapping[Node, Name], opened: bool = False, program: Collection[Node] = ()
+    ):
+        self.opened, self.program = opened, program
         self.held = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.held}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
@@ -57,14 +60,24 @@ class Names:
             self._means(meant, atom)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
+        written = dict.fromkeys(map(self.hide, self.program))
+        for n in written:
+            for same in _in_other_words(n):
+                if same not in written:
+                    self.meaning.setdefault(same, n)
 
     def _means(self, meant: Node, atom: Node) -> None:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
+        for same in _in_other_words(meant):
+            self.meaning.setdefault(same, atom)
+            if same.attrs.get("keepdim") is False:
+                kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
+                self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
-            self.products.append((atom, found))
+            self.products.append((atom, _without_roots(found)))
 
     def stand_for_the_same(self, other: "Names") -> bool:
         """Whether all names have the definitions that they have for others."""
@@ -87,8 +100,9 @@ class Names:
         found = product_of(node) if node.inputs else None
         if found is None or found.coefficient == 0:
             return
+        found = _without_roots(found)
         for atom, meant in self.products:
-            for new in _with(found, atom, meant) if fits(atom.shape, node.shape) else ():
+            for new in _with(found, atom, meant, node.shape):
                 made = build(new, node.shape)
                 if made.shape == node.shape:
                     yield made
@@ -97,18 +111,40 @@ class Names:
 
     def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
         """A sum, multiplied out, with a name in place of some factors of a term."""
-        terms = multiplied(node)
+        terms = [_without_roots(t) for t in multiplied(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
             for atom, meant in self.products:
-                for new in _with(term, atom, meant) if fits(atom.shape, node.shape) else ():
+                for new in _with(term, atom, meant, node.shape):
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
 
 
-def _with(found: Product, atom: Node, meant: Product) -> Iterator[Product]:
-    """A product in which `atom` stands for its factors."""
-    if _holds(found.factors, meant.factors):
+def _in_other_words(node: Node) -> Iterator[Node]:
+    """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
+    dim = node.attrs["dim"] if node.op.family == "reduction" else None
+    if isinstance(dim, int) and node.parents[0].ndim:
+        last = dim % node.parents[0].ndim
+        for d in (last, last - node.parents[0].ndim):
+            yield node.op(*node.inputs, **node.attrs | {"dim": d})
+    if node.op.name == "matmul" and not node.shape:
+        yield node.op(*reversed(node.parents))
+
+
+def _without_roots(found: Product) -> Product:
+    """The powers of x for those of sqrt(x), so that x is seen to hold its root."""
+    if all(f.op.name != "sqrt" for f in found.factors):
+        return found
+    factors: dict[Node, Coefficient] = {}
+    for f, e in found.factors.items():
+        x, power = (f.parents[0], Fraction(e) / 2) if f.op.name == "sqrt" else (f, e)
+        factors[x] = factors.get(x, 0) + power
+    return found._replace(factors={f: e for f, e in factors.items() if e})
+
+
+def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+    """A product of a shape in which `atom` stands for its factors."""
+    if fits(atom.shape, shape) and _holds(found.factors, meant.factors):
         yield Product(
             found.coefficient / meant.coefficient,
             _changed(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),

@@ -44,7 +44,9 @@ class Shortener:
     ):
         familiar = [stripped(n, {}) for n in program]
         ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
-        self.searches = [Search(Names(names, opened), familiar, telling) for opened in ways]
+        self.searches = [
+            Search(Names(names, opened, familiar), familiar, telling) for opened in ways
+        ]
 
     def __call__(self, node: Node) -> Node:
         """An equal node whose formula is the shortest that was found."""
@@ -284,7 +286,9 @@ class Search:
     def _normal_too(self, made: list[Node]) -> Iterator[Node]:
         for new in made:
             yield new
-            yield self.normal(new)
+            short = self.normal(new)
+            yield short
+            yield self.names.folded(short, self.normal)
 
     def _in_words(self, n: Node) -> Iterator[Node]:
         """What PyTorch says, and what names say, in the place of a node."""

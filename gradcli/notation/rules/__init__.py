@@ -21,6 +21,7 @@ from . import (
     places,
     products,
     reductions,
+    spectral,
     square,
     sums,
     triangular,
@@ -34,5 +35,5 @@ __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
     "chains", "choices", "factoring", "foreign", "functions", "guards", "interpolation", "layout",
     "matrices", "matrix_products", "normal", "other", "parts", "places", "products", "reductions",
-    "rule", "square", "sums", "triangular",
+    "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """What is known about matrices: symmetric, orthogonal, diagonal, positive definite."""
 
 from ...graphs import Node
+from .atoms import definition
 
 DEEP = 40  # nodes that are looked at
 
@@ -12,7 +13,7 @@ def known(node: Node) -> tuple[str, ...]:
 
 def is_orthogonal(node: Node) -> bool:
     """Whether the inverse is the transpose."""
-    return "orthogonal" in known(node)
+    return "orthogonal" in known(node) or (definition(node) or node).op.name == "eigh_vectors"
 
 
 def is_symmetric(node: Node) -> bool:

@@ -87,7 +87,7 @@ def sum_over_all(node: Node) -> Node | None:
 def sum_of_equals(node: Node) -> Node | None:
     """ones_like(x).sum(dim=0) = x.shape[0] * ones_like(...): each is there that often."""
     x = node.parents[0]
-    if x.op.name not in ("ones", "expand", "full") or x.ndim == 0:
+    if x.op.name not in ("ones", "expand", "full"):
         return None
     if x.attrs.get("fill_value") is False:
         return OPS["full"](size=node.shape, fill_value=0)
@@ -97,9 +97,11 @@ def sum_of_equals(node: Node) -> Node | None:
     often = tuple(d for d in over if d < lead or inner.shape[d - lead] == 1)
     once = tuple(d - lead for d in over if d not in often)
     out = inner.sum(dim=once, keepdim=True) if once else inner
-    if any(x.shape[d] != 1 for d in often):
-        count = size_of(x.shape, often)
-        out = count if inner.attrs.get("value") is True else out * count
+    several = any(x.shape[d] != 1 for d in often)
+    if inner.attrs.get("value") is True:
+        out = size_of(x.shape, often) if several else as_node(1)
+    elif several:
+        out = out * size_of(x.shape, often)
     if not node.attrs["keepdim"]:
         out = out.reshape(shape=tuple(n for d, n in enumerate(out.shape, lead) if d not in over))
     return out if out.shape == node.shape else out.expand(shape=node.shape)

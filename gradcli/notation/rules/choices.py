@@ -6,6 +6,7 @@ from itertools import product
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import broadcast
+from .atoms import definition
 from .guards import OPPOSITE
 from .products import (
     Coefficient,
@@ -19,6 +20,7 @@ from .products import (
     with_factor,
 )
 from .registry import normal, other
+from .sums import terms_of
 
 Powers = dict[Node, Coefficient]
 
@@ -129,6 +131,29 @@ def _times(node: Node, factor: Node, e: Coefficient) -> Node:
     """node * factor ** e."""
     power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
     return node * power if e > 0 else node / power
+
+
+@normal("where")
+def no_edge_between(node: Node) -> Node | None:
+    """where(x < 0, y + 2, where(x <= 0, 2, b)) = where(x <= 0, y + 2, b) for y = elu(x), which is
+    0 at 0.
+    """
+    condition, below, rest = node.parents
+    inner = rest.parents[0] if rest.op.name == "where" else condition
+    if (condition.op.name, inner.op.name) != ("lt", "le") or condition.parents != inner.parents:
+        return None
+    x, edge = condition.parents
+    terms = terms_of(below - rest.parents[1]) if constant_value(edge) == 0 else None
+    if not terms or not all(any(_vanishes_with(f, x) for f in t.factors) for t in terms):
+        return None
+    new = OPS["where"](inner, below, rest.parents[2])
+    return new if new.shape == node.shape else None
+
+
+def _vanishes_with(y: Node, x: Node) -> bool:
+    """Whether y is 0 where x is 0."""
+    inner = definition(y) or y
+    return y is x or (inner.op.name in ("elu", "selu") and inner.parents[0] is x)
 
 
 def _by_condition(factors: Powers) -> dict[Node, Powers]:

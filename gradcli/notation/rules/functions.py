@@ -133,13 +133,16 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
 
 
 def _absolute(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
-    """x * sign(x) = abs(x); abs(x) * sign(x) = x; abs(x) ** 2 = x ** 2, and so for even powers."""
+    """x * sign(x) = abs(x); abs(x) * sign(x) = x; sign(x) / abs(x) = 1 / x; abs(x) ** 2 = x ** 2,
+    and so for even powers.
+    """
     for f, e in factors.items():
         if f.op.name == "abs" and e % 2 == 0:
             return _moved(factors, {f: -e, f.parents[0]: e})
         sign = OPS["sign"](f.parents[0]) if f.op.name == "abs" else f
-        if sign is not f and e >= 1 and factors.get(sign) == 1:
-            return _moved(factors, {sign: -1, f: -1, f.parents[0]: 1})
+        if sign is not f and magnitude(e) >= 1 and factors.get(sign) == 1:
+            step = 1 if e > 0 else -1
+            return _moved(factors, {sign: -1, f: -step, f.parents[0]: step})
     for f, e in factors.items():
         if f.op.name == "sign" and e == 1 and factors.get(f.parents[0], 0) >= 1:
             return _moved(factors, {f: -1, f.parents[0]: -1, abs_(f.parents[0]): 1})

@@ -7,6 +7,7 @@ from ...graphs import OPS, Node
 from .broadcasting import _thinner
 from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other, rule
+from .sums import terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -48,10 +49,14 @@ def _zeros(condition: Node) -> list[Node]:
 
 
 def _vanishing(b: Node) -> Iterator[Node]:
-    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
+    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of, what
+    an exponent divides by.
+    """
     found = product_of(b)
     for factor in found.factors if found else (b,):
         yield factor
+        for term in (terms_of(factor.parents[1]) or ()) if factor.op.name == "pow" else ():
+            yield from (f for f, e in term.factors.items() if e < 0)
         if factor.op.name == "log":
             yield factor.parents[0]
         if factor.op.name == "log_softmax":
@@ -66,7 +71,9 @@ def no_tiny_length(node: Node) -> Node | None:
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
         y, bound = mask.parents[0], constant_value(mask.parents[1])
-        if bound is not None and 0 < bound <= TINY and found.factors.get(y, 0) < 0:  # type: ignore[union-attr]
+        lengths = (y, _thinner(y) or y)
+        below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
+        if bound is not None and 0 < bound <= TINY and below:
             kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
             return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
     return None

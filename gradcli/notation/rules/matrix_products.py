@@ -6,9 +6,12 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import axes
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .factoring import sum_of
 from .matrices import _is_column, _last_two
-from .products import Product, build, constant_value, is_mask, product_of
+from .matrices import _is_unit as _is_unit_matrix
+from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import layout, normal, other
+from .sums import terms_of
 
 
 @normal("matmul", "outer")
@@ -31,7 +34,9 @@ def _cancels(chain: Chain) -> bool:
 
 @normal("transpose")
 def transposed_into(node: Node) -> Node | None:
-    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element."""
+    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element;
+    (A.T - v.unsqueeze(1)).T = A - v.
+    """
     x = node.parents[0]
     if not _last_two(node):
         return None
@@ -41,10 +46,11 @@ def transposed_into(node: Node) -> Node | None:
         return None
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
-    if any(i.shape not in ((), x.shape) for i in x.parents):
+    if any(i.shape not in ((), x.shape) and not _is_column(i) for i in x.parents):
         return None
-    turned = [i.mT if i.shape else i for i in x.parents]
-    return x.op(*turned, **x.attrs)
+    turned = [i.parents[0] if _is_column(i) else i.mT if i.shape else i for i in x.parents]
+    new = x.op(*turned, **x.attrs)
+    return new if new.shape == node.shape else None
 
 
 @normal("matmul")
@@ -78,6 +84,19 @@ def with_ones(node: Node) -> Node | None:
         return (turned or a.sum(dim=1, keepdim=True)).expand(shape=node.shape)
     if a.op.name == "ones" and b.ndim == a.ndim == 2:
         return b.sum(dim=0).expand(shape=node.shape)
+    return None
+
+
+@normal("matmul")
+def with_equal_rows(node: Node) -> Node | None:
+    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v)."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    if a.op.name == "expand" and a.parents[0].ndim == 1:
+        return (a.parents[0] @ b).expand(shape=node.shape)
+    if b.op.name == "expand" and b.parents[0].ndim == 1:
+        return OPS["outer"](a.sum(dim=1), b.parents[0])
     return None
 
 
@@ -181,6 +200,54 @@ def weighted_rows(node: Node) -> Node | None:
         return None
     inner = build(Product(found.coefficient, rest), x.shape)
     return weights[0].parents[0] @ inner if rows else inner @ weights[0]
+
+
+@other("sum", "mean")
+def sum_of_a_matrix_product(node: Node) -> Node | None:
+    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
+        return None
+    a, b = x.parents
+    over = axes(dim, 2)
+    if len(over) != 1:
+        return None
+    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
+
+
+@other("matmul")
+def beside_the_unit_matrix(node: Node) -> Node | None:
+    """(eye(n) - A) @ x = x - A @ x."""
+    a, b = node.parents
+    terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
+    if not any(_is_unit_matrix(f) for t in terms or () for f in t.factors):
+        return None
+    parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
+    return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])
+
+
+@normal("mul", "div")
+def outer_products_together(node: Node) -> Node | None:
+    """outer(a, b) * outer(c, d) = outer(a * c, b * d)."""
+    found = product_of(node) if node.ndim == 2 else None
+    powers = {} if found is None else found.factors
+    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
+    if len(outers) < 2:
+        return None
+    (a, b), (c, d) = (f.parents for f in outers[:2])
+    rest = {f: e for f, e in powers.items() if f not in outers[:2]}
+    joined = OPS["outer"](a * c, b * d)
+    return build(found._replace(factors=with_factor(rest, joined)), node.shape)  # type: ignore[union-attr]
+
+
+@normal("sum")
+def sum_of_an_outer_product(node: Node) -> Node | None:
+    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "outer" or node.attrs["keepdim"]:
+        return None
+    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
+    return a * b
 
 
 @layout("add")

@@ -72,11 +72,13 @@ def new_dimension_moved(node: Node) -> Node | None:
 
 
 def _expanded_later(node: Node) -> Node | None:
-    """x.expand(2, 1).squeeze(1) = x.squeeze(1).expand(2)."""
+    """x.expand(2, 1).squeeze(1) = x.squeeze(1).expand(2); a number's reshape is its expand."""
     spread = node.parents[0]
-    if spread.op.name != "expand" or node.op.name == "reshape":
+    if spread.op.name != "expand":
         return None
     inner = spread.parents[0]
+    if node.op.name == "reshape":
+        return None if inner.ndim else inner.expand(shape=node.shape)
     lead, place = spread.ndim - inner.ndim, node.attrs["dim"]
     if place is None or (lead and inner.ndim and node.op.name == "unsqueeze"):
         return None

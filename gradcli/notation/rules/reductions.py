@@ -9,8 +9,8 @@ from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import _thinner
 from .products import Product, build, constant_value, is_mask, product_of, with_factor
-from .registry import normal, other
-from .sums import terms_of
+from .registry import normal, other, rule
+from .sums import _added, terms_of
 
 ONE = Fraction(1)
 
@@ -84,6 +84,12 @@ def in_order(node: Node) -> Node | None:
     return None if body is x else node.op(body, **node.attrs)
 
 
+@rule("prod_others")
+def all_but_one(node: Node) -> Node | None:
+    """The product of all others is x.prod() / x."""
+    return node.op.in_torch(node)
+
+
 @other("mul", "div")
 def new_dimensions_together(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
@@ -100,6 +106,27 @@ def new_dimensions_together(node: Node) -> Node | None:
     joined = same[0].op(inner, **same[0].attrs)
     rest = {joined: 1, **rest}
     return build(Product(found.coefficient, rest), node.shape)
+
+
+@normal("softmax", "log_softmax")
+def softmax_of_a_shift(node: Node) -> Node | None:
+    """softmax(x - x.max(), 0) = softmax(x, 0): what is one along the dimension changes nothing."""
+    x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
+    terms = (terms_of(x) if x.op.name in ("add", "sub") else None) or []
+    kept = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
+    if not kept or len(kept) == len(terms):
+        return None
+    rest = _added(kept)
+    return node.op(rest, **node.attrs) if rest.shape == x.shape else None
+
+
+@normal("sum")
+def sum_of_all_elements(node: Node) -> Node | None:
+    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
+    x = node.parents[0]
+    if x.op.name != "reshape" or node.numel != 1:
+        return None
+    return x.parents[0].sum().expand(shape=node.shape) if node.shape else x.parents[0].sum()
 
 
 @normal("sum", "mean")

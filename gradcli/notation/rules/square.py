@@ -1,6 +1,8 @@
 """Inverses, determinants and diagonals of square matrices."""
 
-from ...graphs import Node
+from ...graphs import OPS, Node
+from ...graphs.shapes import axes
+from ...operators.leaves import size_of
 from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import _is_unit, _last_two
@@ -107,7 +109,9 @@ def inverse_of_product(node: Node) -> Node | None:
 
 @normal("diag", "diagonal")
 def diagonal_of_product(node: Node) -> Node | None:
-    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x."""
+    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x; of equal rows it is
+    one of them, and so of equal columns.
+    """
     x = node.parents[0]
     if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
         return None
@@ -118,7 +122,40 @@ def diagonal_of_product(node: Node) -> Node | None:
         return node.op(x.parents[0], **node.attrs)
     if x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x):
         return x.parents[0]
-    return None
+    if x.op.name == "expand" and is_square(x):
+        row = x.parents[0]
+        if row.ndim == 2:
+            row = row.squeeze(dim=int(row.shape[1] == 1))
+        return row if row.shape == node.shape else row.expand(shape=node.shape)
+    return OPS["ones"](size=node.shape) if x.op.name == "ones" else None
+
+
+@normal("trace")
+def trace_of_outer(node: Node) -> Node | None:
+    """outer(a, b).trace() = a @ b."""
+    x = node.parents[0]
+    return x.parents[0] @ x.parents[1] if x.op.name == "outer" and is_square(x) else None
+
+
+@normal("sum", "mean")
+def sum_of_the_unit_matrix(node: Node) -> Node | None:
+    """eye(n).sum(dim=0) = ones(n); eye(n).mean(dim=0) = ones(n) / n."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if not _is_unit(x) or dim is None or len(axes(dim, 2)) != 1:
+        return None
+    ones = OPS["ones"](size=node.shape)
+    return ones if node.op.name == "sum" else ones / size_of(x.shape, axes(dim, 2))
+
+
+@normal("sum")
+def sum_of_a_diagonal(node: Node) -> Node | None:
+    """diag(x).sum(dim=0) = x; diag(x).sum() = x.sum()."""
+    d, dim = node.parents[0], node.attrs["dim"]
+    if d.op.name not in DIAGONAL or not is_plain(d) or d.parents[0].ndim != 1:
+        return None
+    if node.attrs["keepdim"]:
+        return None
+    return d.parents[0].sum() if dim is None else d.parents[0]
 
 
 @other("diag", "diagonal")

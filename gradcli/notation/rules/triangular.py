@@ -37,9 +37,13 @@ def is_plain(x: Node) -> bool:
 
 @normal("tril")
 def lower_part_of_an_upper(node: Node) -> Node | None:
-    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L."""
+    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L; L.T.tril() too."""
     product = node.parents[0]
-    if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] != 0:
+    if product.ndim != 2 or node.attrs["diagonal"] != 0:
+        return None
+    if product.op.name == "transpose" and _decomposed(product.parents[0]) is not None:
+        return OPS["diag"](product.parents[0].diagonal())
+    if product.op.name != "matmul":
         return None
     upper, d = product.parents
     if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not is_plain(d):
