@@ -46,7 +46,8 @@ def transposed_into(node: Node) -> Node | None:
         return None
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
-    if any(i.shape not in ((), x.shape) and not _is_column(i) for i in x.parents):
+    back = any(i.op.name == "transpose" for i in x.parents)
+    if any(i.shape not in ((), x.shape) and not (back and _is_column(i)) for i in x.parents):
         return None
     turned = [i.parents[0] if _is_column(i) else i.mT if i.shape else i for i in x.parents]
     new = x.op(*turned, **x.attrs)
