@@ -289,7 +289,6 @@ RULE_CASES = {
         "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
         "s / full((1,), True).sum()", "s / full((), True).sum()", "s / full((2,), True).sum()",
     ],
-    "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "mean_of_equals": ["ones(2, 3).mean(dim=1, keepdim=True) + s", "full((2, 3), 4.0).mean() * x"],
     "sum_beside_a_new_dimension": [
         "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",

@@ -117,6 +117,7 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
     "beside_the_unit_matrix": [

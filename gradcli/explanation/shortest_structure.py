@@ -12,6 +12,7 @@ from typing import Any
 
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
+from ..graphs.shapes import numel
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
@@ -67,7 +68,7 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int:
     """How many entries of its closed form are nan or infinite where those of the matrix are not."""
     p = a.problem
     jacobian = a.jacobian(x)
-    if s.formula is None or not jacobian.numeric or jacobian.matrix.size > CONFIRMED:
+    if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return 0
     nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}

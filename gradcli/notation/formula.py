@@ -25,6 +25,7 @@ SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
+IN_STATEMENTS = 200  # where what is repeated has a name
 MOST = 5_000  # where all that is repeated is written out
 
 
@@ -45,7 +46,8 @@ def formula(
 
 def too_long(written: Tree) -> bool:
     """Whether a formula is too long to be read, in statements or all at once to be tried out."""
-    return tree.length(written) > TOO_LONG or tree.size(written) > MOST
+    at_once = tree.size(written)
+    return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > IN_STATEMENTS)
 
 
 def in_library(op: Operator) -> str:

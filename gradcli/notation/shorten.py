@@ -12,7 +12,7 @@ from typing import Any
 from ..graphs import Node, intern, walk
 from ..graphs.substitution import substitute
 from . import tree
-from .formula import TOO_LONG, Telling, Writer
+from .formula import MOST, TOO_LONG, Telling, Writer
 from .idioms import IDIOMS
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
@@ -186,9 +186,10 @@ class Search:
         self.names.settle(self.normal)
         self.folded, self.asked = False, set()
         best = root = self._normalised(start)
-        self.length.in_statements = self.length.measured(root, in_statements=False) > TOO_LONG
+        at_once = self.length.measured(root, in_statements=False)
+        self.length.in_statements = at_once > TOO_LONG
         self.left = BUDGET // 2 if self.length.in_statements else BUDGET
-        if self.length(root) > HOPELESS:
+        if self.length(root) > HOPELESS or at_once > MOST:
             return best
         for _ in range(ROUNDS):
             new = self._round(root)

@@ -9,6 +9,7 @@ from . import elements
 from .arithmetic import abs
 from .comparisons import where
 from .families import composite, elementwise
+from .guards import refuse_where
 from .leaves import size
 from .pointwise import F, exp, log1p
 from .special import xlogy
@@ -72,6 +73,7 @@ def _slope_of_bce_slope(g, y, x, t):
 )
 def bce_slope(x, t):
     """The derivative of bce_terms by x, whose own PyTorch keeps finite in another way."""
+    x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
     return (x - t) / ((1 - x) * x).clamp(min=TINY)
 
 

@@ -102,7 +102,8 @@ def numbers_out_of_exponents(node: Node) -> Node | None:
     x, e = node.parents
     terms = terms_of(e) if e.op.name in ("add", "sub") else None
     numbers = [t.coefficient for t in terms or () if not t.factors]
-    if len(numbers) != 1 or x.dtype != "float":
+    of_sizes = all(f.op.name == "size" for t in terms or () for f in t.factors)
+    if len(numbers) != 1 or x.dtype != "float" or of_sizes:
         return None
     rest = sum_of([t for t in terms or () if t.factors])
     new = x**rest * x ** number_node(numbers[0])

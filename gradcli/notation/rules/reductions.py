@@ -9,7 +9,7 @@ from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import _thinner
 from .products import Product, build, constant_value, is_mask, product_of, with_factor
-from .registry import normal, other, rule
+from .registry import normal, other
 from .sums import _added, terms_of
 
 ONE = Fraction(1)
@@ -84,7 +84,7 @@ def in_order(node: Node) -> Node | None:
     return None if body is x else node.op(body, **node.attrs)
 
 
-@rule("prod_others")
+@normal("prod_others")
 def all_but_one(node: Node) -> Node | None:
     """The product of all others is x.prod() / x."""
     return node.op.in_torch(node)
