@@ -170,6 +170,20 @@ def _largest_in_symbols(sp, x, places):
     return out
 
 
+def _ties(name, n, places):
+    """Whether an element of a window is as large as the one that is taken; arguments as below."""
+
+    def tied(y, input, **how):
+        sizes = input.shape[-n:]
+        there = Array(_in_rows(places(input.shape, **how), sizes), "places")
+        first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
+        rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
+        equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))
+        return (equal & first.ne(OPS["tensor"](data=there))).any(dim=-1)
+
+    return tied
+
+
 def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
     """The operators `name` and `name`_indices.
 
@@ -205,19 +219,11 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
         return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
 
-    def tied(y, input, **how):
-        sizes = input.shape[-n:]
-        there = Array(_in_rows(places(input.shape, **how), sizes), "places")
-        first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
-        rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
-        equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))
-        return (equal & first.ne(OPS["tensor"](data=there))).any(dim=-1)
-
     meaning.__name__, meaning.__doc__ = name, sentence
     composite(
         torch=F + name,
         attributes=attributes,
-        kink=tied,
+        kink=_ties(name, n, places),
         caveat="of equal elements the first takes the whole gradient",
         examples=examples,
         saved=(..., "input"),
