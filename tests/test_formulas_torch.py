@@ -160,6 +160,31 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
 
 
 @pytest.mark.parametrize(
+    ("program", "name", "sizes"),
+    [
+        ("U, S, V = svd(x); (U @ (S * V.T)) * y", "y", {"x": (3, 3), "y": (3, 3)}),
+        ("U, S, V = svd(x); (U @ (S[:, None] * S)) * y", "y", {"x": (3, 3), "y": (3, 3)}),
+        ("L, V = linalg.eigh(x); ((V * L[:, None]) @ V.T) * y", "y", {"x": (3, 3), "y": (3, 3)}),
+        ("clamp(x.T, max=m.T).T * y", "y", {"x": (2, 3), "m": (2, 3), "y": (2, 3)}),
+        ("A @ x.expand(3, 4)", "x", {"x": (1,), "A": (2, 3)}),
+        ("x.expand(2, 3) @ A", "x", {"x": (1,), "A": (3, 4)}),
+        ("((x > 0) / 1 - (y > 0) / 1) * z", "z", {"x": (3,), "y": (3,), "z": (3,)}),
+    ],
+)
+def test_what_looks_like_something_shorter_is_not_taken_for_it(program, name, sizes):
+    draw = np.random.default_rng(0)
+    values = {x: draw.normal(size=shape) for x, shape in sizes.items()}
+    written = gradcli.formula(program, values=values, wrt=name)
+    tensors = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
+    steps = program.rpartition("; ")[0]
+    out = run_torch(program, tensors)
+    seed = torch.tensor(draw.normal(size=out.shape))
+    (expected,) = torch.autograd.grad(out, tensors[name], seed)
+    found = run_torch(f"{steps}\n{written}", tensors | {"out": out, "g": seed})
+    assert_equal(found.detach().numpy(), expected.numpy(), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(
     "program",
     [
         "exp(-cdist(x, x) ** 2)",

@@ -61,10 +61,7 @@ class _Reader:
         return tree.Verbatim("..." if e.value is ... else repr(e.value))
 
     def _BinOp(self, e: ast.BinOp) -> Tree:
-        left, right = self.read(e.left), self.read(e.right)
-        if isinstance(e.op, ast.Div) and right == tree.Number(1):  # the size of a single row
-            return left
-        return tree.Infix(SYMBOLS[type(e.op)], left, right)
+        return tree.Infix(SYMBOLS[type(e.op)], self.read(e.left), self.read(e.right))
 
     def _Compare(self, e: ast.Compare) -> Tree:
         symbol = SYMBOLS[type(e.ops[0])]

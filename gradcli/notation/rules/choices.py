@@ -144,10 +144,16 @@ def no_edge_between(node: Node) -> Node | None:
         return None
     x, edge = condition.parents
     terms = terms_of(below - rest.parents[1]) if constant_value(edge) == 0 else None
-    if not terms or not all(any(_vanishes_with(f, x) for f in t.factors) for t in terms):
+    if not terms or not all(_vanishes(t, x) for t in terms):
         return None
     new = OPS["where"](inner, below, rest.parents[2])
     return new if new.shape == node.shape else None
+
+
+def _vanishes(term: Product, x: Node) -> bool:
+    """Whether a term is 0 where x is 0."""
+    powers = term.factors.values()
+    return min(powers, default=0) > 0 and any(_vanishes_with(f, x) for f in term.factors)
 
 
 def _vanishes_with(y: Node, x: Node) -> bool:

@@ -12,7 +12,6 @@ from .products import (
     build,
     is_mask,
     magnitude,
-    number_node,
     product_of,
     scaled,
     with_factor,
@@ -94,20 +93,6 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
     out = build(Product(size, with_factor(taken, total)), node.shape)
     return out if out.shape == node.shape else None
-
-
-@other("pow")
-def numbers_out_of_exponents(node: Node) -> Node | None:
-    """x ** (a - 1) = x ** a / x."""
-    x, e = node.parents
-    terms = terms_of(e) if e.op.name in ("add", "sub") else None
-    numbers = [t.coefficient for t in terms or () if not t.factors]
-    of_sizes = all(f.op.name == "size" for t in terms or () for f in t.factors)
-    if len(numbers) != 1 or x.dtype != "float" or of_sizes:
-        return None
-    rest = sum_of([t for t in terms or () if t.factors])
-    new = x**rest * x ** number_node(numbers[0])
-    return build(product, node.shape) if (product := product_of(new)) else None
 
 
 @other("add", "sub")

@@ -7,7 +7,6 @@ from ...graphs import OPS, Node
 from .broadcasting import _thinner
 from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other, rule
-from .sums import terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -49,14 +48,10 @@ def _zeros(condition: Node) -> list[Node]:
 
 
 def _vanishing(b: Node) -> Iterator[Node]:
-    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of, what
-    an exponent divides by.
-    """
+    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
     found = product_of(b)
     for factor in found.factors if found else (b,):
         yield factor
-        for term in (terms_of(factor.parents[1]) or ()) if factor.op.name == "pow" else ():
-            yield from (f for f, e in term.factors.items() if e < 0)
         if factor.op.name == "log":
             yield factor.parents[0]
         if factor.op.name == "log_softmax":

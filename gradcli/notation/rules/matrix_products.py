@@ -49,7 +49,7 @@ def transposed_into(node: Node) -> Node | None:
     back = any(i.op.name == "transpose" for i in x.parents)
     if any(i.shape not in ((), x.shape) and not (back and _is_column(i)) for i in x.parents):
         return None
-    turned = [i.parents[0] if _is_column(i) else i.mT if i.shape else i for i in x.parents]
+    turned = [None if i is None else _turned(i) for i in x.inputs]
     new = x.op(*turned, **x.attrs)
     return new if new.shape == node.shape else None
 
@@ -88,15 +88,21 @@ def with_ones(node: Node) -> Node | None:
     return None
 
 
+def _turned(operand: Node) -> Node:
+    if _is_column(operand):
+        return operand.parents[0]
+    return operand.mT if operand.shape else operand
+
+
 @normal("matmul")
 def with_equal_rows(node: Node) -> Node | None:
     """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v)."""
     a, b = node.parents
     if a.ndim != 2 or b.ndim != 2:
         return None
-    if a.op.name == "expand" and a.parents[0].ndim == 1:
+    if a.op.name == "expand" and a.parents[0].shape == a.shape[1:]:
         return (a.parents[0] @ b).expand(shape=node.shape)
-    if b.op.name == "expand" and b.parents[0].ndim == 1:
+    if b.op.name == "expand" and b.parents[0].shape == b.shape[1:]:
         return OPS["outer"](a.sum(dim=1), b.parents[0])
     return None
 

@@ -32,22 +32,21 @@ def put_together_again(node: Node) -> Node | None:
 
 
 def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coefficient:
-    """The power of the values of x that multiplies its vectors in a node; 0 where there is more."""
-    found = product_of(node)
+    """The power of the values of x that multiplies the rows of its right singular vectors, or the
+    columns of its eigenvectors; 0 where a node is anything else.
+    """
+    found = product_of(node) if node.ndim == 2 else None
     if found is None or found.coefficient != 1 or len(found.factors) != 2:
         return 0
-    power: Coefficient = 0
-    for f, e in found.factors.items():
-        if _is(f, vectors, x) and e == 1:
-            continue
-        inner = product_of(f.parents[0] if _is_column(f) else f)
-        if inner is None or inner.coefficient != 1 or len(inner.factors) != 1:
-            return 0
-        ((own, times),) = inner.factors.items()
-        if not _is(own, values, x):
-            return 0
-        power = e * times
-    return power
+    others = [(f, e) for f, e in found.factors.items() if not (_is(f, vectors, x) and e == 1)]
+    if len(others) != 1 or _is_column(others[0][0]) != (vectors == "svd_right"):
+        return 0
+    ((f, e),) = others
+    inner = product_of(f.parents[0] if _is_column(f) else f)
+    if inner is None or inner.coefficient != 1 or len(inner.factors) != 1:
+        return 0
+    ((own, times),) = inner.factors.items()
+    return e * times if _is(own, values, x) else 0
 
 
 def _is(node: Node, name: str, x: Node) -> bool:
