@@ -9,8 +9,7 @@ from ..graphs import OPS, Node, walk
 from ..graphs.flops import total
 from ..language.problem import Input
 from .analysis import Analysis
-
-BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
+from .quantities import item_size
 
 
 class Passes(NamedTuple):
@@ -79,11 +78,6 @@ class Cost(NamedTuple):
 def size_of(node: Node, dtype: str) -> int:
     """Bytes of a tensor."""
     return node.numel * item_size(node.dtype, dtype)
-
-
-def item_size(kind: str, dtype: str) -> int:
-    """Bytes of an element; floats are computed as `dtype`."""
-    return BYTES[dtype if kind == "float" else kind]
 
 
 def cost(a: Analysis) -> Cost:

@@ -13,8 +13,9 @@ from ..notation import tree
 from ..notation.index import Notation
 from . import by_index
 from .analysis import Analysis, unless_unwritten
-from .cost import FullJacobian, cost, item_size, size_of
+from .cost import FullJacobian, cost, size_of
 from .modes import Mode, forward_formula, modes
+from .quantities import item_size
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
 from .shortest_structure import structure_of

@@ -1,15 +1,17 @@
 """An explanation, put together from its sections."""
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
-from .hessian import Hessian
-from .jvp import Jvp
 from .section_names import ON_REQUEST, SECTIONS
 from .wording import Wording
+
+if TYPE_CHECKING:
+    from .hessian import Hessian
+    from .jvp import Jvp
 
 
 class Choices(NamedTuple):
@@ -50,19 +52,7 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
-    from .sections import (
-        backward,
-        checks,
-        code,
-        cost,
-        forward,
-        gradient,
-        inputs,
-        jacobian,
-        modes,
-        notes,
-        seed,
-    )
+    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
 
     match name:
         case "inputs":
@@ -74,6 +64,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "jacobian":
             return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in a.problem.wrt]
         case "cost":
+            from .sections import cost
+
             return cost.costs(a, w, c.most)
         case "backward":
             return [backward.backward(a, w, c.most)]
@@ -88,6 +80,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "code":
             return [code.code(a, w, c.precision)]
         case "modes":
+            from .sections import modes
+
             return [modes.section(a, w, x) for x in a.problem.wrt]
         case "notes":
             return [notes.notes(a, w, ("implicit-seed",) if not c.show or "seed" in c.show else ())]
@@ -98,7 +92,7 @@ def _place(c: Choices, name: str) -> tuple[int, ...] | None:
     return c.element[1] if c.element is not None and c.element[0] == name else None
 
 
-def hessian_document(h: Hessian, choices: Choices) -> Document:
+def hessian_document(h: "Hessian", choices: Choices) -> Document:
     """The Hessian alone: what it makes of tangents, its blocks, its checks."""
     from .sections import hessian, notes
 
@@ -107,7 +101,7 @@ def hessian_document(h: Hessian, choices: Choices) -> Document:
     return Document(hessian.answers(h), (*blocks, hessian.checks(h), *[noted] * bool(noted.blocks)))
 
 
-def jvp_document(j: Jvp, choices: Choices) -> Document:
+def jvp_document(j: "Jvp", choices: Choices) -> Document:
     """A Jacobian-vector product: the answer, the tangents, their way, the Jacobians, checks."""
     from .sections import jvp, notes
 

@@ -2,6 +2,7 @@
 
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
 WRITTEN_OUT = 10**9  # from here on a count is said by its power of ten
 
 
@@ -34,3 +35,8 @@ def memory(count: int) -> str:
 def size_words(entries: int, item: int) -> str:
     """`10¹² entries (8 TB)`: how large a matrix is, of elements that take `item` bytes."""
     return f"{count_text(entries)} entr{'y' if entries == 1 else 'ies'} ({memory(entries * item)})"
+
+
+def item_size(kind: str, dtype: str) -> int:
+    """Bytes of an element; floats are computed as `dtype`."""
+    return BYTES[dtype if kind == "float" else kind]

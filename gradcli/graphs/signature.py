@@ -1,5 +1,6 @@
 """A text for what a node computes: the same in every process, whatever was asked before."""
 
+from _blake2 import blake2b  # as hashlib has it, which loads all of OpenSSL beside it
 from collections.abc import MutableMapping
 from weakref import WeakKeyDictionary
 
@@ -21,8 +22,6 @@ def signature(node: Node) -> str:
 
 
 def _digest(n: Node) -> str:
-    from hashlib import blake2b
-
     inputs = ["" if i is None else _known[i] for i in n.inputs]
     text = "\n".join((n.op.name, repr(n.attrs), *inputs))
     return blake2b(text.encode(), digest_size=LENGTH).hexdigest()

@@ -8,9 +8,9 @@ from ...notation.structure import jacobian_structure
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
-from ..cost import Cost, FullJacobian, cost, item_size, size_of
+from ..cost import Cost, FullJacobian, cost, size_of
 from ..elide import middle
-from ..quantities import amount, count_text, memory, size_words
+from ..quantities import amount, count_text, item_size, memory, size_words
 from ..source_text import role_of
 from ..wording import Wording, listed, shape_text
 from .jacobian import KINDS

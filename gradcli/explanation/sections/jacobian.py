@@ -15,9 +15,8 @@ from .. import by_index
 from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
-from ..cost import item_size
 from ..elide import places
-from ..quantities import size_words
+from ..quantities import item_size, size_words
 from ..shortest_structure import structure_of, without_number
 from ..source_text import role_of
 from ..wording import Wording, listed, shape_text, signs
