@@ -12,7 +12,6 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
-from rich.tree import Tree as Drawing
 
 from ..explanation.blocks import (
     Answer,
@@ -58,8 +57,7 @@ def render_terminal(document: Document, environment: Environment) -> str:
     page = Page(environment)
     console = _console(environment, environment.width)
     with console.capture() as captured:
-        for renderable in page.document(document):
-            console.print(renderable, soft_wrap=False, crop=False)
+        console.print(Group(*page.document(document)), crop=False)
     text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
     return in_ascii(text) if environment.ascii else text
 
@@ -139,7 +137,7 @@ class Page:
         if answer.remark and answer.value is None:
             formula.append("    ")
         if answer.value is None:
-            return self.beside(head, formula + remark, 0)
+            return self.beside(head, formula + remark)
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
         said = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
@@ -149,7 +147,7 @@ class Page:
             <= self.environment.width
         ):
             return head + value + Text(" " * GAP) + said
-        return Group(self.beside(head, value, 0), Padding(said, (0, 0, 0, 2)))
+        return Group(self.beside(head, value), Padding(said, (0, 0, 0, 2)))
 
     def section(self, section: Section) -> list[RenderableType]:
         """A heading, its remark at its right, and the blocks."""
@@ -202,7 +200,7 @@ class Page:
         """`kink    ...`."""
         if not block.code:
             return self.text(block.line)
-        return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line), 0)
+        return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line))
 
     def code(self, block: Code) -> RenderableType:
         """Lines as they are; long ones are broken where Python lets them be."""
@@ -212,11 +210,13 @@ class Page:
         """A pattern of characters."""
         return Text(drawn(block), no_wrap=True, overflow="crop")
 
-    def beside(self, head: Text, body: Text, gap: int) -> RenderableType:
+    def beside(self, head: Text, body: Text) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""
+        if "\n" not in body.plain and cell_len(head.plain + body.plain) <= self.width:
+            return head + body
         if not head.plain.strip():
             return Padding(body, (0, 0, 0, cell_len(head.plain)))
-        grid = Grid.grid(padding=(0, gap, 0, 0))
+        grid = Grid.grid(padding=0)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         grid.add_row(head, body)
@@ -260,7 +260,7 @@ class Page:
             if last or "\n" in text.plain or not self.fits(text, room):
                 rest = row.cells[place + 1 :]
                 below += [self.cell(c, self.width - indent - 4) for c in rest]
-                lines = [self.beside(head, text, 0)]
+                lines = [self.beside(head, text)]
                 return (
                     Group(*lines, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
                     if below
@@ -298,6 +298,8 @@ class Page:
 
     def graph(self, block: Graph) -> RenderableType:
         """The output and below it what it is made of; what is used again is drawn once."""
+        from rich.tree import Tree as Drawing
+
         drawing = Drawing(self.text(block.nodes[-1].label), guide_style="dim")
         drawn = {len(block.nodes) - 1}
         stack = [(drawing, k) for k in reversed(block.nodes[-1].inputs)]
