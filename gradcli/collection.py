@@ -1,5 +1,6 @@
 """Python's search for cycles among objects, put off."""
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +9,12 @@ SELDOM = 300_000  # objects made before Python looks for cycles, where a process
 
 
 def collect_seldom() -> None:
-    """For a process that imports, answers and ends."""
+    """For a process that imports, answers and ends; at its end, too, Python would look through all
+    objects before the system takes their memory back.
+    """
     gc.set_threshold(SELDOM)
+    atexit.register(gc.freeze)
+    atexit.register(gc.disable)
 
 
 @contextmanager
