@@ -86,26 +86,32 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
     tried = _tried(w, x)
     if not tried:
         return found
-    best = _best(w.in_general, x, tried) if w.in_general else None
-    best = best or _best(w, x, tried)
+    best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
+    if best is None and readable:
+        best, _ = _best(w, x, tried)
     if best is None:
         return found._replace(formula=None, blocks=())
     name = best.name if found.name in PLAIN else found.name
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
 
 
-def _best(w: Wording, x: Input, tried: Tried) -> Structure | None:
-    """Of what is read off at the sizes of `w` the shortest that holds where it is tried."""
+def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
+    """Of what is read off at the sizes of `w` the shortest that holds where it is tried; and
+    whether any closed form was read off at all.
+    """
     best: Structure | None = None
-    least = TOO_LONG + 1
+    least, readable = TOO_LONG + 1, False
     for other in _readings(w, x):
-        if other.formula is None or tree.size(other.formula) >= least:
+        if other.formula is None:
+            continue
+        readable = True
+        if tree.size(other.formula) >= least:
             continue
         if all(other.agrees(trial.array, matrix) for trial, matrix in tried):
             best, least = other, tree.size(other.formula)
         if least <= SHORT:
             break
-    return best
+    return best, readable
 
 
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:
