@@ -63,6 +63,14 @@ class Term(NamedTuple):
             return False
         return isinstance(factors[0].base if isinstance(factors[0], Power) else factors[0], Element)
 
+    @property
+    def alone(self) -> Node | None:
+        """The node whose elements its numbers are, each at its own place."""
+        if self.number != 1 or self.sums or len(self.groups) != 1:
+            return None
+        ((letters, e),) = self.groups.items()
+        return e.node if isinstance(e, Element) and e.places == letters == self.free else None
+
 
 class ClosedForm(NamedTuple):
     """The terms added up; `letters` are those of the matrix in its order, `sizes` of all letters,

@@ -52,7 +52,7 @@ class _Contraction:
         shape = tuple([self.sizes[k] for k in self.form.letters])
         out: Any = None
         for term in self.form.terms:
-            values = self._values(term)
+            values = self._numbers(term)
             if not (term.single or np.isfinite(values).all()):
                 raise _GivenUp
             if out is None and values.shape == shape and not term.fixed:
@@ -70,6 +70,12 @@ class _Contraction:
         return values.copy() if shared else np.ascontiguousarray(values)
 
     # ---- one term --------------------------------------------------------------------------------
+
+    def _numbers(self, term: Term) -> Any:
+        node = term.alone
+        if node is not None and node.shape == tuple([self.sizes[k] for k in term.free]):
+            return self.value(node)
+        return self._values(term)
 
     def _values(self, term: Term) -> Any:
         """Its numbers, with a dimension for each free letter, of size 1 where all along it are the
@@ -217,7 +223,10 @@ class _Contraction:
     def _put(self, out: Any, term: Term, values: Any) -> None:
         """Add the values where the term's deltas are 1."""
         if term.axes is not None:
-            view = np.einsum(out, term.axes, [*range(len(term.free))])
+            strides = [0] * len(term.free)
+            for axis, stride in zip(term.axes, out.strides):
+                strides[axis] += stride
+            view = np.ndarray([self.sizes[k] for k in term.free], out.dtype, out, 0, strides)
             view += values
             return
         fixed = dict(term.fixed)
