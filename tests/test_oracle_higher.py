@@ -429,6 +429,29 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
 
 
+CURVES = [
+    *("mish(x)", "gelu(x)", "silu(x)", "sigmoid(x)", "logsigmoid(x)", "elu(x, 0.5)", "selu(x)"),
+    *("celu(x)", "softplus(x)", "tanh(x)", "tanhshrink(x)", "softsign(x)", "erf(x)", "log1p(x)"),
+    *("gelu(x, approximate='tanh')", "hypot(x, x)", "asinh(x)", "atan(x)", "sinc(x)", "x ** 2.5"),
+]
+FAR = [20.0, 40.0, 200.0, 709.0, 710.0, 800.0, 1e8, 1e160, 1e300, np.inf]
+
+
+@pytest.mark.parametrize("text", CURVES)
+@pytest.mark.parametrize("order", [1, 2])
+def test_curves_far_from_0_are_those_of_torch(text, order):
+    """One by one, for vector registers have other numbers; small ones are equal as large ones."""
+    import torch
+
+    for value in (*FAR, *(-v for v in FAR), np.nan):
+        x = torch.tensor(value, requires_grad=True)
+        found = run_torch(text, {"x": x})
+        for k in range(order):
+            (found,) = torch.autograd.grad(found, x, create_graph=k + 1 < order)
+        ours = gradcli.grad(text, values={"x": value}, order=order)
+        assert_equal(ours, found.numpy(force=True), rtol=1e-6, atol=1e-250)
+
+
 @pytest.mark.parametrize("text", ["where(x > 0, x, 0)", "clamp(x, -0.5, 0.7)", "x.max()"])
 def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
     import torch

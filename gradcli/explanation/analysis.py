@@ -10,7 +10,6 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
 from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
 from ..language.problem import Input, Problem
-from .flat import is_flat
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
@@ -83,6 +82,10 @@ class Analysis:
         p = self.problem
         wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
         found = remembered_backward(p.out, p.seed.node, wrt, made)
+        if p.before is None or None not in found.of.values():
+            return found
+        from .flat import is_flat
+
         flat = [x for x, grad in found.of.items() if grad is None and is_flat(p, x)]
         return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 
