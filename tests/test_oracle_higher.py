@@ -391,7 +391,7 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
     assert_equal(found, second.numpy(), rtol=1e-7)
 
 
-CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x"]
+CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
 BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
 
 
