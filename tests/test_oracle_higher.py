@@ -8,6 +8,7 @@ from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_torch, torch_answer
 
 import gradcli
+from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.options import read_shapes
 
@@ -334,6 +335,52 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
         theirs = torch_answer(example.text, example.values, seed, held).grads
         along = sum(np.sum(theirs[n] * t) for n, t in tangents.items() if theirs[n] is not None)
         assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("example", [e for e in examples() if e.op.torch], ids=str)
+def test_the_table_says_what_torch_differentiates_once(example):
+    import torch
+
+    problem, held = example.problem, fixed(example.problem)
+    tensors = {name: torch.tensor(value) for name, value in example.values.items()}
+    for moved in problem.wrt:
+        if moved.name in held:
+            continue
+        x = tensors[moved.name].clone().requires_grad_()
+        out = run_torch(example.text, tensors | {moved.name: x})
+        said = "" if out.requires_grad else None
+        try:
+            (first,) = torch.autograd.grad(out.sum(), x, create_graph=True, allow_unused=True)
+            if first is not None and first.requires_grad:
+                torch.autograd.grad(first.sum(), x, allow_unused=True)
+        except RuntimeError as error:
+            said = str(error)
+        told = list(refused_again(problem.out, moved.node).values())
+        assert bool(told) == bool(said and re.search("_backward'? is not implemented", said))
+        assert all(words in said for words in told)
+
+
+def test_a_refusal_says_what_torch_differentiates_once():
+    import torch
+
+    x = torch.tensor([1.0, 2.5], requires_grad=True)
+    out = run_torch("hardsigmoid(x).sum()", {"x": x})
+    (first,) = torch.autograd.grad(out, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="not implemented") as theirs:
+        torch.autograd.grad(first.sum(), x)
+    with pytest.raises(GradcliError) as ours:
+        gradcli.grad("hardsigmoid(x).sum()", values={"x": x.tolist()}, order=2, grads=["x"])
+    who, said = ours.value.hint.splitlines()[-1].split(": ")
+    assert who == "PyTorch"
+    assert said in str(theirs.value)
+
+
+@pytest.mark.parametrize("rows", [4, 30])
+def test_a_note_says_what_torch_differentiates_once(rows):
+    """Distances of more than 25 rows it has from products, which it differentiates again."""
+    text, shapes = "cdist(x, x.detach() + 1).sum()", {"x": (rows, 2)}
+    found = str(gradcli.explain(text, shapes=shapes, order=2, grads=["ones_like(out)"]))
+    assert ("it raises an error" in " ".join(found.split())) == (rows <= 25)
 
 
 MASKED = [

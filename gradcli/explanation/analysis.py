@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..autodiff.kept import refused_again
 from ..autodiff.reverse import Gradients, backward, conducting
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
@@ -59,6 +60,7 @@ class Analysis:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
         told = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
+        told = next((said for x in wrt for said in self.refused_again(x).values()), told)
         hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {told}"
         if p.before is not None:
             hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
@@ -69,12 +71,17 @@ class Analysis:
             hint=hint,
         )
 
+    def refused_again(self, x: Input) -> dict[str, str]:
+        """The operators that PyTorch differentiates by x once, where that is done again, and what
+        it says.
+        """
+        p = self.problem
+        return refused_again(p.first.out, x.node) if p.before is not None else {}
+
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input at all; seeds of lower orders are none."""
-        first = self.problem
-        while first.before is not None:
-            first = first.before
-        inputs = [i.node for i in first.inputs.values() if i.node.dtype == "float"]
+        given = self.problem.first.inputs.values()
+        inputs = [i.node for i in given if i.node.dtype == "float"]
         out = self.problem.out
         return out in conducting(walk([out]), inputs)
 

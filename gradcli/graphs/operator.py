@@ -102,6 +102,8 @@ class Operator:
                 the graph (create_graph=True), where that are other numbers
     flat        the inputs by which PyTorch has 0 for the derivative of its gradient, not nothing;
                 True: all; or (*inputs, **attrs) -> those
+    once        what PyTorch says where its gradient is differentiated again, if it cannot do that;
+                or (*inputs, **attrs) -> that, or None
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
                 for each input, of where it does as that input moves
     caveat      which convention, in words
@@ -161,6 +163,7 @@ class Operator:
     alike: Collection[str] = ()
     with_graph: Any = None
     flat: Any = ()
+    once: Any = None
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()
@@ -284,6 +287,10 @@ class Operator:
     def flat_inputs(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, whose gradient PyTorch says to have a derivative of 0."""
         return self._inputs_named(self.flat, node)
+
+    def refused_again(self, node: Node) -> str | None:
+        """What PyTorch says where the gradient of `node` is differentiated; None: it can be."""
+        return self.once(*node.inputs, **node.attrs) if callable(self.once) else self.once
 
     def _inputs_named(self, field: Any, node: Node) -> dict[str, Node]:
         names = field(*node.inputs, **node.attrs) if callable(field) else field

@@ -28,6 +28,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     symbolic=lambda sp, x: elements.clipped(sp, x + 3, 0, 6) / 6,
     dtype="float",
     torch=F + "hardsigmoid",
+    once="derivative for aten::hardsigmoid_backward is not implemented",
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),

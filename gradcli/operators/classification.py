@@ -228,6 +228,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
     ),
     saved=("input", "target"),
+    once="derivative for aten::multi_margin_loss_backward is not implemented",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -258,6 +259,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
         ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),
     ),
     saved=("input", "target"),
+    once="derivative for aten::multilabel_margin_loss_backward is not implemented",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""
