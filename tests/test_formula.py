@@ -327,7 +327,10 @@ RULE_CASES = {
     "never_refused": [
         "refuse_where(x, x > 5, said='large')", "2 * refuse_where(A, B > 5, said='')",
     ],
-    "never_odd": ["unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)"],
+    "never_odd": [
+        "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
+    ],
+    "slope_of_logsigmoid": ["logsigmoid_slope(x - y)"],
     "by_inverse": ["inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip

@@ -8,6 +8,7 @@ from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_torch, torch_answer
 
 import gradcli
+from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.options import read_shapes
 
@@ -172,6 +173,8 @@ def test_second_derivatives_of_determinants_near_0_are_those_of_torch(text, matr
     theirs = torch.autograd.functional.hessian(lambda X: run_torch(text, {"X": X}), X).numpy()
     ours = gradcli.hessian(text, values={"X": matrix})
     assert_equal(ours, theirs, rtol=1e-9, atol=1e-9)
+    if X.numel() == 1 and text == "det(X).sum()":  # a line: torch.autograd.grad refuses
+        return
     seed = generator(text, "seed").normal(size=X.shape)
     found = gradcli.grad(text, values={"X": matrix}, order=2, grads=[seed])
     assert_equal(found, np.tensordot(seed, theirs, axes=seed.ndim), rtol=1e-9, atol=1e-9)
@@ -213,6 +216,16 @@ NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
     ("A.prod() * B.sum()", [[1e200, 1e200], [3.0, 4.0]], [[1.0, 1.0]]),
     ("A.prod(1).sum() * B.sum()", [[-np.inf, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
     ("A.prod(1).sum() * B.sum()", [[0.0, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+    *(
+        (f"A.cumprod({dim}).sum() + (B * B).sum()", rows, [[1.0, 1.0]])
+        for dim in (0, 1)
+        for rows in (
+            [[np.inf, 2.0, 3.0], [1.0, 2.0, 3.0]],
+            [[1.0, 2.0, -np.inf], [1.0, 2.0, 3.0]],
+            [[1e200, 1e200, 3.0], [np.nan, 2.0, 3.0]],
+            [[0.0, 2.0, 3.0], [1.0, 0.0, 3.0]],
+        )
+    ),
 ]
 
 
@@ -226,6 +239,20 @@ AT_ORDER_2 = [  # at the bounds, inside, outside and at nan
 @pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2)
 def test_second_derivatives_beside_nan_are_those_of_torch(text, A, B):
     assert_hessian_of_torch(text, {"A": np.array(A), "B": np.array(B)})
+
+
+@pytest.mark.parametrize("text", ["(det(X)**2).sum()", "exp(det(X)).sum()", "det(X).sum()"])
+@pytest.mark.parametrize("order", [2, 3])
+def test_determinants_of_one_element_are_that_element(text, order):
+    values = {"X": [[0.0]]}
+    same = text.replace("det(X)", "X.sum()")
+    ask = [lambda t=t: gradcli.grad(t, values=values, order=order) for t in (text, same)]
+    if text == "det(X).sum()":
+        for found in ask:
+            with pytest.raises(GradcliError, match="no gradient flows"):
+                found()
+    else:
+        assert ask[0]() == ask[1]()
 
 
 @pytest.mark.parametrize("text", ["logdet(X)", "slogdet(X).logabsdet"])
@@ -310,6 +337,52 @@ def test_jvp_is_what_the_vjps_of_torch_say(example):
         assert_equal(np.sum(seed * ours), along, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("example", [e for e in examples() if e.op.torch], ids=str)
+def test_the_table_says_what_torch_differentiates_once(example):
+    import torch
+
+    problem, held = example.problem, fixed(example.problem)
+    tensors = {name: torch.tensor(value) for name, value in example.values.items()}
+    for moved in problem.wrt:
+        if moved.name in held:
+            continue
+        x = tensors[moved.name].clone().requires_grad_()
+        out = run_torch(example.text, tensors | {moved.name: x})
+        said = "" if out.requires_grad else None
+        try:
+            (first,) = torch.autograd.grad(out.sum(), x, create_graph=True, allow_unused=True)
+            if first is not None and first.requires_grad:
+                torch.autograd.grad(first.sum(), x, allow_unused=True)
+        except RuntimeError as error:
+            said = str(error)
+        told = list(refused_again(problem.out, moved.node).values())
+        assert bool(told) == bool(said and re.search("_backward'? is not implemented", said))
+        assert all(words in said for words in told)
+
+
+def test_a_refusal_says_what_torch_differentiates_once():
+    import torch
+
+    x = torch.tensor([1.0, 2.5], requires_grad=True)
+    out = run_torch("hardsigmoid(x).sum()", {"x": x})
+    (first,) = torch.autograd.grad(out, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="not implemented") as theirs:
+        torch.autograd.grad(first.sum(), x)
+    with pytest.raises(GradcliError) as ours:
+        gradcli.grad("hardsigmoid(x).sum()", values={"x": x.tolist()}, order=2, grads=["x"])
+    who, said = ours.value.hint.splitlines()[-1].split(": ")
+    assert who == "PyTorch"
+    assert said in str(theirs.value)
+
+
+@pytest.mark.parametrize("rows", [4, 30])
+def test_a_note_says_what_torch_differentiates_once(rows):
+    """Distances of more than 25 rows it has from products, which it differentiates again."""
+    text, shapes = "cdist(x, x.detach() + 1).sum()", {"x": (rows, 2)}
+    found = str(gradcli.explain(text, shapes=shapes, order=2, grads=["ones_like(out)"]))
+    assert ("it raises an error" in " ".join(found.split())) == (rows <= 25)
+
+
 MASKED = [
     *("sinc(x)", "linalg.vander(x)", "logit(x, eps=0.2)", "relu(x) / (x + 2)", "x.sort().values"),
     *("where(x > 0, x.log(), 0)", "std_mean(x * 0, dim=0, correction=0)[0]", "norm(x * 0)"),
@@ -358,7 +431,11 @@ FLAT = [
     "max_pool2d(x.reshape(1, 2, 2), 2)", "relu(relu(x))", "stack([relu(x), x])",
     "cumsum(relu(x), 0)", "lerp(relu(x), x, 0.5)", "avg_pool1d(x[None], 2)",
     "adaptive_max_pool1d(x[None], 1)", "nll_loss(x[None], tensor([1]))",
-    "nll_loss(x.reshape(1, 2, 2), tensor([[0, 1]]))",
+    "nll_loss(x.reshape(1, 2, 2), tensor([[0, 1]]))", "pad(x[None], (1, 2), mode='reflect')",
+    "pad(x[None], (1, -1), mode='replicate')", "adaptive_avg_pool1d(x[None], 3)",
+    "adaptive_avg_pool2d(x.reshape(1, 2, 2), (2, 1))", "remainder(2 * x.detach(), x)",
+    "adaptive_avg_pool3d(x.reshape(1, 1, 2, 2), 2)", "fmod(2 * x.detach(), x)",
+    "interpolate(x.reshape(1, 1, 4), 3, mode='area')", "relu(x) * x.detach()",
 ]  # fmt: skip
 BENT = ["elu(x)", "elu(x, 0.5)", "celu(x)", "celu(x, 0.5)", "selu(x)"]
 
@@ -377,22 +454,33 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
     assert_equal(found, second.numpy(), rtol=1e-7)
 
 
-@pytest.mark.parametrize("text", [*FLAT, "relu(leaky_relu(x))", "leaky_relu(relu(x))"])
-def test_lines_with_corners_at_order_3(text):
+CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
+BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*FLAT, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
+     "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
+     "pad(x[None], (1, 1), mode='circular')", "adaptive_avg_pool1d(x[None], 1)"],
+)  # fmt: skip
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+def test_lines_with_corners_at_higher_orders(text, order):
     """Their second derivative is a 0 from which torch goes back where it knows their output."""
     import torch
 
     x = torch.tensor([0.3, -1.2, 2.0, 0.9], requires_grad=True)
     found = run_torch(text, {"x": x}).sum()
-    ask = {"values": {"x": x.tolist()}, "grad": 1.0, "order": 3, "grads": ["ones_like(out)"] * 2}
+    seeds = ["ones_like(out)"] * (order - 1)
+    ask = {"values": {"x": x.tolist()}, "grad": 1.0, "order": order, "grads": seeds}
     try:
-        for _ in range(3):
+        for _ in range(order):
             (found,) = torch.autograd.grad(found.sum(), x, create_graph=True)
     except RuntimeError:
         with pytest.raises(GradcliError, match="no gradient flows"):
             gradcli.grad(f"({text}).sum()", **ask)
     else:
-        assert_equal(gradcli.grad(f"({text}).sum()", **ask), found.detach().numpy())
+        assert_equal(gradcli.grad(f"({text}).sum()", **ask), found.numpy(force=True))
 
 
 @pytest.mark.parametrize("text", ["softplus(x)", "softplus(x, 1, 2)", "celu(x)", "celu(x, 0.5)"])
@@ -402,6 +490,29 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     at = torch.tensor([-1.0, 2.0, 20.0, 25.0, np.inf, -np.inf], requires_grad=True)
     theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), at)
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
+
+
+CURVES = [
+    *("mish(x)", "gelu(x)", "silu(x)", "sigmoid(x)", "logsigmoid(x)", "elu(x, 0.5)", "selu(x)"),
+    *("celu(x)", "softplus(x)", "tanh(x)", "tanhshrink(x)", "softsign(x)", "erf(x)", "log1p(x)"),
+    *("gelu(x, approximate='tanh')", "hypot(x, x)", "asinh(x)", "atan(x)", "sinc(x)", "x ** 2.5"),
+]
+FAR = [20.0, 40.0, 200.0, 709.0, 710.0, 800.0, 1e8, 1e160, 1e300, np.inf]
+
+
+@pytest.mark.parametrize("text", CURVES)
+@pytest.mark.parametrize("order", [1, 2])
+def test_curves_far_from_0_are_those_of_torch(text, order):
+    """One by one, for vector registers have other numbers; small ones are equal as large ones."""
+    import torch
+
+    for value in (*FAR, *(-v for v in FAR), np.nan):
+        x = torch.tensor(value, requires_grad=True)
+        found = run_torch(text, {"x": x})
+        for k in range(order):
+            (found,) = torch.autograd.grad(found, x, create_graph=k + 1 < order)
+        ours = gradcli.grad(text, values={"x": value}, order=order)
+        assert_equal(ours, found.numpy(force=True), rtol=1e-6, atol=1e-250)
 
 
 @pytest.mark.parametrize("text", ["where(x > 0, x, 0)", "clamp(x, -0.5, 0.7)", "x.max()"])

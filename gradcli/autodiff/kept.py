@@ -1,6 +1,7 @@
 """Gradients that are differentiated again, as PyTorch computes them with create_graph=True."""
 
 from ..graphs import Node, intern, walk
+from .reverse import conducting
 
 
 def with_graph(grad: Node) -> Node:
@@ -14,3 +15,12 @@ def with_graph(grad: Node) -> Node:
             same = inputs == node.inputs
             done[node] = node if same else intern(node.op, inputs, node.attrs, node.span)
     return done[grad]  # type: ignore[return-value]
+
+
+def refused_again(out: Node, x: Node) -> dict[str, str]:
+    """The operators on the way from x to out whose gradients PyTorch does not differentiate, by
+    name, and what it says there.
+    """
+    on_the_way = conducting(walk([out]), {x})
+    told = {n.op.name: n.op.refused_again(n) for n in on_the_way}
+    return {name: said for name, said in told.items() if said is not None}

@@ -39,21 +39,25 @@ class Gradients(NamedTuple):
 
 
 def backward(
-    out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = ()
+    out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = (), zeros: bool = False
 ) -> Gradients:
     """The gradient of <seed, out> by every node of `wrt`, in the shape of that node."""
-    return from_several({out: seed}, wrt, made)
+    return from_several({out: seed}, wrt, made, zeros)
 
 
 @uncollected()
 def from_several(
-    seeds: Mapping[Node, Node], wrt: Collection[Node], made: Collection[Node] = ()
+    seeds: Mapping[Node, Node],
+    wrt: Collection[Node],
+    made: Collection[Node] = (),
+    zeros: bool = False,
 ) -> Gradients:
     """The same for several outputs, each with its seed, in one pass.
 
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
     at a node from several sides is added in that order; `made` are nodes in the order in which a
-    program made them.
+    program made them. With `zeros`, what flat operators send depends on what PyTorch computes it
+    with, by a derivative of 0.
     """
     targets = set(wrt)
     active = conducting(walk([*made, *seeds]), targets)
@@ -63,7 +67,7 @@ def from_several(
         received = grads.get(node)
         if received is None or node in targets:
             continue
-        contributions = _contributions(node, received, active)
+        contributions = _contributions(node, received, active, zeros)
         for _, to, _, sent in contributions:
             grads[to] = grads[to] + sent if to in grads else sent
         steps.append(Step(node, received, contributions))
@@ -85,14 +89,27 @@ def conducts(node: Node) -> bool:
 
 
 def _contributions(
-    node: Node, received: Node, active: Collection[Node | None]
+    node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[Contribution]:
-    answers = zip(node.inputs, _answer(node, received, active), strict=True)
+    found = _answer(node, received, active, zeros)
+    answers = zip(node.inputs, _with_zeros(node, found) if zeros else found, strict=True)
     return [
         Contribution(slot, to, _derived(local, slot, node), fit(local, to.shape, node))
         for slot, (to, local) in enumerate(answers)
         if local is not None and to is not None and to in active
     ]
+
+
+def _with_zeros(node: Node, answers: Sequence[Node | None]) -> Sequence[Node | None]:
+    """What a rule answers, and 0 times what PyTorch computes it with, where that is flat: the
+    output, where the rule takes it, otherwise the inputs.
+    """
+    flat = node.op.flat_inputs(node).values()
+    if not flat:
+        return answers
+    used = [node] if node in walk([a for a in answers if a is not None]) else node.parents
+    zero = sum(0 * i.sign().sum() for i in used if conducts(i))
+    return [a + zero if a is not None and i in flat else a for i, a in zip(node.inputs, answers)]
 
 
 def _derived(local: Node | NoRule, slot: int, node: Node) -> Node:
@@ -104,7 +121,9 @@ def _derived(local: Node | NoRule, slot: int, node: Node) -> Node:
     return local
 
 
-def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequence[Node | None]:
+def _answer(
+    node: Node, received: Node, active: Collection[Node | None], zeros: bool
+) -> Sequence[Node | None]:
     """What the rule of `node` gives for every input; its meaning, where there is no rule.
 
     A rule says NotImplemented where the meaning serves better.
@@ -117,7 +136,7 @@ def _answer(node: Node, received: Node, active: Collection[Node | None]) -> Sequ
             raise misused(node.op.name, node.op.usage()).at(node.span) from error
     if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
-        of = backward(node.op.expanded(node), received, inputs).of
+        of = backward(node.op.expanded(node), received, inputs, zeros=zeros).of
         return [None if i is None else of.pop(i, None) for i in node.inputs]
     return answer if isinstance(answer, tuple) else (answer,)
 

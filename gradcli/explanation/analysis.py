@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..autodiff.kept import refused_again
 from ..autodiff.reverse import Gradients, backward, conducting
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
 from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
 from ..language.problem import Input, Problem
-from .flat import is_flat
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
@@ -60,6 +60,7 @@ class Analysis:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
         told = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
+        told = next((said for x in wrt for said in self.refused_again(x).values()), told)
         hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {told}"
         if p.before is not None:
             hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
@@ -70,12 +71,17 @@ class Analysis:
             hint=hint,
         )
 
+    def refused_again(self, x: Input) -> dict[str, str]:
+        """The operators that PyTorch differentiates by x once, where that is done again, and what
+        it says.
+        """
+        p = self.problem
+        return refused_again(p.first.out, x.node) if p.before is not None else {}
+
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input at all; seeds of lower orders are none."""
-        first = self.problem
-        while first.before is not None:
-            first = first.before
-        inputs = [i.node for i in first.inputs.values() if i.node.dtype == "float"]
+        given = self.problem.first.inputs.values()
+        inputs = [i.node for i in given if i.node.dtype == "float"]
         out = self.problem.out
         return out in conducting(walk([out]), inputs)
 
@@ -83,6 +89,10 @@ class Analysis:
         p = self.problem
         wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
         found = remembered_backward(p.out, p.seed.node, wrt, made)
+        if p.before is None or None not in found.of.values():
+            return found
+        from .flat import is_flat
+
         flat = [x for x, grad in found.of.items() if grad is None and is_flat(p, x)]
         return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 

@@ -10,13 +10,12 @@ from ..autodiff.kept import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
-from ..graphs.substitution import substitute
 from ..language.directions import Given, as_graph, read_direction
 from ..language.problem import Input, Problem, Tangent
 from ..language.seeds import Seed, implied, mismatch, torch_size
 from ..language.values import Reader
-from ..notation.simplify import without_ones
 from .analysis import Analysis, Unmoved
+from .given_seed import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 
@@ -74,19 +73,6 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
         wrt=wrt,
         before=p._replace(wrt=[x]),
     )
-
-
-def with_seed_given(p: Problem, node: Node) -> Node:
-    """A node of a gradient with what was given for the seed in its place; the 1 that PyTorch puts
-    in where nothing was.
-    """
-    value = p.seed.value
-    if value is None:
-        return node
-    single = value.shape == () and "data" in value.attrs
-    if single or (p.seed.implicit and value.shape == ()):
-        value = OPS["constant"](value=float(value.attrs["data"].value) if single else 1.0)
-    return without_ones(substitute(node, {p.seed.node: value}))
 
 
 def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:

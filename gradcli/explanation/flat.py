@@ -4,36 +4,25 @@ The gradient of relu(x) is g or 0, chosen by a condition, and no derivative goes
 PyTorch has one function for it, which answers 0; the field `flat` says for which operators.
 """
 
-from collections.abc import Sequence
-
-from ..autodiff.reverse import conducting
-from ..graphs import Node, walk
+from ..autodiff.kept import with_graph
+from ..autodiff.reverse import backward
+from ..graphs import OPS, Node
 from ..language.problem import Problem
+from .given_seed import with_seed_given
 
 
 def is_flat(p: Problem, x: Node) -> bool:
     """Whether PyTorch answers 0 for the derivative by x of an output that is a gradient, where none
-    flows to x.
-
-    No way leads back from that 0, and the next derivative is refused; but where the gradient is
-    computed with the output of the flat operator, as that of relu is, one does, to 0 again.
+    flows to x: whether one does once the zeros of flat operators are among what it is made of.
     """
-    of_first = True
-    while p.before is not None:
-        gradient, p = p.out, p.before
-        order = walk([p.out])
-        by_both = conducting(order, {i.node for i in p.wrt}).keys() & conducting(order, {x}).keys()
-        flat = _flat([n for n in order if n in by_both])
-        if flat if of_first else not flat.isdisjoint(walk([gradient])):
-            return True
-        of_first = False
-    return False
+    return backward(_with_zeros(p), p.seed.node, [x]).of[x] is not None
 
 
-def _flat(nodes: Sequence[Node]) -> set[Node]:
-    """Those of the nodes that are of a flat operator, and those that others stand for."""
-    found = {n for n in nodes if n.op.flat}
-    for n in nodes:
-        if n.op.rule is None and n.op.expand:
-            found |= _flat(walk([n.op.expanded(n)]))
-    return found
+def _with_zeros(p: Problem) -> Node:
+    """The output of a problem with the zeros of flat operators in the gradients it is made of."""
+    if p.before is None:
+        return p.out
+    q = p.before
+    (by,) = q.wrt
+    grad = backward(_with_zeros(q), q.seed.node, [by.node], zeros=True).of[by.node]
+    return OPS["zeros"](size=by.shape) if grad is None else with_seed_given(q, with_graph(grad))

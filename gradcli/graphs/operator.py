@@ -100,7 +100,10 @@ class Operator:
     alike       the inputs that have one shape as a rule, though they are broadcast
     with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
                 the graph (create_graph=True), where that are other numbers
-    flat        whether PyTorch has 0 for the derivative of its gradient by its inputs, not nothing
+    flat        the inputs by which PyTorch has 0 for the derivative of its gradient, not nothing;
+                True: all; or (*inputs, **attrs) -> those
+    once        what PyTorch says where its gradient is differentiated again, if it cannot do that;
+                or (*inputs, **attrs) -> that, or None
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
                 for each input, of where it does as that input moves
     caveat      which convention, in words
@@ -159,7 +162,8 @@ class Operator:
     whole: Collection[str] = ()
     alike: Collection[str] = ()
     with_graph: Any = None
-    flat: bool = False
+    flat: Any = ()
+    once: Any = None
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()
@@ -278,9 +282,20 @@ class Operator:
 
     def fixed_inputs(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, by which PyTorch has no derivative."""
-        names = self.fixed(*node.inputs, **node.attrs) if callable(self.fixed) else self.fixed
+        return self._inputs_named(self.fixed, node)
+
+    def flat_inputs(self, node: Node) -> dict[str, Node]:
+        """The inputs of `node`, by name, whose gradient PyTorch says to have a derivative of 0."""
+        return self._inputs_named(self.flat, node)
+
+    def refused_again(self, node: Node) -> str | None:
+        """What PyTorch says where the gradient of `node` is differentiated; None: it can be."""
+        return self.once(*node.inputs, **node.attrs) if callable(self.once) else self.once
+
+    def _inputs_named(self, field: Any, node: Node) -> dict[str, Node]:
+        names = field(*node.inputs, **node.attrs) if callable(field) else field
         pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
-        return {name: i for name, i in pairs if name in names and i is not None}
+        return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
     def in_torch(self, node: Node) -> Node | None:
         """What formulas say for `node`; None where PyTorch has a name for it, or no words."""

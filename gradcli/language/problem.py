@@ -90,6 +90,11 @@ class Problem(NamedTuple):
         return 1 if self.before is None else 1 + self.before.order
 
     @property
+    def first(self) -> "Problem":
+        """The problem of order 1 that this one began with."""
+        return self if self.before is None else self.before.first
+
+    @property
     def directions(self) -> "list[Seed | Tangent]":
         """What stands for a tensor that derivatives are multiplied with."""
         return [self.seed, *self.tangents]

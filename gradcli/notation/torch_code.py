@@ -8,6 +8,7 @@ from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
+from ..autodiff.kept import refused_again
 from ..graphs import Node, Operator, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
@@ -244,6 +245,9 @@ def _gradients(programs: "list[_Program]") -> list[str]:
     (x,) = programs[-1].problem.wrt
     lines = []
     for order, program in enumerate(programs, 1):
+        if order == 2:
+            refused = refused_again(programs[0].problem.out, x.node).values()
+            lines += [f"# here PyTorch raises an error: {said}" for said in refused]
         given = [] if program.problem.seed.implicit else [program.seed()]
         named = ["create_graph=True"] if order < len(programs) else []
         arguments = ", ".join([program.out_name, x.name, *given, *named])

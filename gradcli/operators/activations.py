@@ -1,6 +1,7 @@
 """Activations of neural networks, beside those in pointwise.py."""
 
-from math import isfinite
+from math import isfinite, log
+from sys import float_info
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -10,11 +11,12 @@ from . import elements
 from .arithmetic import abs
 from .comparisons import where
 from .families import composite, elementwise, require, shorthand
-from .guards import unless
-from .pointwise import F, bent, exp, leaky_relu, sigmoid, softplus, tanh
+from .guards import without_slope
+from .pointwise import F, bent, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
+LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
@@ -26,6 +28,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     symbolic=lambda sp, x: elements.clipped(sp, x + 3, 0, 6) / 6,
     dtype="float",
     torch=F + "hardsigmoid",
+    once="derivative for aten::hardsigmoid_backward is not implemented",
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
@@ -232,9 +235,7 @@ def _not_zero(*, alpha):
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
     steepness = 1 / float(np.float32(alpha))
-    slope = g * steepness * alpha
-    below = slope * exp(unless((x < 0).logical_not(), x, instead=0.0) * steepness)
-    return bent(x, below, g if steepness * alpha == 1 else slope, g)
+    return bent(x, g if steepness * alpha == 1 else g * steepness * alpha, g, steepness)
 
 
 @elementwise(
@@ -253,8 +254,7 @@ def celu(g, y, x, *, alpha=1.0):
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
-    slope = SELU_ALPHA * SELU_SCALE
-    return bent(x, g * (y + slope), g * slope, g * SELU_SCALE)
+    return bent(x, g * (SELU_ALPHA * SELU_SCALE), g * SELU_SCALE)
 
 
 @elementwise(
@@ -267,7 +267,7 @@ def selu(g, y, x):
 )
 def mish(g, y, x):
     """x * tanh(softplus(x))."""
-    t = tanh(softplus(x))
+    t = tanh(softplus(without_slope(x > LARGEST_EXPONENT, x)))
     return g * (t + x * sigmoid(x) * (1 - t * t))
 
 

@@ -111,6 +111,7 @@ def floor_divide(g, y, a, b):
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     fixed=lambda a, b: ("b",) if _is_constant(a) else (),
+    flat=("b",),
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
@@ -188,7 +189,7 @@ round = steps(
 )
 def square(g, y, x):
     """x times itself."""
-    return g * (2 * x)
+    return g * (2 * x**1)
 
 
 @elementwise(

@@ -48,7 +48,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     label = where(counted, target, 0)
     losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
     if weight is not None:
-        losses = losses * _weight_of(label, weight)
+        losses = losses * _weights_of(target, weight, ignore_index)
     losses = where(counted, losses, 0.0)
     if reduction == "mean":
         return losses.sum() / _total_weight(target, weight, ignore_index)
@@ -59,12 +59,16 @@ def _weight_of(label, weight):
     return weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=label.shape)
 
 
+def _weights_of(target, weight, ignore_index):
+    """The weight of each label, 0 where it does not count."""
+    counted = target.ne(ignore_index)
+    return where(counted, _weight_of(where(counted, target, 0), weight), 0.0)
+
+
 def _total_weight(target, weight, ignore_index):
     """The weights of all labels that count: what a mean is divided by."""
     counted = target.ne(ignore_index)
-    if weight is None:
-        return counted.sum()
-    return where(counted, _weight_of(where(counted, target, 0), weight), 0.0).sum()
+    return (counted if weight is None else _weights_of(target, weight, ignore_index)).sum()
 
 
 def _along_classes(weight, ndim, axis):
@@ -224,6 +228,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
     ),
     saved=("input", "target"),
+    once="derivative for aten::multi_margin_loss_backward is not implemented",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -254,6 +259,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
         ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),
     ),
     saved=("input", "target"),
+    once="derivative for aten::multilabel_margin_loss_backward is not implemented",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""

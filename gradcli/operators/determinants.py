@@ -114,8 +114,6 @@ def _plain_gradient(x, _, g):
         lifted = packed + EPSILON * np.diag(np.diagonal(packed) == 0)
         return _solved(lifted, exchanges, scale)
 
-    if x.shape[-1] == 1:
-        return np.broadcast_to(_numbers(g), x.shape)
     return each_matrix(one, x.shape[-2:], x, _numbers(g)) if x.size else x
 
 
@@ -194,7 +192,7 @@ def _parts_away_from_0(x, y):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def scaled_cofactors(x, y, scale):
-    """scale * cofactors(x) for y = det(x), a scale for each matrix; 0 where y is, but for 1×1."""
+    """scale * cofactors(x) for y = det(x), a scale for each matrix; 0 where y is."""
     return _scaled_inverse(x, scale * det(x))
 
 
@@ -256,6 +254,8 @@ def _of_square(value, **fields):
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""
+    if x.shape[-1] == 1:
+        return _for_each_matrix(g, x).expand(shape=x.shape)
     return scaled_cofactors(x, y, g)
 
 

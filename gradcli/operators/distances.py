@@ -92,10 +92,21 @@ EUCLID = "use_mm_for_euclid_dist"
 IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
 COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
 LARGE = 25  # rows above which PyTorch multiplies matrices
+NOT_AGAIN = "the derivative for '{}' is not implemented."
 COINCIDENT = (
     "no derivative where points coincide, up to p=1 in one coordinate, nor for p=inf at ties: "
     "PyTorch takes 0, and gives each of the ties the whole gradient"
 )
+
+
+def _multiplied(x1, x2, p, compute_mode):
+    """Whether PyTorch computes distances from products of matrices."""
+    large = max(x1.shape[-2], x2.shape[-2]) > LARGE
+    return p == 2 and (compute_mode in ALWAYS or (large and compute_mode in IF_LARGE))
+
+
+def _cdist_once(x1, x2, **how):
+    return None if _multiplied(x1, x2, **how) else NOT_AGAIN.format("_cdist_backward")
 
 
 def _differences(x1, x2):
@@ -112,6 +123,7 @@ def _corner(y, differences, p):
     kink=lambda y, x1, x2, *, p, **_: _corner(y, _differences(x1, x2), p),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
     saved=("x1", "x2", "output"),
+    once=_cdist_once,
     settle=one_of(compute_mode=COMPUTE_MODES),
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
@@ -124,8 +136,7 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     if have != want:
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
     differences = _differences(x1, x2)
-    large = max(x1.shape[-2], x2.shape[-2]) > LARGE
-    if p == 2 and (compute_mode in ALWAYS or (large and compute_mode in IF_LARGE)):
+    if _multiplied(x1, x2, p, compute_mode):
         differences = _squared_as_products(differences, x1, x2)
     return _length(differences, p, skip_nan=True)
 
@@ -161,6 +172,7 @@ def _all_pairs(s, **_):
     kink=lambda y, input, *, p: _corner(y, _of_pairs(input), p),
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
     saved=("input", "output"),
+    once=NOT_AGAIN.format("_pdist_backward"),
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""

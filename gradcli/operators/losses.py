@@ -174,7 +174,20 @@ def weighted_logistic_terms(g, y, x, t, weight):
 )
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""
-    return g * (-x).sigmoid()
+    return g * logsigmoid_slope(x)
+
+
+@elementwise(
+    lambda x: np.exp(np.minimum(-x, 0)) / (1 + np.exp(-np.abs(x))),
+    dtype="float",
+    symbolic=lambda sp, x: 1 / (1 + sp.exp(x)),
+    expand=lambda x: (-x).sigmoid(),
+    torch=None,
+)
+def logsigmoid_slope(g, y, x):
+    """The derivative of logsigmoid; PyTorch has 0 for its own where sigmoid(x) is rounded to 1."""
+    z = x.sigmoid()
+    return g * (z - 1) * z
 
 
 # ---- distributions -------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ MODES = ("constant", "reflect", "replicate", "circular")
 
 @composite(
     torch=F + "pad",
+    flat=lambda input, *, mode, **_: ("input",) if mode in ("reflect", "replicate") else (),
     order="input pad mode value",
     examples=(
         ("pad(x, (1, 2))", "x=2x3"),

@@ -7,7 +7,7 @@ from . import elements
 from .arithmetic import steps
 from .comparisons import where
 from .families import SAMPLES, composite, elementwise, one_of
-from .guards import unless
+from .guards import unless, without_slope
 
 
 @elementwise()
@@ -218,8 +218,7 @@ def sinc(g, y, x):
 
 
 def _sigmoid(x):
-    small = np.exp(-np.abs(x))
-    return np.where(np.asarray(x) < 0, small, 1) / (1 + small)
+    return 1 / (1 + np.exp(-x))
 
 
 @elementwise(
@@ -284,11 +283,15 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
-    return bent(x, g * (y + alpha), g if alpha == 1 else g * alpha, g)
+    return bent(x, g if alpha == 1 else g * alpha, g)
 
 
-def bent(x, below, at_zero, above):
-    """The gradient of a curve that turns into a line at 0; PyTorch's derivative of it at 0 is 0."""
+def bent(x, at_zero, above, steepness=1):
+    """The gradient of an exponential curve that turns into a line at 0, with what it is at 0 and
+    above; PyTorch's derivative of it at 0 is 0.
+    """
+    z = unless((x < 0).logical_not(), x, instead=0.0)
+    below = at_zero * exp(z if steepness == 1 else z * steepness)
     return where(x < 0, below, above if at_zero is above else where(x <= 0, at_zero, above))
 
 
@@ -346,7 +349,8 @@ def gelu(g, y, x, *, approximate="none"):
         t = tanh(inner)
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
     below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
-    return g * (below + x * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))))
+    moved = without_slope((x * x).eq(math.inf), x)
+    return g * (below + moved * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))))
 
 
 def _gelu_kind(*, approximate):

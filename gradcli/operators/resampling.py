@@ -271,8 +271,6 @@ def _kind(mode, align_corners, antialias, size, count, factor):
     """The weights of one dimension."""
     if mode in ("nearest", "nearest-exact"):
         return "nearest", size, count, factor, mode == "nearest-exact"
-    if mode == "area":
-        return "averages", size, count
     if antialias:
         return "smooth", size, count, factor, align_corners, mode == "bicubic"
     return "cubic" if mode == "bicubic" else "linear", size, count, factor, align_corners
@@ -314,6 +312,8 @@ def interpolate(
     if 0 in input.shape[1:]:
         raise GradcliError("shape", "interpolate() of a shape without elements")
     counts, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
+    if mode == "area":
+        return OPS[f"adaptive_avg_pool{input.ndim - 2}d"](input, output_size=counts)
     sizes = zip(input.shape[2:], counts, factors)
     return _along_each(input, [_kind(mode, bool(align_corners), antialias, *s) for s in sizes])
 
@@ -349,6 +349,11 @@ def _adaptive_average(n):
 
     meaning.__name__ = name
     meaning.__doc__ = "The average of each of output_size windows."
+
+    def flat(input, *, output_size):  # PyTorch takes a mean where there is one window
+        counts = adaptive_sizes(name, n, input.shape, output_size)
+        return () if set(counts) == {1} else ("input",)
+
     composite(
         torch=F + name if n > 1 else f"torch.{name}",
         examples=(
@@ -356,6 +361,7 @@ def _adaptive_average(n):
             (f"{name}(x, {(3, *(1,) * (n - 1))})", f"x=1x4{'x2' * (n - 1)}"),
         ),
         saved=(..., "input"),
+        flat=flat,
     )(meaning)
 
 

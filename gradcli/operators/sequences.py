@@ -195,6 +195,7 @@ def _checked(log_probs, targets, *, blank, **_):
     spelling="ctc_loss({0}, {1}, {input_lengths}, {target_lengths}, blank={blank}, "
     "reduction='none', zero_infinity={zero_infinity})",
     torch=F + "ctc_loss",
+    once="derivative for aten::_ctc_loss_backward is not implemented",
     caveat="as in PyTorch the gradient is right only behind log_softmax, for labels but the blank",
     examples=(
         ("ctc_loss(log_softmax(x, 2), tensor([[1, 2]]), (3,), (2,))", "x=3x1x3"),

@@ -91,4 +91,15 @@ CASES = [
         for padding in ("zeros", "border", "reflection")
         for seed in (inf, nan)
     ),
+    # a weight of inf or nan where labels are ignored, and where they are not
+    *(
+        (f"F.{loss}(x, tensor([1, 0, 2]), tensor({weight}), ignore_index={ignored}, "
+         f"reduction='{how}')",
+         {"x": [[0.5, -1.0, 2.0], [1.0, 0.0, -0.5], [0.3, 0.1, 0.2]]},
+         [1.0, -2.0, 0.5] if how == "none" else 1.0)
+        for loss in ("nll_loss", "cross_entropy")
+        for weight in ("[1.0, inf, 2.0]", "[1.0, nan, 2.0]", "[-inf, 1.0, 1.0]")
+        for ignored in (0, 1, -100)
+        for how in ("mean", "sum", "none")
+    ),
 ]  # fmt: skip

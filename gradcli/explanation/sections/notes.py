@@ -48,6 +48,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_integers(a),
         *unused(a),
         *_fixed(a),
+        *_refused_again(a),
         *_kinks(a, w),
         *_not_finite(a),
         *_sums(a),
@@ -175,6 +176,13 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
                 said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
                 found.append(("not-in-pytorch", said))
     return found
+
+
+def _refused_again(a: Analysis) -> list[tuple[str, str]]:
+    """Gradients of gradients that there are, and that PyTorch does not compute."""
+    names = dict.fromkeys(name for x in a.problem.wrt for name in a.refused_again(x))
+    said = "PyTorch does not differentiate the gradient of {}: it raises an error."
+    return [("not-in-pytorch", said.format(name)) for name in names]
 
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:

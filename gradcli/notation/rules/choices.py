@@ -5,8 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 from ...graphs import OPS, Node
-from ...graphs.shapes import broadcast
-from .atoms import definition
+from ...graphs.shapes import Shape, broadcast
 from .guards import OPPOSITE
 from .products import (
     Coefficient,
@@ -135,31 +134,31 @@ def _times(node: Node, factor: Node, e: Coefficient) -> Node:
 
 @normal("where")
 def no_edge_between(node: Node) -> Node | None:
-    """where(x < 0, y + 2, where(x <= 0, 2, b)) = where(x <= 0, y + 2, b) for y = elu(x), which is
-    0 at 0.
-    """
+    """where(x < 0, a * exp(x) + x, where(x <= 0, a, b)) = where(x <= 0, a * exp(x) + x, b)."""
     condition, below, rest = node.parents
     inner = rest.parents[0] if rest.op.name == "where" else condition
     if (condition.op.name, inner.op.name) != ("lt", "le") or condition.parents != inner.parents:
         return None
     x, edge = condition.parents
-    terms = terms_of(below - rest.parents[1]) if constant_value(edge) == 0 else None
-    if not terms or not all(_vanishes(t, x) for t in terms):
+    found = terms_of(below) if constant_value(edge) == 0 else None
+    at_zero = [_at_zero(t, x, below.shape) for t in found or ()]
+    if not at_zero or terms_of(sum(at_zero) - rest.parents[1]) != []:
         return None
     new = OPS["where"](inner, below, rest.parents[2])
     return new if new.shape == node.shape else None
 
 
-def _vanishes(term: Product, x: Node) -> bool:
-    """Whether a term is 0 where x is 0."""
-    powers = term.factors.values()
-    return min(powers, default=0) > 0 and any(_vanishes_with(f, x) for f in term.factors)
+def _at_zero(term: Product, x: Node, shape: Shape) -> Node:
+    """What a term is where x is 0, as far as its factors x and exp(x) say."""
+    ones = [f for f in term.factors if f.op.name == "exp" and _is_multiple(f.parents[0], x)]
+    kept = {f: e for f, e in term.factors.items() if f not in ones}
+    return build(term._replace(factors=kept), shape) if kept.get(x, 0) <= 0 else number_node(0)
 
 
-def _vanishes_with(y: Node, x: Node) -> bool:
+def _is_multiple(y: Node, x: Node) -> bool:
     """Whether y is 0 where x is 0."""
-    inner = definition(y) or y
-    return y is x or (inner.op.name in ("elu", "selu") and inner.parents[0] is x)
+    found = product_of(y)
+    return found is not None and found.factors.get(x, 0) > 0
 
 
 def _by_condition(factors: Powers) -> dict[Node, Powers]:

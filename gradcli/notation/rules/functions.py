@@ -16,7 +16,7 @@ from .products import (
     product_of,
     with_factor,
 )
-from .registry import normal, other
+from .registry import normal, other, rule
 from .sums import terms_of
 
 ROOT_HALF = math.sqrt(0.5)
@@ -206,6 +206,12 @@ def logarithm_of_softmax(node: Node) -> Node | None:
     """log(softmax(x, dim)) = log_softmax(x, dim)."""
     p = node.parents[0]
     return p.parents[0].log_softmax(dim=p.attrs["dim"]) if p.op.name == "softmax" else None
+
+
+@rule("logsigmoid_slope")
+def slope_of_logsigmoid(node: Node) -> Node | None:
+    """logsigmoid_slope(x) = sigmoid(-x)."""
+    return (-node.parents[0]).sigmoid()
 
 
 @other("sigmoid")
