@@ -72,6 +72,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("x.topk(3).values", {"x": X}),
         ("round(x, decimals=1.5)", {"x": X}),
         ("rot90(x, 1.5)", {"x": ROW}),
+        ("torch.tile(x)", {"x": X}),
+        ("torch.tile(x, (2,), dims=(3,))", {"x": X}),
         ("polygamma(-1, x)", {"x": X}),
         ("mvlgamma(x, 0)", {"x": [3.0]}),
         ("linalg.vander(x, N=-1)", {"x": X}),

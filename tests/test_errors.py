@@ -54,6 +54,27 @@ MISTAKES = [
     (["x[:, ['sum', (None, 1)]]", "-s", "x=2x2"], "index", "['sum', (None, 1)]", "one length"),
     (["2 * nll_loss(x, t)", "-v", "x=[[1,2]]", "-v", "t=[7]"], "index", "nll_loss(x, t)", "7 is"),
     (
+        ["embedding(t, x)", "-s", "x=2x3", "-v", "t=[0,7]"],
+        *("index", "embedding(t, x)", "from 0 to 1"),
+    ),
+    (
+        ["code", "2 * gather(x, 1, tensor([[3]]))", "-s", "x=2x3"],
+        *("index", "gather(x, 1, tensor([[3]]))", "from 0 to 2"),
+    ),
+    (
+        ["hessian", "take(x, x.long()).sum()", "-v", "x=[1, 3]"],
+        *("index", "take(x, x.long())", "to 1"),
+    ),
+    (
+        ["code", "take(x, tensor([3]))", "-v", "x=[1, 2, 3]"],
+        *("index", "take(x, tensor([3]))", "from 0 to 2"),
+    ),
+    (
+        ["grad", "cross_entropy(x, tensor([3])) * 2", "-s", "x=1x3"],
+        *("index", "cross_entropy(x, tensor([3]))", "from 0 to 2"),
+    ),
+    (["x[:, [0, -4]]", "-s", "x=2x3"], "index", "x[:, [0, -4]]", "from -3 to 2"),
+    (
         ["2 * linalg.lstsq(a, b)[0]", "-v", "a=[[1,2],[2,inf],[3,1]]", "-v", "b=[1,2,3]"],
         *("arguments", "linalg.lstsq(a, b)[0]", "no answer for inf or nan"),
     ),
