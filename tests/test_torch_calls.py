@@ -46,6 +46,28 @@ def refused(text, **values):
     return caught.value
 
 
+# ---- ranges of dtypes ----------------------------------------------------------------------------
+
+FLOATS = ["float16", "half", "bfloat16", "float32", "float", "float64", "double"]
+INTS = ["uint8", "int8", "int16", "short", "int32", "int", "int64", "long"]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("fact", ["eps", "max", "min", "tiny", "smallest_normal", "resolution"])
+def test_finfo(dtype, fact):
+    agrees(f"x * torch.finfo(torch.{dtype}).{fact}", x=np.ones(2))
+
+
+@pytest.mark.parametrize("dtype", INTS)
+@pytest.mark.parametrize("fact", ["max", "min", "bits"])
+def test_iinfo(dtype, fact):
+    agrees(f"x * torch.iinfo(torch.{dtype}).{fact}", x=np.ones(2))
+
+
+def test_finfo_of_a_tensor():
+    agrees("x.clamp(min=torch.finfo(x.dtype).eps) / torch.finfo(type=x.dtype).max", x=drawn(3))
+
+
 # ---- flags that say whether to write over the input ----------------------------------------------
 
 IN_PLACE = [
