@@ -68,6 +68,25 @@ def test_finfo_of_a_tensor():
     agrees("x.clamp(min=torch.finfo(x.dtype).eps) / torch.finfo(type=x.dtype).max", x=drawn(3))
 
 
+# ---- rounding whose gradient passes straight through ---------------------------------------------
+
+AT = np.array([-2.0, -1.25, -1.3, 0.0, 0.3125, 0.25, 1.25, 1.3, 7.0, -9.0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.fake_quantize_per_tensor_affine(x, 0.125, 0, -12, 12)",
+        "torch.fake_quantize_per_tensor_affine(x, 0.375, 3, quant_min=0, quant_max=7)",
+        "torch.fake_quantize_per_tensor_affine(x, tensor(0.125), tensor(3), -12, 12)",
+        "torch.fake_quantize_per_channel_affine(x.reshape(5, 2), tensor([0.125, 0.375]).float(), "
+        "tensor([0, 2]).int(), axis=1, quant_min=-5, quant_max=5)",
+    ],
+)
+def test_numbers_of_few_bits(text):
+    agrees(text, x=AT)
+
+
 # ---- flags that say whether to write over the input ----------------------------------------------
 
 IN_PLACE = [
