@@ -580,6 +580,12 @@ def test_lists_and_tuples_with_names_in_brackets(index):
         "d = nn.Dropout(0.5); d.eval(); y = d(x) * x",
         "d = nn.Dropout2d().eval(); y = d(x[None]) * x",
         "m = nn.ReLU(); m.train(); y = m(x)",
+        "d = nn.Dropout(0.5).train(False); y = d(x) * x",
+        "d = nn.Dropout(0.5, False); d.train(mode=False); y = d(x) * x",
+        "d = nn.Dropout(p=0.0); d.train(); y = d(x) * x",
+        "m = nn.Sequential(nn.Softmax(1), nn.Dropout(0.5)); m.eval(); y = m(x)",
+        "m = nn.Sequential(nn.Tanh(), nn.Sequential(nn.Dropout(), nn.ReLU())).eval(); y = m(x)",
+        "m = nn.Sequential(nn.Dropout(0.5), nn.Tanh()); m.train(); m.train(False); y = m(x)",
         "t = torch.tensor; y = t([1.0, 2.0, 3.0], dtype=torch.float64) * x",
     ],
 )
