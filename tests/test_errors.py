@@ -177,6 +177,7 @@ MISTAKES = [
     (["nn.Dropout(0.5)(x)"], "unsupported", None, "eval() of a module"),
     (["d = nn.Dropout(0.5).eval(); d.train(); d(x)"], "unsupported", "d(x)", "draws random"),
     (["nn.Sequential(nn.Dropout(), nn.ReLU())(x)"], "unsupported", None, "draws random"),
+    (["special.legendre_polynomial_p(x, 10**7) * x", "-v", "x=2"], "limit", None, "10,000 is"),
     (["nn.BatchNorm1d(3)(x)"], "unsupported", "BatchNorm1d", "F.batch_norm"),
     (["nn.Sequential(nn.Flatten(), nn.Linear(2, 3))(x)"], "unsupported", None, "torch.flatten"),
     (["x.sum(dim='a')"], None, None, ""),

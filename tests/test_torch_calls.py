@@ -318,6 +318,11 @@ def test_what_pytorch_says_where_it_has_no_derivative(text):
     assert error.hint.startswith(f"PyTorch: {theirs.value}")
 
 
+@pytest.mark.parametrize("p", [9, 10, 11, 12, 300])
+def test_gamma_functions_of_matrices(p):
+    agrees(f"torch.mvlgamma(x, {p})", x=drawn(2, 3) + p / 2)
+
+
 BESSEL = [
     *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0"),
     *("modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0"),
@@ -341,6 +346,12 @@ def test_bessel_functions_have_no_grad_fn(name):
     )
     said = refused(f"torch.special.{name}(a)", a=drawn(2)).hint
     assert said == "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+@pytest.mark.parametrize("name", ["hermite_polynomial_h", "hermite_polynomial_he"])
+@pytest.mark.parametrize("degree", ["512", "513", "1e9", "tensor([10., 600., 100.])"])
+def test_hermite_polynomials_of_high_degrees(name, degree):
+    agrees(f"1 * x + torch.special.{name}(x, {degree})", x=np.array([0.0, 0.5, 2.0]))
 
 
 @pytest.mark.parametrize("name", POLYNOMIALS)
