@@ -11,7 +11,7 @@ from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import composite, operator, shorthand
+from .families import EPSILON, composite, operator, shorthand
 from .guards import unless
 from .inverses import inv
 from .lapack import (
@@ -25,7 +25,6 @@ from .lapack import (
 )
 from .leaves import ones_like
 
-EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
 NEARLY = 100 * EPSILON  # determinants below have their second derivatives by singular values
 
 
@@ -111,6 +110,7 @@ def _plain_gradient(x, _, g):
     def one(m, s):
         packed, exchanges, _ = packed_lu(m.T)
         scale = s[0, 0] * np.prod(_pivots(packed, exchanges))
+        # PyTorch lifts a pivot of 0 to this
         lifted = packed + EPSILON * np.diag(np.diagonal(packed) == 0)
         return _solved(lifted, exchanges, scale)
 
