@@ -6,7 +6,7 @@ differentiation" (2008), cited below as Giles with the section.
 
 import math
 
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
@@ -100,8 +100,12 @@ def _det(x):
 # vectors have no derivative, and nan comes out.
 
 
-def _matrix_shape(x, *_):
-    return square(x)
+def _matrix_shape(x, y, *_):
+    """The shape of x, whose determinants y are."""
+    batch = square(x)[:-2]
+    said = f"y is det(x), of shape {shapes.text(batch)}, not {shapes.text(y)}"
+    shapes.require_equal(y, batch, said)
+    return x
 
 
 def _plain_gradient(x, _, g):
