@@ -167,7 +167,7 @@ def test_inferred_shapes(text, given, expected):
 def test_labels_beyond_the_first_free_sizes():
     (x, y) = (shapes("cross_entropy(x, y)", values={"y": [7, 1]})[k] for k in "xy")
     assert x[0] == y[0] == 2
-    assert x[1] > 2
+    assert x[1] > 7
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Nothing typed hangs or crashes: every request ends soon, with an answer or with one message."""
 
-import contextlib
 import time
 
 import pytest
@@ -472,9 +471,18 @@ VALID = [
 
 
 def poses(text: str) -> None:
-    """Pose a problem, which may fail in one way only."""
-    with contextlib.suppress(GradcliError):
-        pose(text, shapes={}, values={"x": [[1.0, 2.0], [3.0, 4.0]]})
+    """Pose a problem, which may fail in one way only: with words, and a place in the text."""
+    found = refusal = None
+    try:
+        found = pose(text, shapes={}, values={"x": [[1.0, 2.0], [3.0, 4.0]]})
+    except GradcliError as error:
+        refusal = error
+    if found:
+        assert found.seed.node.shape == found.out.shape
+    elif refusal and refusal.span:
+        assert 0 <= refusal.span.start <= refusal.span.end <= len(refusal.span.text) + 1
+    else:
+        assert refusal is not None
 
 
 @FUZZ

@@ -41,6 +41,9 @@ PROGRAMS = [
     ("jnp.stack([x, x * y])", {"x": (3,), "y": (3,)}),
     ("jnp.tril(x) @ jnp.triu(x)", {"x": (3, 3)}),
     ("jnp.flip(x, 0) * jnp.tile(x[0], (2, 1))", {"x": (2, 3)}),
+    ("jnp.prod(x, axis=(0, -1)) * jnp.prod(x, (0, 1, 2))", {"x": (2, 3, 2)}),
+    ("jnp.prod(x, axis=(0, 1), keepdims=True) * jnp.arange(3, 0).sum()", {"x": (2, 3)}),
+    ("x * jnp.finfo(x.dtype).eps / jnp.finfo(jnp.float32).tiny", {"x": (2, 3)}),
     ("x ** 3 - 2 ** x + x % 2.0", {"x": (4,)}),
 ]  # fmt: skip
 

@@ -176,6 +176,7 @@ CASES = {
         "[..., :S.shape[0], S.shape[0]:]",
     ],
     "exponential_of_transpose": ["matrix_exp(S.T)"],
+    "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
         "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
@@ -194,7 +195,6 @@ CASES = {
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
-    "in_order": ["(y * x).sum()", "(y * x * y).mean()"],
     "inverse_by_cholesky": [
         "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
         "upper=True), upper=False, left=False)",

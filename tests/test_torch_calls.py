@@ -46,6 +46,47 @@ def refused(text, **values):
     return caught.value
 
 
+# ---- ranges of dtypes ----------------------------------------------------------------------------
+
+FLOATS = ["float16", "half", "bfloat16", "float32", "float", "float64", "double"]
+INTS = ["uint8", "int8", "int16", "short", "int32", "int", "int64", "long"]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("fact", ["eps", "max", "min", "tiny", "smallest_normal", "resolution"])
+def test_finfo(dtype, fact):
+    agrees(f"x * torch.finfo(torch.{dtype}).{fact}", x=np.ones(2))
+
+
+@pytest.mark.parametrize("dtype", INTS)
+@pytest.mark.parametrize("fact", ["max", "min", "bits"])
+def test_iinfo(dtype, fact):
+    agrees(f"x * torch.iinfo(torch.{dtype}).{fact}", x=np.ones(2))
+
+
+def test_finfo_of_a_tensor():
+    agrees("x.clamp(min=torch.finfo(x.dtype).eps) / torch.finfo(type=x.dtype).max", x=drawn(3))
+
+
+# ---- rounding whose gradient passes straight through ---------------------------------------------
+
+AT = np.array([-2.0, -1.25, -1.3, 0.0, 0.3125, 0.25, 1.25, 1.3, 7.0, -9.0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.fake_quantize_per_tensor_affine(x, 0.125, 0, -12, 12)",
+        "torch.fake_quantize_per_tensor_affine(x, 0.375, 3, quant_min=0, quant_max=7)",
+        "torch.fake_quantize_per_tensor_affine(x, tensor(0.125), tensor(3), -12, 12)",
+        "torch.fake_quantize_per_channel_affine(x.reshape(5, 2), tensor([0.125, 0.375]).float(), "
+        "tensor([0, 2]).int(), axis=1, quant_min=-5, quant_max=5)",
+    ],
+)
+def test_numbers_of_few_bits(text):
+    agrees(text, x=AT)
+
+
 # ---- flags that say whether to write over the input ----------------------------------------------
 
 IN_PLACE = [
@@ -277,6 +318,11 @@ def test_what_pytorch_says_where_it_has_no_derivative(text):
     assert error.hint.startswith(f"PyTorch: {theirs.value}")
 
 
+@pytest.mark.parametrize("p", [9, 10, 11, 12, 300])
+def test_gamma_functions_of_matrices(p):
+    agrees(f"torch.mvlgamma(x, {p})", x=drawn(2, 3) + p / 2)
+
+
 BESSEL = [
     *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0"),
     *("modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0"),
@@ -300,6 +346,12 @@ def test_bessel_functions_have_no_grad_fn(name):
     )
     said = refused(f"torch.special.{name}(a)", a=drawn(2)).hint
     assert said == "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+@pytest.mark.parametrize("name", ["hermite_polynomial_h", "hermite_polynomial_he"])
+@pytest.mark.parametrize("degree", ["512", "513", "1e9", "tensor([10., 600., 100.])"])
+def test_hermite_polynomials_of_high_degrees(name, degree):
+    agrees(f"1 * x + torch.special.{name}(x, {degree})", x=np.array([0.0, 0.5, 2.0]))
 
 
 @pytest.mark.parametrize("name", POLYNOMIALS)
@@ -539,6 +591,12 @@ def test_lists_and_tuples_with_names_in_brackets(index):
         "d = nn.Dropout(0.5); d.eval(); y = d(x) * x",
         "d = nn.Dropout2d().eval(); y = d(x[None]) * x",
         "m = nn.ReLU(); m.train(); y = m(x)",
+        "d = nn.Dropout(0.5).train(False); y = d(x) * x",
+        "d = nn.Dropout(0.5, False); d.train(mode=False); y = d(x) * x",
+        "d = nn.Dropout(p=0.0); d.train(); y = d(x) * x",
+        "m = nn.Sequential(nn.Softmax(1), nn.Dropout(0.5)); m.eval(); y = m(x)",
+        "m = nn.Sequential(nn.Tanh(), nn.Sequential(nn.Dropout(), nn.ReLU())).eval(); y = m(x)",
+        "m = nn.Sequential(nn.Dropout(0.5), nn.Tanh()); m.train(); m.train(False); y = m(x)",
         "t = torch.tensor; y = t([1.0, 2.0, 3.0], dtype=torch.float64) * x",
     ],
 )

@@ -39,8 +39,11 @@ def with_one_of_a_wrong_kind(op, text) -> Iterator[str]:
 def ask(text, shapes):
     names = {e.id for e in ast.walk(ast.parse(text)) if isinstance(e, ast.Name)}
     values = {n: np.full(s, 0.5) for n, s in ({"x": (2, 3)} | shapes).items() if n in names}
+    found: object = {}
     with suppress(GradcliError):
-        gradcli.grad(text, values=values, grad="ones_like(out)")
+        found = gradcli.grad(text, values=values, grad="ones_like(out)")
+    grads = found if isinstance(found, dict) else dict.fromkeys(values, found)
+    assert all(g is None or np.shape(g) == np.shape(values[n]) for n, g in grads.items())
 
 
 @pytest.mark.parametrize("op", MANY, ids=lambda op: op.name)

@@ -8,13 +8,13 @@ from ..lazy import np
 from .analysis import Analysis
 
 
-def kinks(a: Analysis) -> list[tuple[Node, Any]]:
+def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
     """The operations that are at a kink where a gradient flows, and the mask of where."""
     found = []
     order = walk([a.problem.out], _on_the_way)
     active = conducting(order, {x.node for x in a.problem.wrt})
     for node in order:
-        for mask in node.op.kinks(node, active) if all(map(a.known, node.parents)) else ():
+        for mask in node.op.kink_masks(node, active) if all(map(a.known, node.parents)) else ():
             hit = a.value(mask)
             if np.any(hit):
                 found.append((node, hit))

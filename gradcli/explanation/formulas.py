@@ -138,7 +138,7 @@ class Trial:
         return None if grad is None else np.asarray(self.evaluate(grad)[0])
 
     @property
-    def in_order(self) -> bool:
+    def sizes_alike(self) -> bool:
         """Whether sizes are equal or larger here where those that the problem had are."""
         problem, shapes, _ = self.origin
         pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])]

@@ -148,7 +148,7 @@ def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
 def _hit(node: Node, values: dict[Node, Any], moving: Collection[Node]) -> bool:
     """Whether the values are at a kink for some of the inputs."""
     try:
-        return any(map(np.any, Evaluator(values)(*node.op.kinks(node, moving))))
+        return any(map(np.any, Evaluator(values)(*node.op.kink_masks(node, moving))))
     except GradcliError:
         return False
 

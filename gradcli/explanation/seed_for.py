@@ -11,7 +11,7 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis
-from .conventions import kinks
+from .conventions import kinks_met
 from .least_norm import Equations, in_proportion
 from .sections.jacobian import label
 from .trial_values import random_values
@@ -185,7 +185,7 @@ class SeedFor:
 
     def is_at_kink(self, term: Term) -> bool:
         """Whether the output changes with an element at a slope, and a convention answers 0."""
-        if not kinks(self.a):
+        if not kinks_met(self.a):
             return False
         usual, changed = self._moving(term)
         here = float(np.ravel(self.p.values[term.x.node])[term.flat])

@@ -249,9 +249,9 @@ class Wording:
         return {name: tree.text(f) for name, f in asked.items() if f is not None}
 
     @cached_property
-    def in_order(self) -> list[str]:
+    def sizes_alike(self) -> list[str]:
         """Those of them whose formula holds where sizes are equal or larger as the problem's."""
-        trials = [t for t in self.elsewhere if t.in_order]
+        trials = [t for t in self.elsewhere if t.sizes_alike]
         return [
             name
             for name, f in self._texts_only_here.items()

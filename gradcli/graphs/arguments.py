@@ -166,7 +166,8 @@ def in_words(value: Any) -> str:
     if isinstance(value, str | None):
         return "None" if value is None else f"the text {value!r}"
     kinds = {slice: "a slice", Node: "a tensor", type(...): "..."}
-    return kinds.get(type(value), f"the number {value}")
+    other = f"the number {value}" if isinstance(value, int | float) else repr(value)
+    return kinds.get(type(value), other)
 
 
 def in_older_order(

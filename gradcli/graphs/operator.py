@@ -212,7 +212,7 @@ class Operator:
         inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
 
-    def kinks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
+    def kink_masks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
         """Masks of where a convention answers, as some of a node's inputs move."""
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []

@@ -24,6 +24,7 @@ from .names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .options import MOST_DIMENSIONS
 from .program import Program, Source
+from .ranges import Range
 from .vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
 
 BINARY = {
@@ -293,6 +294,10 @@ class Builder:
             if e.attr in base.names:
                 return base[base.names.index(e.attr)].at(self.source.span(e))
             raise self._no_attribute(e, base.names)
+        if isinstance(base, Range):
+            if e.attr in base.facts:
+                return base.facts[e.attr]
+            raise self._no_attribute(e, base.facts)
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
             raise GradcliError("unknown-function", f"{in_words(base)} has no attribute {e.attr}")

@@ -17,6 +17,7 @@ from .makers import MAKERS
 from .names import library_path
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
+from .ranges import RANGES
 from .refusals import refusal
 from .storage import STORAGE
 from .syntax import dotted
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .build import Builder
 
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
-FUNCTIONS = MAKERS | FACTS | PYTHONS
+FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
     *("cpu", "cuda", "xpu", "pin_memory"),

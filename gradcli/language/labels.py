@@ -2,14 +2,16 @@
 gave them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..graphs import Node, walk
+from ..errors import GradcliError
+from ..graphs import Node, downstream, walk
 from ..graphs.operator import Unlabelled
 from ..lazy import np
+from ..limits import Limits
 
-MOST = 10_000  # that are made up one by one
+MOST = 10_000  # that are looked at where sizes may only stand in for others
 
 
 def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
@@ -22,7 +24,7 @@ def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
 
 def made_up(node: Node) -> Any:
     """Labels for an input that has none: 0 and 1 in turn."""
-    if node.numel > MOST:  # of sizes that only stand in for others
+    if node.numel > MOST:
         return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
     numbers = np.arange(node.numel).reshape(node.shape) % 2
     return numbers == 0 if node.dtype == "bool" else numbers
@@ -39,6 +41,31 @@ def picking(roots: Collection[Node], indices: Collection[Node], out: Node) -> se
     valued = walk([out], lambda n: [i for i in n.inputs if i not in _of_operation(n)])
     direct = walk(labels, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
     return set(direct) | (set(walk(labels)) - set(valued))
+
+
+def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
+    """Raise GradcliError `index`, with its place, where labels reach beyond what they pick from.
+
+    That is not in the graph of a gradient, in which zeros may stand in the place of what is picked.
+    """
+    if all(n.dtype != "int" for n in walk([out])):
+        return
+    from ..backends.numeric import Evaluator, sources, written_for
+
+    order = walk([out], sources)
+    free = [n for n in order if n.op.name == "input" and n not in values]
+    unknown = downstream(order, free, sources)
+    for node in order:
+        labels = [i for i in _of_operation(node) if i.dtype == "int"]
+        if not labels or not unknown.isdisjoint(labels):
+            continue
+        zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
+        try:
+            known = zip(labels, Evaluator(values, limits=limits)(*labels), strict=True)
+            Evaluator(zeros | dict(known), limits=limits)(node)
+        except GradcliError as error:  # others depend on the numbers
+            if error.code == "index":
+                raise error.at(written_for(node, order)) from None
 
 
 def _of_operation(node: Node) -> list[Node]:

@@ -5,7 +5,7 @@
 import ast
 import math
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from ..operators import lookup
 from .makers import MAKERS
@@ -15,6 +15,7 @@ from .syntax import (
     called_name,
     dotted,
     is_false,
+    is_true,
     keyword,
     moved,
     name_of,
@@ -72,14 +73,14 @@ class _Meant(Transformer):
 
     def _sets_mode(self, s: ast.stmt) -> bool:
         """Whether it is `m.eval()` or `m.train()`, which is heeded where m needs no parameters."""
-        call = s.value if isinstance(s, ast.Expr) else None
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        setting = _setting(s.value) if isinstance(s, ast.Expr) else None
+        name = name_of(setting.module) if setting else None
+        if setting is None or name is None:
             return False
-        name, mode = name_of(call.func.value) or "", call.func.attr
         made = self.means.get(name)
-        if isinstance(made, ast.Call) and mode in MODES:
-            self.means[name] = _in_mode(made, mode)
-        return bool(name) and mode in MODES and not call.args
+        if isinstance(made, ast.Call):
+            self.means[name] = _in_mode(made, setting.training)
+        return True
 
     def _import_from(self, s: ast.ImportFrom) -> None:
         if not _known(s.module or ""):
@@ -114,8 +115,9 @@ class _Meant(Transformer):
             return e.args[0]
         if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
             e.args = [self._number(a) for a in e.args]
-        if isinstance(e.func, ast.Attribute) and e.func.attr in MODES and _is_module(e.func.value):
-            return _in_mode(e.func.value, e.func.attr)
+        setting = _setting(e)
+        if setting and _is_module(setting.module):
+            return _in_mode(setting.module, setting.training)
         if isinstance(e.func, ast.Call) and _function_inside(e.func):
             return moved(_through(e.func, e.args, e.keywords), e)
         return e
@@ -133,7 +135,7 @@ def _known(module: str) -> bool:
 def _is_function(value: ast.expr) -> bool:
     """Whether a value is a function of a library, or a module of nn that has no parameters."""
     if isinstance(value, ast.Call):
-        return _function_inside(value) is not None or _is_dropout(value)
+        return _function_inside(value) is not None
     words = dotted(value) or ""
     module = module_of(words)
     if module is None or words == module or words.split(".")[0] not in ROOTS:
@@ -152,13 +154,16 @@ def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) 
         return args[0]
     func = moved(path(f"torch.nn.functional.{inside}"), made)
     if inside == "clone":  # Identity, whatever it was made of
-        return moved(ast.Call(func, args, keywords), made)
+        return ast.Call(func, args, keywords)
     own = [k for k in made.keywords if k.arg != AFFINE]
+    if _is_dropout(made):
+        own += [ast.keyword("inplace", a) for a in made.args[1:]]
+        made = moved(ast.Call(made.func, made.args[:1], []), made)
     name, start = STARTS.get(called_name(made) or "", ("", None))
     if name and not made.args and not keyword(made, name):
         own.append(ast.keyword(name, ast.Constant(start)))
     given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
-    return moved(ast.Call(func, [*args, *given], [*own, *keywords]), made)
+    return ast.Call(func, [*args, *given], [*own, *keywords])
 
 
 def _is_plain_norm(e: ast.Call) -> bool:
@@ -181,8 +186,7 @@ def _function_inside(e: ast.Call) -> str | None:
     if name == SEQUENTIAL:
         inside = [isinstance(m, ast.Call) and _function_inside(m) for m in e.args]
         return SEQUENTIAL if e.args and not e.keywords and all(inside) else None
-    idle = _is_plain_norm(e) or any(k.arg == TRAINING for k in e.keywords)
-    return function_of_module(name, without_parameters=not idle)
+    return function_of_module(name, without_parameters=not (_is_plain_norm(e) or _is_dropout(e)))
 
 
 def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
@@ -195,11 +199,30 @@ def _is_dropout(e: ast.AST) -> bool:
     return _is_module(e) and "Dropout" in (called_name(e) or "")
 
 
-def _in_mode(made: ast.Call, mode: str) -> ast.Call:
+class _Setting(NamedTuple):
+    """A module, and whether it is set to train."""
+
+    module: ast.expr
+    training: bool
+
+
+def _setting(e: ast.expr) -> _Setting | None:
+    """What `m.train()`, `m.train(False)` or `m.eval()` sets; None for other calls."""
+    if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
+        return None
+    given = [*e.args, *(k.value for k in e.keywords)]
+    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in given):
+        return None
+    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, given)))
+
+
+def _in_mode(made: ast.Call, training: bool) -> ast.Call:
     """The module in another mode; only dropout, of those without parameters, knows one."""
+    if called_name(made) == SEQUENTIAL:
+        inner = [_in_mode(m, training) if _is_module(m) else m for m in made.args]
+        return moved(ast.Call(made.func, inner, made.keywords), made)
     if not _is_dropout(made):
         return made
     kept = [k for k in made.keywords if k.arg != TRAINING]
-    if mode == "eval":
-        kept.append(ast.keyword(TRAINING, ast.Constant(False)))
+    kept.append(ast.keyword(TRAINING, ast.Constant(training)))
     return moved(ast.Call(made.func, made.args, kept), made)

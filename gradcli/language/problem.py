@@ -15,7 +15,7 @@ from ..limits import Limits
 from .assumptions import Assumed, check_shape, check_value
 from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
-from .labels import made_up, picking, to_suppose
+from .labels import MOST, check_reach, made_up, picking, to_suppose
 from .names import check_derivative, free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
@@ -247,6 +247,7 @@ class Posing:
         nodes, out, scope = self._build(shapes)
         inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)
+        self._check_labels(out, nodes, self.limits)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
         out_name, asked = self._out_name(), self.program.asked
@@ -270,6 +271,9 @@ class Posing:
             constants,
             of_sizes=self._of_sizes,
         )
+
+    def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
+        check_reach(out, {nodes[name]: self._value(name) for name in self.arrays}, limits)
 
     def _inputs(
         self, nodes: dict[str, Node], assumed: Mapping[str, tuple[int, ...]]
@@ -315,6 +319,7 @@ class Posing:
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, out, scope = self._build(shapes, self.limits.without("elements"))
+        self._check_labels(out, nodes, Limits({"elements": MOST}))
         roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
         if self.out_shape is not None:
             return Tried.of(roots, self.out_shape)

@@ -29,7 +29,6 @@ TOLERANCE = (
     "starts from random vectors and stops at a tolerance, so its digits are not the same twice; "
     "linalg.eigh gives all eigenvalues"
 )
-LARGEST = "says how large the numbers of a dtype are: write the number, -1.8e308 or -inf for min"
 GONE = "is no longer part of PyTorch: calling it is an error there too"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
@@ -61,7 +60,6 @@ REFUSED = {
     WHOLE: "gcd lcm bitwise_left_shift bitwise_right_shift byte char short unravel_index "
     "nonzero_static hash_tensor",
     TOLERANCE: "lobpcg",
-    LARGEST: "finfo iinfo",
     GONE: "symeig reinforce",
     UNDERIVED: "geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
     "unique unique_consecutive",

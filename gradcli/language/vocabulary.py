@@ -75,6 +75,7 @@ OF_TORCH = {
     *("lstm_cell", "gru_cell", "rnn_tanh_cell"),
 }
 PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
+NORMS = r"(?:lazy|sync)?(batchnorm|instancenorm)(?:\dd)?"
 PADS = r"(zero|constant|reflection|replication|circular)(pad)\dd"
 # Modules that have parameters or random numbers of their own, or another default.
 MORE_THAN_FUNCTIONS = (
@@ -136,6 +137,7 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
     if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None
     key = re.sub(PADS, r"\2", name.lower())
+    key = re.sub(NORMS, r"\1", key)
     key = SHORT.get(key, key)
     return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 

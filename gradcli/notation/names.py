@@ -62,7 +62,7 @@ class Names:
                 self._means(normal(stripped(n.op.expanded(n), others)), atom)
         written = dict.fromkeys(map(self.hide, self.program))
         for n in written:
-            for same in _in_other_words(n):
+            for same in _equal_calls(n):
                 if same not in written:
                     self.meaning.setdefault(same, n)
 
@@ -70,7 +70,7 @@ class Names:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
-        for same in _in_other_words(meant):
+        for same in _equal_calls(meant):
             self.meaning.setdefault(same, atom)
             if same.attrs.get("keepdim") is False:
                 kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
@@ -120,7 +120,7 @@ class Names:
                         yield normal(total)
 
 
-def _in_other_words(node: Node) -> Iterator[Node]:
+def _equal_calls(node: Node) -> Iterator[Node]:
     """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
     dim = node.attrs["dim"] if node.op.family == "reduction" else None
     if isinstance(dim, int) and node.parents[0].ndim:

@@ -272,7 +272,7 @@ class Search:
             self.asked.add(n)
             if n not in self.said:
                 made = self._made_by_rules(n)
-                others = dict.fromkeys([*self._normal_too(made), *self._in_words(n)])
+                others = dict.fromkeys([*self._normal_too(made), *self._by_known_names(n)])
                 self.said[n] = tuple(others), len(made)
             self.left -= self.said[n][1]
         return self.said[n][0]
@@ -291,7 +291,7 @@ class Search:
             yield short
             yield self.names.folded(short, self.normal)
 
-    def _in_words(self, n: Node) -> Iterator[Node]:
+    def _by_known_names(self, n: Node) -> Iterator[Node]:
         """What PyTorch says, and what names say, in the place of a node."""
         said = self.length.writer.said(n)
         if said is not None and (said.shape, said.dtype) == (n.shape, n.dtype):

@@ -6,12 +6,12 @@ differentiation" (2008), cited below as Giles with the section.
 
 import math
 
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import composite, operator, shorthand
+from .families import EPSILON, composite, operator, shorthand
 from .guards import unless
 from .inverses import inv
 from .lapack import (
@@ -25,7 +25,6 @@ from .lapack import (
 )
 from .leaves import ones_like
 
-EPSILON = 2.220446049250313e-16  # what PyTorch has det lift a pivot of 0 to
 NEARLY = 100 * EPSILON  # determinants below have their second derivatives by singular values
 
 
@@ -101,8 +100,12 @@ def _det(x):
 # vectors have no derivative, and nan comes out.
 
 
-def _matrix_shape(x, *_):
-    return square(x)
+def _matrix_shape(x, y, *_):
+    """The shape of x, whose determinants y are."""
+    batch = square(x)[:-2]
+    said = f"y is det(x), of shape {shapes.text(batch)}, not {shapes.text(y)}"
+    shapes.require_equal(y, batch, said)
+    return x
 
 
 def _plain_gradient(x, _, g):
@@ -111,6 +114,7 @@ def _plain_gradient(x, _, g):
     def one(m, s):
         packed, exchanges, _ = packed_lu(m.T)
         scale = s[0, 0] * np.prod(_pivots(packed, exchanges))
+        # PyTorch lifts a pivot of 0 to this
         lifted = packed + EPSILON * np.diag(np.diagonal(packed) == 0)
         return _solved(lifted, exchanges, scale)
 

@@ -25,7 +25,8 @@ def _dropped(name, input, p, training):
     raise GradcliError(
         "unsupported",
         f"{name}() draws random numbers while training, so it has no one gradient",
-        hint="training=False leaves its input as it is; a mask of your own is a product: x * m",
+        hint="training=False, or eval() of a module, leaves its input as it is; a mask of your own "
+        "is a product: x * m",
     )
 
 

@@ -15,6 +15,7 @@ from ..lazy import np
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 SHORTHANDS: dict[str, "Shorthand"] = {}
+EPSILON = 2.220446049250313e-16  # of double precision
 
 
 def operator(**fields):

@@ -81,9 +81,7 @@ def _picked_shape(s, *, index):
                 )
             out.append(len(range(*item.indices(size))))
         elif not -size <= item < size:
-            raise GradcliError(
-                "index", f"index {item} is out of range for a dimension of size {size}"
-            )
+            raise shapes.out_of_range(item, size, -size)
     if not any(map(is_array, full)):
         return tuple(out)
     return _shape_by_arrays(out, _advanced(full))
@@ -114,11 +112,19 @@ def _pick(x, index):
             whole, given = shapes.text(have), shapes.text(item.shape)
             said = f"a mask of shape {given} does not fit dimensions of shape {whole}"
             raise GradcliError("index", said, hint="a mask says True or False of each element")
+        if isinstance(item, np.ndarray) and not is_mask:
+            _check_range(item, x.shape[place])
         place += item.ndim if is_mask else 1
     try:
         return x[index]
     except IndexError as error:
         raise GradcliError("index", str(error)) from None
+
+
+def _check_range(index, size):
+    outside = index[(index < -size) | (index >= size)]
+    if outside.size:
+        raise shapes.out_of_range(outside.flat[0], size, -size)
 
 
 def _getitem(x, *, index):

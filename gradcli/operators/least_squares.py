@@ -5,14 +5,13 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import EPSILON, operator, shorthand
 from .guards import refuse_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
 from .singular import svdvals
 
 NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
-EPSILON = 2.220446049250313e-16
 
 
 def _kept(sizes, atol, rtol, shape):

@@ -48,7 +48,7 @@ def _check_alike(name, input, target):
 
 
 TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
-EPSILON = 1e-12  # and in double precision where it differentiates again
+CLAMPED = 1e-12  # and in double precision where it differentiates again
 
 
 def _bce(x, t):
@@ -61,8 +61,8 @@ def _bce(x, t):
 
 
 def _slope_of_bce_slope(g, y, x, t):
-    below = (x + EPSILON) ** 2 * (1 - x + EPSILON) ** 2
-    return g * ((x * x - 2 * x * t + t) / below), -(g / ((1 - x) * x).clamp(min=EPSILON))
+    below = (x + CLAMPED) ** 2 * (1 - x + CLAMPED) ** 2
+    return g * ((x * x - 2 * x * t + t) / below), -(g / ((1 - x) * x).clamp(min=CLAMPED))
 
 
 @composite(

@@ -4,13 +4,11 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
 from .comparisons import where
-from .families import composite, operator, require, shorthand
+from .families import EPSILON, composite, operator, require, shorthand
 from .leaves import size, zeros
 from .norms import vector_norm
 from .pointwise import F
 from .windows import windows, zero_pad
-
-EPSILON = 2.220446049250313e-16  # of double precision: the eps of rms_norm, if none is given
 
 
 def _standardized(x, *, dim, eps, **_):

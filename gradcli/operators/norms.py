@@ -9,6 +9,7 @@ from . import elements
 from .arithmetic import abs, sign
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
+from .ordering import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
 from .ties import level, vanishing
@@ -118,10 +119,6 @@ def _places(x, dim):
     return order, tuple(order.index(d) for d in range(x.ndim))
 
 
-def _in_order(x, order):
-    return x if order == tuple(range(x.ndim)) else x.permute(dims=order)
-
-
 def _by_singular_values(g, y, x, *, ord, dim, keepdim):
     """Those equal to the first or the last share the gradient: PyTorch has them from another call
     than the norm, and their last digits may be others.
@@ -129,17 +126,17 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
     if ord not in (2, -2):
         return NotImplemented
     order, back = _places(x, dim)
-    m = _in_order(x, order)
+    m = permuted(x, order)
     S = svdvals(m)
     hit = S.eq(S[..., :1] if ord > 0 else S[..., -1:])
-    g = (_in_order(g, order)[..., 0] if keepdim else g.unsqueeze(dim=-1)) * hit
+    g = (permuted(g, order)[..., 0] if keepdim else g.unsqueeze(dim=-1)) * hit
     shares = g / hit.sum(dim=-1, keepdim=True)
-    return _in_order(svd_left(m) @ (shares.unsqueeze(dim=-1) * svd_right(m)), back)
+    return permuted(svd_left(m) @ (shares.unsqueeze(dim=-1) * svd_right(m)), back)
 
 
 def _corner_of_matrix(y, x, *, ord, dim, keepdim):
     """Where the sums or singular values that count are equal, or hold something that is 0."""
-    m = _in_order(x, _places(x, dim)[0])
+    m = permuted(x, _places(x, dim)[0])
     if ord == "fro":
         return y.eq(0)
     if ord in ("nuc", 2, -2):
@@ -177,7 +174,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
         have = shapes.text(x.shape)
         said = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
         raise GradcliError("shape", said)
-    found = _of_matrix(_in_order(x, _places(x, dim)[0]), ord)
+    found = _of_matrix(permuted(x, _places(x, dim)[0]), ord)
     for axis in over if keepdim else ():
         found = found.unsqueeze(dim=axis)
     return found

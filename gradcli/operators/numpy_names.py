@@ -4,13 +4,13 @@ from itertools import pairwise
 
 from ..errors import GradcliError
 from ..graphs import Node, as_node
-from ..graphs.shapes import axis
+from ..graphs.shapes import axes, axis
 from ..lazy import np
-from .families import shorthand
-from .leaves import numbers
+from .families import require, shorthand
+from .leaves import arange, numbers
 from .matrix import matmul
 from .ordering import permute, turned
-from .reductions import amax, amin
+from .reductions import amax, amin, prod
 from .rounding import round_
 from .running import cumsum
 from .selecting import index_select, repeat_interleave, take
@@ -29,6 +29,30 @@ def largest(a, dim=None, keepdim=False):
 def smallest(a, dim=None, keepdim=False):
     """Smallest element along an axis."""
     return amin(a, dim=dim, keepdim=keepdim)
+
+
+@shorthand("np.prod", alone=True)
+def product(a, dim=None, keepdim=False):
+    """Product along one axis or several."""
+    node = as_node(a)
+    if not isinstance(dim, tuple):
+        return prod(node, dim=dim, keepdim=keepdim)
+    along = axes(dim, node.ndim) if dim else ()
+    if along and len(along) == node.ndim:
+        return prod(node, keepdim=keepdim)
+    for place in reversed(along):
+        node = prod(node, dim=place, keepdim=keepdim)
+    return node
+
+
+@shorthand("np.arange", alone=True, of_numbers=True)
+def numbers_below(start, stop=None, step=1):
+    """start, start + step, ... below stop; none, where stop comes first."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    require(all(isinstance(n, int | float) for n in (start, stop, step)), "arange() takes numbers")
+    if (stop - start) * step < 0:
+        stop = start
+    return arange(start=start, end=stop, step=step)
 
 
 @shorthand("np.var", alone=True)

@@ -172,7 +172,7 @@ sort_values, sort_indices = selected(
 )  # fmt: skip
 
 
-def in_order(x):
+def sorted_last(x):
     """The elements in order along the last dimension."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 

@@ -53,6 +53,11 @@ def permute(g, y, x, *, dims):
     return g.permute(dims=_inverse(_order(dims, x.ndim)))
 
 
+def permuted(x, dims):
+    """x with its dimensions in this order, as it is where they are."""
+    return x if dims == tuple(range(x.ndim)) else permute(x, dims=dims)
+
+
 @shorthand("moveaxis")
 def movedim(input, source, destination):
     """Dimensions moved to other places; the rest keep their order."""

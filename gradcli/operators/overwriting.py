@@ -13,7 +13,7 @@ from .shaping import expand, reshape
 def _slice(x, *, dim, index):
     size = x.shape[shapes.axis(dim, x.ndim)] if x.ndim else 0
     if not -size <= index < size:
-        raise GradcliError("index", f"there is no slice {index} in a dimension of size {size}")
+        raise shapes.out_of_range(index, size, -size)
     return x[(*(slice(None),) * shapes.axis(dim, x.ndim), index, ...)]
 
 

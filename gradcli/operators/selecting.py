@@ -19,7 +19,7 @@ def in_range(index, size):
         raise GradcliError("needs-value", "what an index picks depends on its numbers")
     if index.size and (index.min() < 0 or index.max() >= size):
         bad = index[(index < 0) | (index >= size)].flat[0]
-        raise GradcliError("index", f"index {bad} is out of range for a dimension of size {size}")
+        raise shapes.out_of_range(bad, size, 0)
     return index
 
 

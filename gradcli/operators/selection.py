@@ -94,12 +94,12 @@ def inserted(row) -> list[int]:
     return order
 
 
-def first_of(row, k, order, in_order) -> list[int]:
+def first_of(row, k, order, ranked) -> list[int]:
     """The places of the first k elements; those but the last in order, where that is asked for."""
     r = Row(row, order)
     if k:
         _nth_element(r, k - 1)
-    if in_order:
+    if ranked:
         r.sort(0, k - 1)
     return r.places[:k]
 

@@ -211,11 +211,13 @@ def repeat(g, y, x, *, repeats):
 
 
 @shorthand()
-def tile(input, *counts, dims=()):
+def tile(input, *counts, dims=None):
     """As repeat; counts that are left out are 1."""
-    counts = counts or (dims,)
-    counts = tuple(counts[0]) if isinstance(counts[0], tuple | list) else counts
-    return repeat(input, repeats=(1,) * (input.ndim - len(counts)) + tuple(counts))
+    if bool(counts) is (dims is not None):
+        raise GradcliError("arguments", "tile() takes dims once", hint="as in tile(x, (2, 3))")
+    dims = counts[0] if len(counts) == 1 else counts or dims
+    dims = dims if isinstance(dims, tuple) else (dims,)
+    return repeat(input, repeats=(1,) * (input.ndim - len(dims)) + dims)
 
 
 # ---- at least so many dimensions -----------------------------------------------------------------

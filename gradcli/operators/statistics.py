@@ -11,7 +11,8 @@ from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .guards import refuse_where, unless
 from .leaves import size
-from .order import FIRST_FIRST, in_order
+from .order import FIRST_FIRST, sorted_last
+from .ordering import permuted
 from .pairs import lerp
 from .reductions import average
 from .sums import total
@@ -226,13 +227,13 @@ def _quantile(ranks_of, **fields):
             _check(x, q, dim)
             if q.ndim:
                 q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
-            rows = _in_order(x, dim)
+            rows = _sorted_along(x, dim)
             found = _at_ranks(rows, ranks_of(rows, q), interpolation)
-            found = _permuted(found, (found.ndim - 1, *range(found.ndim - 1)))
+            found = permuted(found, (found.ndim - 1, *range(found.ndim - 1)))
             return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
 
         def kink(y, x, q, *, dim, keepdim, interpolation):
-            rows = _in_order(x, dim)
+            rows = _sorted_along(x, dim)
             ranks = ranks_of(rows, q)
             return _among_equals(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
 
@@ -243,11 +244,11 @@ def _quantile(ranks_of, **fields):
     return declare
 
 
-def _in_order(x, dim):
+def _sorted_along(x, dim):
     """x in order along dim, which is moved last."""
     rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
     place = 0 if dim is None else shapes.axis(dim, rows.ndim)
-    return in_order(_permuted(rows, (*(d for d in range(rows.ndim) if d != place), place)))
+    return sorted_last(permuted(rows, (*(d for d in range(rows.ndim) if d != place), place)))
 
 
 def _among_equals(rows, ranks, interpolation):
@@ -256,10 +257,6 @@ def _among_equals(rows, ranks, interpolation):
         return rows < rows
     tied = beside(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
     return _at_ranks(tied.double(), ranks, interpolation) > 0
-
-
-def _permuted(x, order):
-    return x if order == tuple(range(x.ndim)) else x.permute(dims=order)
 
 
 def _check(x, q, dim):

@@ -1,9 +1,8 @@
 """Masks of values that are equal, or 0, but for rounding: a decomposition has no exact ones."""
 
 from .arithmetic import abs
+from .families import EPSILON
 from .joining import cat
-
-EPSILON = 2.220446049250313e-16
 
 
 def beside(equal, dim):

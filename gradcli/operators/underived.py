@@ -4,6 +4,7 @@ beside i0 and i1, Airy's, and orthogonal polynomials. Their answers have no grad
 
 from collections.abc import Callable
 
+from ..errors import GradcliError
 from ..graphs import OPS, as_node
 from ..lazy import np, scipy_special
 from . import elements
@@ -98,12 +99,22 @@ airy_ai = _detached(
 
 # ---- orthogonal polynomials ----------------------------------------------------------------------
 
+MOST = 10_000  # degrees of which a value takes less than a second
+HERMITE = 512  # PyTorch's last degree of Hermite polynomials, whose values are infinite before
 
-def _polynomials(first: Callable, following: Callable) -> Callable:
-    """Values of polynomials of degree n, 0 below degree 0, each from the two before it."""
+
+def _polynomials(first: Callable, following: Callable, defined: int | None = None) -> Callable:
+    """Values of polynomials of degree n, 0 below degree 0, each from the two before it; nan above
+    the degree up to which PyTorch has them `defined`.
+    """
 
     def value(x, n):
         x, n = np.broadcast_arrays(np.asarray(x, float), np.trunc(n))
+        if defined is not None:
+            x, n = np.where(n > defined, np.nan, x), np.minimum(n, defined)
+        if np.max(n, initial=0) > MOST:
+            said = f"a polynomial of degree {np.max(n):,.0f} is computed in as many steps"
+            raise GradcliError("limit", said, hint=f"{MOST:,} is the largest degree here")
         before, now = np.ones_like(x), first(x)
         out = np.where(n == 0, before, np.where(n == 1, now, 0.0))
         for k in range(1, int(np.max(n, initial=0))):
@@ -156,12 +167,12 @@ for letter, (kind, first) in CHEBYSHEV.items():
 hermite_polynomial_h = _detached(
     "hermite_polynomial_h",
     "Hermite polynomial of degree n, as physics has it.",
-    _polynomials(lambda x: 2 * x, lambda k, x, now, before: 2 * x * now - 2 * k * before),
+    _polynomials(lambda x: 2 * x, lambda k, x, now, before: 2 * x * now - 2 * k * before, HERMITE),
 )
 hermite_polynomial_he = _detached(
     "hermite_polynomial_he",
     "Hermite polynomial of degree n, as probability has it.",
-    _polynomials(lambda x: x, lambda k, x, now, before: x * now - k * before),
+    _polynomials(lambda x: x, lambda k, x, now, before: x * now - k * before, HERMITE),
 )
 laguerre_polynomial_l = _detached(
     "laguerre_polynomial_l",

@@ -19,7 +19,7 @@ from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..conventions import kinks
+from ..conventions import kinks_met
 from ..mirrored import mirrored, one_triangle
 from ..steady import is_steady, nudged
 from ..trial_values import Draw, combinations
@@ -128,7 +128,7 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
     if len(problems) > 1 and None in drawn:
         drawn += _elsewhere(problems, names, rng, drawn.count(None))
-    given = None if kinks(Analysis(first)) else _as_given(first, names)
+    given = None if kinks_met(Analysis(first)) else _as_given(first, names)
     tried = [p for p in (drawn[0], given, *drawn[1:]) if p is not None]
     if not tried:
         said = "no numbers were found at which the gradients are finite and more than rounding"
@@ -198,7 +198,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are sound."""
-    smooth = not kinks(Analysis(problem))
+    smooth = not kinks_met(Analysis(problem))
     kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
     symmetric = _symmetric(problem, kept)

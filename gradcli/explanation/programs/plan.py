@@ -13,7 +13,7 @@ from ...lazy import np
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
-from ..conventions import kinks
+from ..conventions import kinks_met
 from ..mirrored import kept_symmetric
 from .at_sizes import AtSizes
 
@@ -118,7 +118,7 @@ class Plan:
     @cached_property
     def is_smooth(self) -> bool:
         """Whether no convention of PyTorch's decides on the numbers given, and all are finite."""
-        return self._is_finite and not kinks(self.analysis)
+        return self._is_finite and not kinks_met(self.analysis)
 
     @property
     def _is_finite(self) -> bool:

@@ -113,8 +113,10 @@ class Point:
         barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
         self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 
-    def evaluator(self, problem: Problem) -> Evaluator:
-        return Evaluator({**self.values, problem.seed.node: self.seed}, limits=problem.limits)
+    def evaluator(self, problem: Problem, values: dict[Node, Any] | None = None) -> Evaluator:
+        """Numbers of a problem at the values of the inputs, or at others, with this seed."""
+        given = {**(values or self.values), problem.seed.node: self.seed}
+        return Evaluator(given, limits=problem.limits)
 
     @cached_property
     def gradients(self) -> dict[Node, Any]:
@@ -123,8 +125,7 @@ class Point:
 
     def _gradients_at(self, values: dict[Node, Any]) -> dict[Node, Any]:
         p, pairs = self.a.problem, [(x.node, grad) for x, grad in _differentiated(self.a)]
-        evaluate = Evaluator({**values, p.seed.node: self.seed}, limits=p.limits)
-        arrays = evaluate(*[grad for _, grad in pairs])
+        arrays = self.evaluator(p, values)(*[grad for _, grad in pairs])
         return dict(zip([node for node, _ in pairs], arrays, strict=True))
 
     @cached_property
@@ -264,9 +265,9 @@ def _left_out(names: list[str], why: str) -> str:
 
 def _at_kink(a: Analysis) -> bool:
     """Whether an operation is met where the derivative is a matter of convention."""
-    from ..conventions import kinks
+    from ..conventions import kinks_met
 
-    return a.problem.numeric and bool(kinks(a))
+    return a.problem.numeric and bool(kinks_met(a))
 
 
 def _triangles(out: Node) -> dict[Node, Callable]:

@@ -16,7 +16,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
-from ..conventions import kinks, written_around
+from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 
@@ -77,7 +77,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         *too_long,
         *undefined,
         *(
-            at_these_sizes(w, w.gradient_name(inputs[name]), in_order=name in w.in_order)
+            at_these_sizes(w, w.gradient_name(inputs[name]), sizes_alike=name in w.sizes_alike)
             for name in w.only_here
             if name not in w.nowhere
         ),
@@ -89,16 +89,16 @@ def without_formula(name: str) -> tuple[str, str]:
     return "no-formula", f"the formula of {name} is too long to be read."
 
 
-def at_these_sizes(w: Wording, name: str, in_order: bool = False) -> tuple[str, str]:
-    """That the formula of what is called `name` does not hold for any sizes; `in_order` where it
+def at_these_sizes(w: Wording, name: str, sizes_alike: bool = False) -> tuple[str, str]:
+    """That the formula of what is called `name` does not hold for any sizes; `sizes_alike` where it
     does for those that are equal or larger where these are.
     """
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    if in_order:
+    if sizes_alike:
         others = "where sizes are equal, or larger than others, as there; elsewhere it may not be."
     else:
         others = "at other sizes it is not."
-    join = ", and " if in_order else "; "
+    join = ", and " if sizes_alike else "; "
     return "these-sizes", f"the formula of {name} is right for {given}{join}{others}"
 
 
@@ -187,7 +187,7 @@ def _refused_again(a: Analysis) -> list[tuple[str, str]]:
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
-    told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks(a)]
+    told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
     return [("kink", said) for said in dict.fromkeys(told)]
 
 

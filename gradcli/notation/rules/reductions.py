@@ -73,7 +73,7 @@ def _counts(count: Node, f: Node) -> bool:
 
 
 @normal("sum", "mean")
-def in_order(node: Node) -> Node | None:
+def factors_sorted(node: Node) -> Node | None:
     """(b * a).sum() = (a * b).sum(), so that equal sums are the same node."""
     x = node.parents[0]
     found = product_of(x) if x.op.name == "mul" else None
