@@ -24,6 +24,7 @@ from gradcli.notation import tree
 from gradcli.notation.formula import formula, too_long
 from gradcli.notation.numerals import numeral
 from gradcli.notation.rules import LAYOUT, RULES
+from gradcli.notation.shorten import NORMALISING
 from gradcli.notation.simplify import simplify
 from gradcli.notation.torch_code import expression, program_lines
 from gradcli.notation.tree import Name
@@ -599,3 +600,17 @@ def test_a_formula_is_general_though_it_cannot_be_tried_out_at_the_own_sizes(sha
     """Of random matrices of these sizes the determinant is below 0, and its logarithm nan."""
     found = package.formula("logdet(A @ X @ B)", shapes=shapes, wrt="X")
     assert found == "(B @ inv(A @ X @ B) @ A).T"  # d logdet(M) = trace(inv(M) @ A @ dX @ B)
+
+
+@pytest.mark.parametrize(
+    "text", ["sin(x)", "sin(x).reshape(3, 1)", "pdist(sin(x))", "h = sin(x); h"]
+)
+def test_a_wrong_formula_is_never_shown(text, monkeypatch):
+    """Here a rule says that cos(x) is x."""
+    monkeypatch.setitem(NORMALISING, "cos", [lambda node: node.parents[0]])
+    shapes = {"x": (3, 2) if "pdist" in text else (3,)}
+    with pytest.warns(UserWarning, match="other numbers: it is not shown"):
+        assert package.formula(text, shapes=shapes) is None
+    found = package.explain(text, shapes=shapes)
+    assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}
+    assert "(no formula that has these numbers)" in found.to("plain")

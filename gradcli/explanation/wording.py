@@ -23,7 +23,7 @@ from .blocks import Line, Prose, words
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, fails, general, trials, tried_out
+from .formulas import Trial, elsewhere, fails, general, signed_trials, trials, tried_out
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -60,6 +60,7 @@ class Wording:
         self._found: dict[tuple, tree.Tree | None] = {}
         self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
+        self._wrong: dict[str, bool] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -217,13 +218,33 @@ class Wording:
     # ---- gradients for any sizes -----------------------------------------------------------------
 
     def gradient(self, x: Input) -> tree.Tree | None:
-        """The formula of the gradient of an input; None where it is too long to be read."""
+        """The formula of the gradient of an input; None where it is too long to be read, and where
+        what was found is `wrong`.
+        """
         grad = self.analysis.gradient(x)
         if grad is None or grad in self.names:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return self._alone(self.read_off(x) or grad)
+        return None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+
+    def is_wrong(self, x: Input) -> bool:
+        """Whether the formula that was found for the gradient of an input at the problem's own
+        sizes has other numbers there.
+        """
+        grad = self.read_off(x)
+        if grad is None or x.name in self._in_general:
+            return False
+        if x.name not in self._wrong:
+            written = self._alone(grad)
+            self._wrong[x.name] = written is not None and any(
+                trial.contradicts(tree.text(written), x.name) for trial in self._own_trials
+            )
+        return self._wrong[x.name]
+
+    @cached_property
+    def _own_trials(self) -> list[Trial]:
+        return [*trials(None, self.problem), *signed_trials(self.problem)]
 
     def is_long(self, x: Input) -> bool:
         """Whether the formula of a gradient is only read in statements: its index notation and its
@@ -312,6 +333,8 @@ class Wording:
         In several statements where that is shorter; `name` is then given in the last of them.
         """
         written = self.gradient(x)
+        if written is None and self.is_wrong(x):
+            return (*name, Token("(no formula that has these numbers)"))
         if written is None:
             return (*name, *self.line(None))
         written = self.in_statements(written)
