@@ -167,18 +167,25 @@ def size(tree: Tree) -> int:
     return sizes[id(tree)]
 
 
-def length(tree: Tree) -> int:
-    """The same where what is repeated is written once, and has a name."""
+def _opened(part: Tree) -> tuple[float, list[Tree]]:
+    return _counts(part), children(part)
+
+
+def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
+    """The same where what is repeated is written once, and has a name; `opened` says of a formula
+    what it counts without those that it is made of, and which these are.
+    """
     seen: set[int] = set()
-    total, stack = 0, [tree]
+    total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
         if id(part) in seen:
             total += 1
             continue
         seen.add(id(part))
-        total += _counts(part)
-        stack += children(part)
+        own, inner = opened(part)
+        total += own
+        stack += inner
     return total
 
 
