@@ -614,3 +614,17 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     found = package.explain(text, shapes=shapes)
     assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}
     assert "(no formula that has these numbers)" in found.to("plain")
+
+
+@pytest.mark.parametrize(("text", "shapes", "expected"), [
+    ("(torch.topk(x, 3).values * topk).sum()", {"x": (5,), "topk": (3,)},
+     {"x": "zeros_like(x).scatter_add(-1, torch.topk(x, 3).indices, topk)",
+      "topk": "torch.topk(x, 3).values"}),
+    ("(torch.linalg.vander(linalg, N=3) * y).sum()", {"linalg": (2,), "y": (2, 3)},
+     {"y": "torch.linalg.vander(linalg, N=3)"}),
+    ("inv = x + 1; torch.linalg.inv(A) @ inv", {"x": (3,), "A": (3, 3)},
+     {"x": "torch.linalg.inv(A).T @ g"}),
+])  # fmt: skip
+def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, shapes, expected):
+    for name, found in expected.items():
+        assert package.formula(text, shapes=shapes, wrt=name) == found
