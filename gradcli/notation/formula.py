@@ -144,9 +144,9 @@ class Writer:
         for name, value in node.attrs.items():
             usual = value == node.op.attributes[name]
             holes[name] = None if usual else self.attribute(node, name)
-        return spelled(node.op.spelling, holes, partial(self.called, node.op))
+        return spelled(node.op.spelling, holes, partial(self.word_for, node.op))
 
-    def called(self, op: Operator, name: str) -> str:
+    def word_for(self, op: Operator, name: str) -> str:
         """A name to call an operator by; with its library where the program means something else
         by its beginning.
         """
@@ -181,7 +181,7 @@ class Writer:
 
     def function(self, op: Operator) -> str:
         """The name to call an operator by."""
-        return self.called(op, op.name)
+        return self.word_for(op, op.name)
 
     def library(self, name: str) -> str:
         """The name to call a function by that makes tensors."""

@@ -68,7 +68,7 @@ class TorchWriter(Writer):
         """PyTorch's name of an operator."""
         return op.torch.replace(FUNCTIONAL, "F.")
 
-    def called(self, op: Operator, name: str) -> str:
+    def word_for(self, op: Operator, name: str) -> str:
         """PyTorch's name of an operator, whatever its spelling calls it."""
         return self.function(op)
 
