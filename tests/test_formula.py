@@ -624,7 +624,14 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
      {"y": "torch.linalg.vander(linalg, N=3)"}),
     ("inv = x + 1; torch.linalg.inv(A) @ inv", {"x": (3,), "A": (3, 3)},
      {"x": "torch.linalg.inv(A).T @ g"}),
+    ("solve = x; torch.linalg.solve(A, solve).sum()", {"x": (3,), "A": (3, 3)},
+     {"x": "torch.linalg.solve(A.T, ones_like(x))"}),
 ])  # fmt: skip
 def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, shapes, expected):
     for name, found in expected.items():
         assert package.formula(text, shapes=shapes, wrt=name) == found
+
+
+def test_one_label_that_is_written_out_is_not_divided_by():
+    found = package.formula("cross_entropy(x, tensor([2]))", shapes={"x": (1, 4)})
+    assert found == "softmax(x, dim=1) - eye(x.shape[1])[tensor([2])]"

@@ -68,7 +68,9 @@ class Wording:
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         for name, node in p.names.items():
-            found.setdefault(node, Name(name))
+            known = found.setdefault(node, Name(name))
+            if known.text != name:
+                found[node] = known._replace(also=(*known.also, name))
         if p.before is None:  # a gradient has no name in the language
             found.setdefault(p.out, Name(p.out_name))
         found |= {t.node: Name(t.name, "seed") for t in p.tangents}
@@ -141,7 +143,7 @@ class Wording:
         return self._free("t", "tangent")
 
     def _free(self, *wanted: str) -> str:
-        taken = {name.text for name in self.names.values()}
+        taken = tree.taken(self.names.values())
         return next((name for name in wanted if name not in taken), wanted[-1] + "_")
 
     @property
@@ -384,7 +386,7 @@ class Wording:
 
     def in_statements(self, written: tree.Tree) -> tree.Tree:
         """A formula with statements before it, where it is shorter with them."""
-        return shared(written, {n.text for n in self.names.values()})
+        return shared(written, tree.taken(self.names.values()))
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; what it is where that would be too

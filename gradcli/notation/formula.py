@@ -66,7 +66,7 @@ class Writer:
         program: Collection[Node] = (),
     ):
         self.telling, self.named = telling, names
-        self.taken = {name.text for name in names.values()}  # no longer names of functions
+        self.taken = tree.taken(names.values())  # no longer names of functions
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}

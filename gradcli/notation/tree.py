@@ -6,7 +6,7 @@ matrix formula is valid in the language and, under PyTorch's names, in Python. T
 and be deep: nothing here recurses, and what would be too long to read is cut.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple, Union
 
 Tree = Union[
@@ -24,10 +24,11 @@ class Token(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A name: an input, the seed, an intermediate."""
+    """A name: an input, the seed, an intermediate; `also` are other names of the same."""
 
     text: str
     role: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Number(NamedTuple):
@@ -150,6 +151,11 @@ def text(tree: Tree) -> str:
 
 def _counts(part: Tree) -> int:
     return not isinstance(part, Bracketed)
+
+
+def taken(names: Collection[Name]) -> set[str]:
+    """The words that have a meaning where there are these names."""
+    return {word for name in names for word in (name.text, *name.also)}
 
 
 def size(tree: Tree) -> int:
