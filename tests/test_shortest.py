@@ -266,6 +266,10 @@ CASES = {
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],
+    "quotient_of_powers": [
+        "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
+        "x ** (s - 1) * y ** (1 - s)",
+    ],
     "rows_beside_floats": [
         f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
     ],
@@ -282,7 +286,9 @@ CASES = {
     "shared_matrices": [
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
-        "-A.T @ x - B.T @ x",
+        "-A.T @ x - B.T @ x", "A.sum(1) - A @ z", "2 * A.T @ x - A.sum(0)", "S.sum(1) - T @ S.T",
+        "S.sum(0) + 3 * A @ S", "A.sum(0, keepdim=True).T - A.T @ B",
+        "A.sum(1).unsqueeze(1) + A @ C",
     ],
     "shares_of_neighbours": [
         "(r - r.long()).scatter_to((5,), -1, ceil(r).long())"
@@ -293,7 +299,10 @@ CASES = {
     "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
-    "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
+    "sign_in": [
+        "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
+        "-x / (1 - y)", "-2 * A * s / (B - A - z)",
+    ],
     "put_together_again": [
         "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
         "(eigh(K).eigenvectors / eigvalsh(K)) @ eigh(K).eigenvectors.T",
