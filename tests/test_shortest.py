@@ -201,6 +201,13 @@ CASES = {
     ],
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "kronecker_beside_a_side": [
+        "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
+        " * C.reshape(1, C.shape[0], 1, C.shape[1])).sum((1, 3))",
+        "(2 * kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
+        " / A.reshape(A.shape[0], 1, A.shape[1], 1) ** 2).sum((0, 2))",
+        "kron(S, A).reshape(S.shape[0], A.shape[0], S.shape[1], A.shape[1]).sum((0, 2))",
+    ],
     "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
     "lower_part_of_an_upper": [
         "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
@@ -355,6 +362,10 @@ CASES = {
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "values_in_order": [
+        "x.gather(0, sort(x).indices)", "A.gather(1, sort(A, descending=True).indices)",
+        "A.gather(-2, topk(A, 2, dim=0, largest=False).indices)",
+    ],
     "vanishing_beside_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
     ],
