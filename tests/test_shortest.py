@@ -176,6 +176,9 @@ CASES = {
         "[..., :S.shape[0], S.shape[0]:]",
     ],
     "exponential_of_transpose": ["matrix_exp(S.T)"],
+    "exponents_added": [
+        "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
+    ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
         "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
@@ -201,6 +204,7 @@ CASES = {
     ],
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
     "kronecker_beside_a_side": [
         "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
         " * C.reshape(1, C.shape[0], 1, C.shape[1])).sum((1, 3))",

@@ -110,6 +110,14 @@ def kronecker_beside_a_side(node: Node) -> Node | None:
     return None
 
 
+@normal("reshape")
+def kronecker_of_vectors(node: Node) -> Node | None:
+    """kron(a, b).reshape(a.shape[0], b.shape[0]) = outer(a, b) for vectors."""
+    x = node.parents[0]
+    apart = x.op.name == "kron" and node.shape == tuple(n for v in x.parents for n in v.shape)
+    return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
+
+
 def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     """Whether a factor is a matrix of this shape along the dimensions that are summed `over`."""
     opened = tuple(shape[over.index(d)] if d in over else 1 for d in range(4))

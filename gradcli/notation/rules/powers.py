@@ -1,10 +1,10 @@
-"""Quotients of powers: what has one exponent is raised together."""
+"""Powers: what has one exponent is raised together, and exponents of one base are added."""
 
 from collections.abc import Iterator
 
 from ...graphs import Node, as_node
 from .factoring import negative
-from .products import Coefficient, build, product_of
+from .products import Coefficient, build, number_node, product_of
 from .registry import other
 
 
@@ -20,6 +20,29 @@ def quotient_of_powers(node: Node) -> Iterator[Node]:
             if new is not None:
                 rest = {f: k for f, k in found.factors.items() if f not in (above, under)}
                 yield build(found._replace(factors={new: 1, **rest}), node.shape)
+
+
+@other("mul", "div")
+def exponents_added(node: Node) -> Iterator[Node]:
+    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b)."""
+    found = product_of(node)
+    powers = {} if found is None else found.factors
+    for f in [f for f, e in powers.items() if f.op.name == "pow" and e == 1]:
+        base, exponent = f.parents
+        for other_power, e in powers.items():
+            more = _exponent_of(other_power, e, base)
+            if more is not None and other_power is not f:
+                rest = {k: v for k, v in powers.items() if k not in (f, other_power)}
+                new = base ** (exponent + more)
+                yield build(found._replace(factors={new: 1, **rest}), node.shape)  # type: ignore[union-attr]
+
+
+def _exponent_of(power: Node, e: Coefficient, base: Node) -> Node | None:
+    """The exponent of a base in one of a product's powers; None for powers of something else."""
+    if power is base:
+        return number_node(e)
+    raised = power.op.name == "pow" and e == 1 and power.parents[0] is base
+    return power.parents[1] if raised else None
 
 
 def _raised_together(above: Node, e: Coefficient, under: Node, n: Coefficient) -> Node | None:
