@@ -160,6 +160,9 @@ CASES = {
     ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
+    "diagonals_together": [
+        "diag(z) @ diag(z + 1)", "diag(x) @ (diag(y) @ A)", "diag(z) @ (diag(2 * z) @ z)",
+    ],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
@@ -178,6 +181,7 @@ CASES = {
     "exponential_of_transpose": ["matrix_exp(S.T)"],
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
+        "y * x ** (s - 1) / x ** s",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",

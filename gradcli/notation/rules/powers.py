@@ -24,25 +24,28 @@ def quotient_of_powers(node: Node) -> Iterator[Node]:
 
 @other("mul", "div")
 def exponents_added(node: Node) -> Iterator[Node]:
-    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b)."""
+    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b)."""
     found = product_of(node)
-    powers = {} if found is None else found.factors
-    for f in [f for f, e in powers.items() if f.op.name == "pow" and e == 1]:
-        base, exponent = f.parents
-        for other_power, e in powers.items():
-            more = _exponent_of(other_power, e, base)
-            if more is not None and other_power is not f:
-                rest = {k: v for k, v in powers.items() if k not in (f, other_power)}
-                new = base ** (exponent + more)
-                yield build(found._replace(factors={new: 1, **rest}), node.shape)  # type: ignore[union-attr]
+    if found is None:
+        return
+    for f in found.factors:
+        base = f.parents[0] if f.op.name == "pow" else None
+        exponents = {k: _exponent_of(k, v, base) for k, v in found.factors.items() if base}
+        for k, more in exponents.items():
+            own = exponents[f]
+            if k is not f and own is not None and more is not None:
+                rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
+                new = base ** (own + more)
+                yield build(found._replace(factors={new: 1, **rest}), node.shape)
 
 
-def _exponent_of(power: Node, e: Coefficient, base: Node) -> Node | None:
+def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
     """The exponent of a base in one of a product's powers; None for powers of something else."""
     if power is base:
         return number_node(e)
-    raised = power.op.name == "pow" and e == 1 and power.parents[0] is base
-    return power.parents[1] if raised else None
+    if power.op.name != "pow" or power.parents[0] is not base or abs(e) != 1:
+        return None
+    return power.parents[1] if e == 1 else -power.parents[1]
 
 
 def _raised_together(above: Node, e: Coefficient, under: Node, n: Coefficient) -> Node | None:
