@@ -263,6 +263,10 @@ CASES = {
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
+    "powers_together": [
+        "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
+        "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
+    ],
     "plain_first": ["S.T + S"],
     "solved_for_a_product": ["solve(P, S) @ C", "solve(P, C[:, :1]) @ y[:1][None]"],
     "spread_by_ones": [
@@ -280,10 +284,6 @@ CASES = {
     "put_beside_each_other": [
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
-    ],
-    "quotient_of_powers": [
-        "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
-        "x ** (s - 1) * y ** (1 - s)",
     ],
     "rows_beside_floats": [
         f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",

@@ -1,6 +1,7 @@
 """Powers: what has one exponent is raised together, and exponents of one base are added."""
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from ...graphs import Node, as_node
 from .factoring import negative
@@ -9,17 +10,16 @@ from .registry import other
 
 
 @other("mul", "div")
-def quotient_of_powers(node: Node) -> Iterator[Node]:
-    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a."""
+def powers_together(node: Node) -> Iterator[Node]:
+    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2."""
     found = product_of(node)
     if found is None or found.coefficient == 0:
         return
-    for above, e in found.factors.items():
-        for under, n in found.factors.items():
-            new = _raised_together(above, e, under, n)
-            if new is not None:
-                rest = {f: k for f, k in found.factors.items() if f not in (above, under)}
-                yield build(found._replace(factors={new: 1, **rest}), node.shape)
+    for (f, e), (k, n) in permutations(found.factors.items(), 2):
+        new = _raised_together(f, e, k, n)
+        if new is not None:
+            rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
+            yield build(found._replace(factors={new: 1, **rest}), node.shape)
 
 
 @other("mul", "div")
@@ -48,12 +48,13 @@ def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
     return power.parents[1] if e == 1 else -power.parents[1]
 
 
-def _raised_together(above: Node, e: Coefficient, under: Node, n: Coefficient) -> Node | None:
-    """above ** e * under ** n as a power of a quotient; None where the exponents differ."""
-    if e > 1 and n == -e and e == int(e):
-        return (above / under) ** as_node(int(e))
-    if e != 1 or above.op.name != "pow" or under.op.name != "pow" or abs(n) != 1:
+def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:
+    """f ** e * k ** n as one power; None where the exponents differ."""
+    if e > 1 and abs(n) == e == int(e):
+        return (f * k if n > 0 else f / k) ** as_node(int(e))
+    if e != 1 or f.op.name != "pow" or k.op.name != "pow" or abs(n) != 1:
         return None
-    (x, a), (y, b) = above.parents, under.parents
-    opposite = a is b if n < 0 else negative(a) is b or negative(b) is a
-    return (x / y) ** a if opposite else None
+    (x, a), (y, b) = f.parents, k.parents
+    if a is b:
+        return (x * y if n > 0 else x / y) ** a
+    return (x / y) ** a if n > 0 and (negative(a) is b or negative(b) is a) else None
