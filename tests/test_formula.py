@@ -24,6 +24,7 @@ from gradcli.notation import tree
 from gradcli.notation.formula import formula, too_long
 from gradcli.notation.numerals import numeral
 from gradcli.notation.rules import LAYOUT, RULES
+from gradcli.notation.shorten import NORMALISING
 from gradcli.notation.simplify import simplify
 from gradcli.notation.torch_code import expression, program_lines
 from gradcli.notation.tree import Name
@@ -602,3 +603,38 @@ def test_a_formula_is_general_though_it_cannot_be_tried_out_at_the_own_sizes(sha
     """Of random matrices of these sizes the determinant is below 0, and its logarithm nan."""
     found = package.formula("logdet(A @ X @ B)", shapes=shapes, wrt="X")
     assert found == "(B @ inv(A @ X @ B) @ A).T"  # d logdet(M) = trace(inv(M) @ A @ dX @ B)
+
+
+@pytest.mark.parametrize(
+    "text", ["sin(x)", "sin(x).reshape(3, 1)", "pdist(sin(x))", "h = sin(x); h"]
+)
+def test_a_wrong_formula_is_never_shown(text, monkeypatch):
+    """Here a rule says that cos(x) is x."""
+    monkeypatch.setitem(NORMALISING, "cos", [lambda node: node.parents[0]])
+    shapes = {"x": (3, 2) if "pdist" in text else (3,)}
+    with pytest.warns(UserWarning, match="other numbers: it is not shown"):
+        assert package.formula(text, shapes=shapes) is None
+    found = package.explain(text, shapes=shapes)
+    assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}
+    assert "(no formula that has these numbers)" in found.to("plain")
+
+
+@pytest.mark.parametrize(("text", "shapes", "expected"), [
+    ("(torch.topk(x, 3).values * topk).sum()", {"x": (5,), "topk": (3,)},
+     {"x": "zeros_like(x).scatter_add(-1, torch.topk(x, 3).indices, topk)",
+      "topk": "torch.topk(x, 3).values"}),
+    ("(torch.linalg.vander(linalg, N=3) * y).sum()", {"linalg": (2,), "y": (2, 3)},
+     {"y": "torch.linalg.vander(linalg, N=3)"}),
+    ("inv = x + 1; torch.linalg.inv(A) @ inv", {"x": (3,), "A": (3, 3)},
+     {"x": "torch.linalg.inv(A).T @ g"}),
+    ("solve = x; torch.linalg.solve(A, solve).sum()", {"x": (3,), "A": (3, 3)},
+     {"x": "torch.linalg.solve(A.T, ones_like(x))"}),
+])  # fmt: skip
+def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, shapes, expected):
+    for name, found in expected.items():
+        assert package.formula(text, shapes=shapes, wrt=name) == found
+
+
+def test_one_label_that_is_written_out_is_not_divided_by():
+    found = package.formula("cross_entropy(x, tensor([2]))", shapes={"x": (1, 4)})
+    assert found == "softmax(x, dim=1) - eye(x.shape[1])[tensor([2])]"

@@ -660,6 +660,14 @@ def test_a_formula_without_a_number_anywhere_is_told_of_once():
 def test_a_formula_with_a_number_for_every_element():
     e = explained("x.prod()", "-v", "x=[1., 2.]")
     assert e["notes"] == []
+    assert e["jacobian"]["x"]["undefined"] == 0
+
+
+def test_entries_for_which_the_formula_of_a_matrix_has_no_number():
+    """prod / (x[i] * x[j]) has none in the row and the column of an x that is 0."""
+    found = gradcli("hessian", "x.prod()", "-v", "x=[0., 1., 2.]", "-f", "json")
+    hessian = json.loads(found.out)["hessian"]
+    assert hessian["x"]["undefined"] == 5
 
 
 def test_a_line_of_a_batch_may_say_shapes_and_names_as_a_shell_does():

@@ -160,6 +160,9 @@ CASES = {
     ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
+    "diagonals_together": [
+        "diag(z) @ diag(z + 1)", "diag(x) @ (diag(y) @ A)", "diag(z) @ (diag(2 * z) @ z)",
+    ],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
@@ -177,6 +180,10 @@ CASES = {
     ],
     "exponential_of_transpose": ["matrix_exp(S.T)"],
     "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
+    "exponents_added": [
+        "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
+        "y * x ** (s - 1) / x ** s",
+    ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
         "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
@@ -201,6 +208,14 @@ CASES = {
     ],
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
+    "kronecker_beside_a_side": [
+        "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
+        " * C.reshape(1, C.shape[0], 1, C.shape[1])).sum((1, 3))",
+        "(2 * kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
+        " / A.reshape(A.shape[0], 1, A.shape[1], 1) ** 2).sum((0, 2))",
+        "kron(S, A).reshape(S.shape[0], A.shape[0], S.shape[1], A.shape[1]).sum((0, 2))",
+    ],
     "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
     "lower_part_of_an_upper": [
         "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
@@ -248,6 +263,10 @@ CASES = {
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
+    "powers_together": [
+        "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
+        "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
+    ],
     "plain_first": ["S.T + S"],
     "solved_for_a_product": ["solve(P, S) @ C", "solve(P, C[:, :1]) @ y[:1][None]"],
     "spread_by_ones": [
@@ -282,7 +301,9 @@ CASES = {
     "shared_matrices": [
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
-        "-A.T @ x - B.T @ x",
+        "-A.T @ x - B.T @ x", "A.sum(1) - A @ z", "2 * A.T @ x - A.sum(0)", "S.sum(1) - T @ S.T",
+        "S.sum(0) + 3 * A @ S", "A.sum(0, keepdim=True).T - A.T @ B",
+        "A.sum(1).unsqueeze(1) + A @ C",
     ],
     "shares_of_neighbours": [
         "(r - r.long()).scatter_to((5,), -1, ceil(r).long())"
@@ -293,7 +314,10 @@ CASES = {
     "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
-    "sign_in": ["-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)"],
+    "sign_in": [
+        "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
+        "-x / (1 - y)", "-2 * A * s / (B - A - z)",
+    ],
     "put_together_again": [
         "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
         "(eigh(K).eigenvectors / eigvalsh(K)) @ eigh(K).eigenvectors.T",
@@ -346,6 +370,10 @@ CASES = {
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "values_in_order": [
+        "x.gather(0, sort(x).indices)", "A.gather(1, sort(A, descending=True).indices)",
+        "A.gather(-2, topk(A, 2, dim=0, largest=False).indices)",
+    ],
     "vanishing_beside_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
     ],

@@ -18,7 +18,7 @@ from .modes import Mode, forward_formula, modes
 from .quantities import item_size
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
-from .shortest_structure import structure_of
+from .shortest_structure import structure_of, without_number
 from .wording import Wording
 
 SCHEMA = "gradcli/1"
@@ -156,8 +156,8 @@ class Data:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
 
     def jacobian(self, x: Input) -> dict[str, Any]:
-        """One Jacobian: shape, flattened matrix (None where it is too large), structure and closed
-        form.
+        """One Jacobian: shape, flattened matrix (None where it is too large), structure, closed
+        form, and how many entries the form has no number for where the matrix has one.
         """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
@@ -167,6 +167,7 @@ class Data:
             "matrix": matrix,
             "structure": structure.name,
             "formula": structure.text,
+            "undefined": without_number(self.a, structure, x),
             **sides(by_index.jacobian(self.w, x)),
         }
 

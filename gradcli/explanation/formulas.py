@@ -155,6 +155,22 @@ class Trial:
         sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
         return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
 
+    def contradicts(self, formula: str, name: str) -> bool:
+        """Whether a formula has numbers that are not those of the gradient of the input `name`; nan
+        and infinity are none.
+        """
+        if not fails(self, formula, name):
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                found, expected = self.array(formula), self.expected(name)
+        except GradcliError:
+            return True
+        if found.shape != expected.shape:
+            return True
+        at = np.isfinite(found)
+        return not np.allclose(found[at], expected[at], rtol=CLOSE, atol=CLOSE)
+
     def has_no_number(self, formula: str) -> bool:
         """Whether elements of a formula are nan or infinite."""
         with suppress(GradcliError), np.errstate(all="ignore"):
@@ -226,7 +242,7 @@ def tried_out(
     """Of the formulas by name of the input those that have the gradient's value `at` some trials,
     wherever it can be computed, and at numbers below 0.
     """
-    tried, signed = list(at), list(_signed(problem))
+    tried, signed = list(at), list(signed_trials(problem))
     holding = {}
     for name, f in found.items():
         text = tree.text(f)
@@ -236,7 +252,7 @@ def tried_out(
     return holding
 
 
-def _signed(problem: Problem) -> Iterator[Trial]:
+def signed_trials(problem: Problem) -> Iterator[Trial]:
     """A problem at small sizes with numbers below 0 too, where it chooses by them."""
     if any(n.dtype == "bool" or n.op.kink is not None for n in walk(problem.roots)):
         with suppress(GradcliError):

@@ -112,7 +112,7 @@ class Jvp:
     @cached_property
     def called(self) -> dict[Node, Name]:
         """What the tangents of operations are called: h.tangent, and t1, t2, ... without a name."""
-        taken = {name.text for name in self.w.names.values()}
+        taken = tree.taken(self.w.names.values())
         free = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
         found = {}
         for node in self.along:

@@ -23,7 +23,7 @@ from .blocks import Line, Prose, words
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, fails, general, trials, tried_out
+from .formulas import Trial, elsewhere, fails, general, signed_trials, trials, tried_out
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -60,6 +60,7 @@ class Wording:
         self._found: dict[tuple, tree.Tree | None] = {}
         self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
+        self._wrong: dict[str, bool] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -67,7 +68,9 @@ class Wording:
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         for name, node in p.names.items():
-            found.setdefault(node, Name(name))
+            known = found.setdefault(node, Name(name))
+            if known.text != name:
+                found[node] = known._replace(also=(*known.also, name))
         if p.before is None:  # a gradient has no name in the language
             found.setdefault(p.out, Name(p.out_name))
         found |= {t.node: Name(t.name, "seed") for t in p.tangents}
@@ -140,7 +143,7 @@ class Wording:
         return self._free("t", "tangent")
 
     def _free(self, *wanted: str) -> str:
-        taken = {name.text for name in self.names.values()}
+        taken = tree.taken(self.names.values())
         return next((name for name in wanted if name not in taken), wanted[-1] + "_")
 
     @property
@@ -217,13 +220,33 @@ class Wording:
     # ---- gradients for any sizes -----------------------------------------------------------------
 
     def gradient(self, x: Input) -> tree.Tree | None:
-        """The formula of the gradient of an input; None where it is too long to be read."""
+        """The formula of the gradient of an input; None where it is too long to be read, and where
+        what was found is `wrong`.
+        """
         grad = self.analysis.gradient(x)
         if grad is None or grad in self.names:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return self._alone(self.read_off(x) or grad)
+        return None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+
+    def is_wrong(self, x: Input) -> bool:
+        """Whether the formula that was found for the gradient of an input at the problem's own
+        sizes has other numbers there.
+        """
+        grad = self.read_off(x)
+        if grad is None or x.name in self._in_general:
+            return False
+        if x.name not in self._wrong:
+            written = self._alone(grad)
+            self._wrong[x.name] = written is not None and any(
+                trial.contradicts(tree.text(written), x.name) for trial in self._own_trials
+            )
+        return self._wrong[x.name]
+
+    @cached_property
+    def _own_trials(self) -> list[Trial]:
+        return [*trials(None, self.problem), *signed_trials(self.problem)]
 
     def is_long(self, x: Input) -> bool:
         """Whether the formula of a gradient is only read in statements: its index notation and its
@@ -312,6 +335,8 @@ class Wording:
         In several statements where that is shorter; `name` is then given in the last of them.
         """
         written = self.gradient(x)
+        if written is None and self.is_wrong(x):
+            return (*name, Token("(no formula that has these numbers)"))
         if written is None:
             return (*name, *self.line(None))
         written = self.in_statements(written)
@@ -361,7 +386,7 @@ class Wording:
 
     def in_statements(self, written: tree.Tree) -> tree.Tree:
         """A formula with statements before it, where it is shorter with them."""
-        return shared(written, {n.text for n in self.names.values()})
+        return shared(written, tree.taken(self.names.values()))
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; what it is where that would be too

@@ -32,7 +32,7 @@ class ArrayWriter(Writer):
 
     def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
         super().__init__(names, telling)
-        self.called = {name.text for name in names.values()}
+        self.called = tree.taken(names.values())
         self.helpers: dict[str, str] = {}  # functions that the formulas call, by name
 
     def template(self, node: Node) -> str | None:

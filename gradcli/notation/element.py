@@ -63,7 +63,7 @@ class Terms:
         self, node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
     ):
         lower = Lowering({n: name.text for n, name in names.items()}, values)
-        self.sizes, self.reserved = lower.sizes, {name.text for name in names.values()}
+        self.sizes, self.reserved = lower.sizes, tree.taken(names.values())
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
         self.evaluate = Evaluation(values)

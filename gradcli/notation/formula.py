@@ -5,6 +5,7 @@ too. Operators are written as their records say, or as `idioms` does.
 """
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -65,7 +66,7 @@ class Writer:
         program: Collection[Node] = (),
     ):
         self.telling, self.named = telling, names
-        self.taken = {name.text for name in names.values()}  # no longer names of functions
+        self.taken = tree.taken(names.values())  # no longer names of functions
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
         self.shapes: dict[Shape, Tree] = {}
@@ -143,10 +144,13 @@ class Writer:
         for name, value in node.attrs.items():
             usual = value == node.op.attributes[name]
             holes[name] = None if usual else self.attribute(node, name)
-        made = spelled(node.op.spelling, holes)
-        if isinstance(made, Call) and made.function in self.taken:
-            return made._replace(function=in_library(node.op))
-        return made
+        return spelled(node.op.spelling, holes, partial(self.word_for, node.op))
+
+    def word_for(self, op: Operator, name: str) -> str:
+        """A name to call an operator by; with its library where the program means something else
+        by its beginning.
+        """
+        return in_library(op) if name.partition(".")[0] in self.taken else name
 
     def operand(self, node: Node, place: int) -> Tree:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
@@ -176,10 +180,8 @@ class Writer:
         return Call(self.function(op), tuple(args), tuple(named))
 
     def function(self, op: Operator) -> str:
-        """The name to call an operator by; with its library where the program means something else
-        by it.
-        """
-        return in_library(op) if op.name in self.taken else op.name
+        """The name to call an operator by."""
+        return self.word_for(op, op.name)
 
     def library(self, name: str) -> str:
         """The name to call a function by that makes tensors."""

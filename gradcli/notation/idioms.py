@@ -128,6 +128,15 @@ def _size_of(w: "Writer", x: Node, d: int) -> Tree:
 
 
 @idiom
+def div(w: "Writer", node: Node) -> Tree:
+    """x / 1 is x, where 1 is the size of what has no name: one label that is written out."""
+    x, count = node.parents
+    if count.op.name == "size" and w.trees[count] == Number(1) and x.dtype == node.dtype:
+        return w.operand(node, 0)
+    return w.by_spelling(node)
+
+
+@idiom
 def matmul(w: "Writer", node: Node) -> Tree:
     """(a * b) @ c, though it would mean the same without brackets."""
     left, right = w.operand(node, 0), w.operand(node, 1)

@@ -126,7 +126,7 @@ class Indices:
         self.out, self.seed, self.names, self.values = out, seed, names, values
         self.known = known
         self.called = names.get(out, Name(called))
-        self.reserved = {name.text for name in names.values()}
+        self.reserved = tree.taken(names.values())
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
         self._jacobians: dict[tuple[Node, Node], JacobianElement | None] = {}

@@ -105,21 +105,12 @@ class Length:
     def _once(self, node: Node) -> float:
         ends = {**self.names, **dict.fromkeys(self.familiar)}
         nodes = walk([node], lambda n: () if n in ends else n.inputs)
-        total = sum(map(self._taste, nodes))
-        seen: set[int] = set()
-        stack = [self.writer.tree(node)]
-        while stack:
-            part = stack.pop()
-            if id(part) in seen:
-                total += 1
-                continue
-            seen.add(id(part))
-            if id(part) not in self.parts:
-                self.parts[id(part)] = _own(part), tree.children(part)
-            own, inner = self.parts[id(part)]
-            total += own
-            stack += inner
-        return total
+        return sum(map(self._taste, nodes)) + tree.length(self.writer.tree(node), self._opened)
+
+    def _opened(self, part: tree.Tree) -> tuple[float, list[tree.Tree]]:
+        if id(part) not in self.parts:
+            self.parts[id(part)] = _own(part), tree.children(part)
+        return self.parts[id(part)]
 
     def _taste(self, n: Node) -> float:
         if n in self.tastes:

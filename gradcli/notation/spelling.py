@@ -25,9 +25,13 @@ def _parsed(spelling: str) -> ast.expr:
     return ast.parse(re.sub(r"\{(\w+)\}", rf"{HOLE}\1", spelling), mode="eval").body
 
 
-def spelled(spelling: str, holes: Mapping[str, Tree | None]) -> Tree:
-    """The tree of a spelling, its holes filled; an argument whose hole holds None is left out."""
-    return _Reader(holes).read(_parsed(spelling))
+def spelled(
+    spelling: str, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str
+) -> Tree:
+    """The tree of a spelling, its holes filled; an argument whose hole holds None is left out.
+    Functions are `called` what is said of their names.
+    """
+    return _Reader(holes, called).read(_parsed(spelling))
 
 
 def read(text: str) -> Tree:
@@ -36,8 +40,8 @@ def read(text: str) -> Tree:
 
 
 class _Reader:
-    def __init__(self, holes: Mapping[str, Tree | None]):
-        self.holes = holes
+    def __init__(self, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str):
+        self.holes, self.called = holes, called
 
     def read(self, e: ast.expr) -> Tree:
         method: Callable = getattr(self, f"_{type(e).__name__}")
@@ -91,7 +95,7 @@ class _Reader:
         named = tuple((k.arg or "", self.read(k.value)) for k in e.keywords if self._given(k.value))
         if isinstance(e.func, ast.Attribute) and not _is_library(e.func):
             return tree.Method(self.read(e.func.value), e.func.attr, args, named)
-        return tree.Call(ast.unparse(e.func), args, named)
+        return tree.Call(self.called(ast.unparse(e.func)), args, named)
 
 
 def _is_library(e: ast.Attribute) -> bool:

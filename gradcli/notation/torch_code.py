@@ -49,15 +49,6 @@ class TorchWriter(Writer):
         special = IN_OTHER_WORDS.get(node.op.name)
         return special(self, node) if special else super().written(node)
 
-    def by_spelling(self, node: Node) -> Tree:
-        """`node` as its operator's spelling has it, functions under their PyTorch names."""
-        written = super().by_spelling(node)
-        if isinstance(written, Call):
-            return written._replace(function=self.function(node.op))
-        if isinstance(written, tree.Attribute | tree.Subscript) and isinstance(written.base, Call):
-            return written._replace(base=written.base._replace(function=self.function(node.op)))
-        return written
-
     def operand(self, node: Node, place: int) -> Tree:
         """An input of a node; a number as a tensor where PyTorch takes no numbers."""
         written, source = super().operand(node, place), node.inputs[place]
@@ -77,6 +68,10 @@ class TorchWriter(Writer):
     def function(self, op: Operator) -> str:
         """PyTorch's name of an operator."""
         return op.torch.replace(FUNCTIONAL, "F.")
+
+    def word_for(self, op: Operator, name: str) -> str:
+        """PyTorch's name of an operator, whatever its spelling calls it."""
+        return self.function(op)
 
     def indices(self, data: Array) -> str:
         """Numbers in an index: a name, a comparison and a list stay what they are."""

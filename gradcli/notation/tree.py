@@ -6,7 +6,7 @@ matrix formula is valid in the language and, under PyTorch's names, in Python. T
 and be deep: nothing here recurses, and what would be too long to read is cut.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple, Union
 
 Tree = Union[
@@ -24,10 +24,11 @@ class Token(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A name: an input, the seed, an intermediate."""
+    """A name: an input, the seed, an intermediate; `also` are other names of the same."""
 
     text: str
     role: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Number(NamedTuple):
@@ -152,6 +153,11 @@ def _counts(part: Tree) -> int:
     return not isinstance(part, Bracketed)
 
 
+def taken(names: Collection[Name]) -> set[str]:
+    """The words that have a meaning where there are these names."""
+    return {word for name in names for word in (name.text, *name.also)}
+
+
 def size(tree: Tree) -> int:
     """How many names, numbers and symbols a formula has when it is written out."""
     sizes: dict[int, int] = {}
@@ -167,18 +173,25 @@ def size(tree: Tree) -> int:
     return sizes[id(tree)]
 
 
-def length(tree: Tree) -> int:
-    """The same where what is repeated is written once, and has a name."""
+def _opened(part: Tree) -> tuple[float, list[Tree]]:
+    return _counts(part), children(part)
+
+
+def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
+    """The same where what is repeated is written once, and has a name; `opened` says of a formula
+    what it counts without those that it is made of, and which these are.
+    """
     seen: set[int] = set()
-    total, stack = 0, [tree]
+    total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
         if id(part) in seen:
             total += 1
             continue
         seen.add(id(part))
-        total += _counts(part)
-        stack += children(part)
+        own, inner = opened(part)
+        total += own
+        stack += inner
     return total
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
-from ...notation.tree import Name, Token
+from ...notation.tree import Name, Token, tokens
 from .. import by_index, entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
@@ -75,7 +75,7 @@ def forward(j: Jvp, most: int) -> Section:
 
 def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
-    said = (Token(*j.called[node]), Token(" = "), *_rule(*j.told(node)))
+    said = (*tokens(j.called[node]), Token(" = "), *_rule(*j.told(node)))
     cells = (j.w.source.titled(node, whole=False), said)
     return Row(cells if value is None else (*cells, Tensor(value)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...language.problem import Input
-from ...notation.tree import Name, Token
+from ...notation.tree import Name, Token, tokens
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, words
 from ..modes import Mode, Modes, forward_formula, modes
@@ -43,7 +43,7 @@ def _formulas(w: Wording, x: Input, m: Modes) -> Table:
     forward = w.line(forward_formula(w, x, m))
     return Table(
         (
-            Row((words("J·", Token(*t)), forward)),
+            Row((words("J·", *tokens(t)), forward)),
             Row((words(w.seed, "·J"), w.line(w.gradient(x)))),
         )
     )

@@ -64,7 +64,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     """Formulas that are too long, or do not hold for any sizes."""
     inputs, a = w.problem.inputs, w.analysis
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
-    too_long = [without_formula(w.gradient_name(x)) for x in long]
+    too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
     undefined = [
         (
             "formula-not-finite",
@@ -84,9 +84,10 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     ]
 
 
-def without_formula(name: str) -> tuple[str, str]:
-    """That what is called `name` has none."""
-    return "no-formula", f"the formula of {name} is too long to be read."
+def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
+    """That what is called `name` has none, or one that is `wrong`."""
+    why = "that was found has other numbers: it is not shown" if wrong else "is too long to be read"
+    return "no-formula", f"the formula of {name} {why}."
 
 
 def at_these_sizes(w: Wording, name: str, sizes_alike: bool = False) -> tuple[str, str]:

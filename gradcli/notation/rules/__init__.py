@@ -19,6 +19,7 @@ from . import (
     matrix_products,
     parts,
     places,
+    powers,
     products,
     reductions,
     spectral,
@@ -34,6 +35,6 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
     "chains", "choices", "factoring", "foreign", "functions", "guards", "interpolation", "layout",
-    "matrices", "matrix_products", "normal", "other", "parts", "places", "products", "reductions",
-    "rule", "spectral", "square", "sums", "triangular",
+    "matrices", "matrix_products", "normal", "other", "parts", "places", "powers", "products",
+    "reductions", "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

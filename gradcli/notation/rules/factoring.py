@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ...graphs import OPS, Node
-from ...graphs.shapes import broadcast
-from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from ...graphs.shapes import axes, broadcast
+from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
 from .products import (
     Coefficient,
     Product,
@@ -112,11 +112,11 @@ def numbers_out(node: Node) -> Iterator[Node]:
 
 @other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
 def sign_in(node: Node) -> Node | None:
-    """-2 * (a - b) = 2 * (b - a), however deep the difference stands."""
+    """-2 * (a - b) = 2 * (b - a), however deep the difference stands, and -x / (a - b)."""
     found = product_of(node)
     if found is not None and found.coefficient < 0:
         for f, e in found.factors.items():
-            new = negative(f) if e == 1 else None
+            new = negative(f) if abs(e) == 1 else None
             if new is not None:
                 factors = {(new if k is f else k): v for k, v in found.factors.items()}
                 return build(Product(-found.coefficient, factors), node.shape)
@@ -204,7 +204,7 @@ def shared_matrices(node: Node) -> Iterator[Node]:
             for b in chains[:i]:
                 for size in range(_shared_length(a, b, at_end), 0, -1):  # type: ignore[arg-type]
                     part = a.factors[-size:] if at_end else a.factors[:size]  # type: ignore[union-attr]
-                    if part not in seen:
+                    if part not in seen and part[0].node.op.name != "ones":
                         seen.add(part)
                         new = _grouped(chains, part, at_end, node)  # type: ignore[arg-type]
                         if new is not None:
@@ -213,7 +213,28 @@ def shared_matrices(node: Node) -> Iterator[Node]:
 
 def _chain_of_term(t: Product, node: Node) -> Chain | None:
     chain = chain_of(build(t, node.shape))
-    return None if chain is None else settled(chain)
+    return None if chain is None else _with_ones(settled(chain), node.shape)
+
+
+def _with_ones(chain: Chain, shape: tuple[int, ...]) -> Chain:
+    """The same where X.sum(dim=1) is X @ ones, and, beside a matrix, ones @ X.T."""
+    if len(chain.factors) != 1 or chain.factors[0].turned:
+        return chain
+    x = chain.factors[0].node
+    x = x.parents[0] if x.op.name == "expand" else x
+    column = x.ndim == 2 and x.shape[1] == 1
+    turned = column and x.op.name in ("transpose", "unsqueeze")
+    total = x.parents[0] if turned else x
+    if total.op.name != "sum" or total.parents[0].ndim != 2 or total.numel == 1:
+        return chain
+    matrix = total.parents[0]
+    (over,) = axes(total.attrs["dim"], 2)
+    count = matrix.shape[over]
+    if len(shape) == 1 or column:
+        ones = OPS["ones"](size=(count, *shape[1:]))
+        return chain._replace(factors=(factor(matrix, over == 0), Factor(ones, False)))
+    ones = OPS["ones"](size=(shape[0], count))
+    return chain._replace(factors=(Factor(ones, False), factor(matrix, over == 1)))
 
 
 def _shared_length(a: Chain, b: Chain, at_end: bool) -> int:

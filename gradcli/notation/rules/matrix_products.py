@@ -64,6 +64,20 @@ def diagonal_times(node: Node) -> Node | None:
     return None
 
 
+@normal("matmul")
+def diagonals_together(node: Node) -> Node | None:
+    """diag(a) @ diag(b) = diag(a * b); diag(a) @ (diag(b) @ C) = diag(a * b) @ C."""
+    a, b = node.parents
+    first, *rest = b.parents if b.op.name == "matmul" else (b,)
+    if any(d.op.name != "diag" or d.ndim != 2 for d in (a, first)) or b.ndim == 0:
+        return None
+    x, y = a.parents[0], first.parents[0]
+    if not x.shape == y.shape == a.shape[1:]:
+        return None  # beside the main diagonal
+    both = a.op(x * y, **a.attrs)
+    return both @ rest[0] if rest else both
+
+
 @normal("matmul", "outer")
 def with_ones(node: Node) -> Node | None:
     """A @ ones = A.sum(dim=1); outer(ones, x) = x.expand(...); outer(x, ones) by column."""

@@ -10,6 +10,7 @@ from .registry import layout, normal, other, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
 SMALL = 1000  # known numbers that are looked at
+VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
 
 
 @rule(*RESHAPING)
@@ -229,6 +230,17 @@ def put_into_each_row(node: Node) -> Node | None:
     if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
         return None
     return _times(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
+
+
+@normal("gather")
+def values_in_order(node: Node) -> Node | None:
+    """x.gather(-1, sort(x).indices) = sort(x).values."""
+    x, index = node.parents
+    values = VALUES.get(index.op.name)
+    if values is None or index.parents[0] is not x:
+        return None
+    same = axis(index.attrs["dim"], x.ndim) == axis(node.attrs["dim"], x.ndim)
+    return OPS[values](x, **index.attrs) if same else None
 
 
 @other("gather")
