@@ -14,7 +14,6 @@ def collect_seldom() -> None:
     """
     gc.set_threshold(SELDOM)
     atexit.register(gc.freeze)
-    atexit.register(gc.disable)
 
 
 @contextmanager
