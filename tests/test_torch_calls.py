@@ -470,6 +470,8 @@ def test_dropout_between_layers_is_random():
         "a.expand(size=(2, 2, 3))",
         "a.view(size=(3, 2))",
         "a.tile(dims=(2, 1))",
+        "a.narrow_copy(1, 0, 2)",
+        "a * torch.tensor(data=[1.0, 2.0, 3.0])",
         "torch.hsplit(a, sections=3)[1]",
         "torch.hsplit(a, indices=[1])[1]",
         "torch.vsplit(a, sections=2)[1]",
