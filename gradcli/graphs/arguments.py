@@ -16,8 +16,8 @@ IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
 FIRST = ("input", "x", "a", "A", "tensors", "mat1", "logits")
-SECOND = ("other", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
-THIRD = ("src", "source", "value")
+SECOND = ("other", "input2", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
+THIRD = ("src", "source", "value", "input3")
 NUMPY = {
     "axis": "dim",
     "axes": "dims",

@@ -46,6 +46,8 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
 
 def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     """torch.tensor, whose answer is cut off from a tensor that it copies."""
+    if "data" in named:
+        args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
     made = tensor(b, e, args, named)
     return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
 

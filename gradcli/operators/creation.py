@@ -13,15 +13,15 @@ def _sizes(size):
 
 
 @shorthand()
-def new_zeros(input, *size):
+def new_zeros(input, *sizes, size=()):
     """Zeros in a shape of their own."""
-    return zeros(size=_sizes(size))
+    return zeros(size=_sizes(sizes or size))
 
 
 @shorthand()
-def new_ones(input, *size):
+def new_ones(input, *sizes, size=()):
     """Ones in a shape of their own."""
-    return ones(size=_sizes(size))
+    return ones(size=_sizes(sizes or size))
 
 
 @shorthand()
@@ -74,12 +74,12 @@ def triu_indices(row, col, offset=0):
 
 
 def _window(name, sentence, values):
-    def meaning(window_length, periodic=True, *shape):
+    def meaning(window_length, periodic=True, *shape, **named):
         if not isinstance(window_length, int) or window_length < 0:
             raise GradcliError("arguments", f"{name}() needs a length of at least 0")
         if window_length < 2:
             return ones(size=(window_length,))
-        return numbers(values(window_length + bool(periodic), *shape)[:window_length])
+        return numbers(values(window_length + bool(periodic), *shape, **named)[:window_length])
 
     meaning.__name__, meaning.__doc__ = name, sentence
     return shorthand(of_numbers=True)(meaning)

@@ -92,8 +92,10 @@ def bucketize(input, boundaries, *, right=False, out_int32=False):
 
 
 @shorthand()
-def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False):
+def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False, sorter=None):
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
+    if sorter is not None:
+        sorted_sequence = as_node(sorted_sequence).gather(dim=-1, index=sorter)
     return place_in_row(sorted_sequence, input, right=right or side == "right")
 
 

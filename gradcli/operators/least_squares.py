@@ -110,9 +110,9 @@ def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
 
 
 @shorthand()
-def lstsq(A, B, rcond=None, *, driver=None):
-    """x with the smallest sum of squares of A @ x - B, the residuals, rank and singular values."""
-    A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, B)))
+def lstsq(A, b, rcond=None, *, driver=None):
+    """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
+    A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise GradcliError("arguments", f"there is no driver {driver!r}")

@@ -163,7 +163,7 @@ def select(input, dim, index):
     return input[(*(slice(None),) * place, index)]
 
 
-@shorthand(numbers=("start",))
+@shorthand("narrow_copy", numbers=("start",))
 def narrow(input, dim, start, length):
     """The part of a length along dim, from start on."""
     place = shapes.axis(dim, input.ndim)

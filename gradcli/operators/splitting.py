@@ -77,8 +77,13 @@ def unbind(input, dim=0):
 @shorthand(numbers=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """So many parts of nearly equal size along dim, or parts that end at the places listed."""
-    given = (n for n in (indices_or_sections, indices, sections) if n is not None)
-    return _divided(input, next(given, None), shapes.axis(dim, input.ndim), "tensor_split")
+    parts = _first(indices_or_sections, indices, sections)
+    return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
+
+
+def _first(*given):
+    """What was given, under one name or another."""
+    return next((n for n in given if n is not None), None)
 
 
 def _divided(input, parts, place, name):
@@ -109,18 +114,19 @@ def _evenly(input, parts, place, name):
 
 
 @shorthand()
-def hsplit(input, indices_or_sections):
+def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    return _evenly(input, indices_or_sections, 0 if input.ndim == 1 else 1, "hsplit")
+    parts = _first(indices_or_sections, indices, sections)
+    return _evenly(input, parts, 0 if input.ndim == 1 else 1, "hsplit")
 
 
 @shorthand()
-def vsplit(input, indices_or_sections):
+def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    return _evenly(input, indices_or_sections, 0, "vsplit")
+    return _evenly(input, _first(indices_or_sections, indices, sections), 0, "vsplit")
 
 
 @shorthand()
-def dsplit(input, indices_or_sections):
+def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    return _evenly(input, indices_or_sections, 2, "dsplit")
+    return _evenly(input, _first(indices_or_sections, indices, sections), 2, "dsplit")

@@ -43,9 +43,13 @@ def _detached(
         jax=jax,
     )(rule)
 
-    def meaning(*inputs):
-        return of_numbers(*map(_cut_off, inputs))
+    def of_one(input):
+        return of_numbers(_cut_off(input))
 
+    def of_two(input, n):
+        return of_numbers(_cut_off(input), _cut_off(n))
+
+    meaning = of_one if count == 1 else of_two
     meaning.__name__, meaning.__doc__ = name, rule.__doc__
     shorthand()(meaning)
     return of_numbers
