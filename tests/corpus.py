@@ -9,7 +9,17 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from identities import calculus, cookbook, elements, learning, matrices, programs
+from identities import (
+    calculus,
+    cookbook,
+    elements,
+    learning,
+    matrices,
+    models,
+    objectives,
+    programs,
+    statistics,
+)
 
 import gradcli
 from gradcli.backends.numeric import Evaluator
@@ -27,7 +37,17 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.spelling import read
 
-MODULES = (cookbook, calculus, learning, elements, matrices, programs)
+MODULES = (
+    cookbook,
+    calculus,
+    learning,
+    elements,
+    matrices,
+    programs,
+    statistics,
+    objectives,
+    models,
+)
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)
 

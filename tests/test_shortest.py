@@ -316,7 +316,7 @@ CASES = {
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": [
         "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
-        "-x / (1 - y)", "-2 * A * s / (B - A - z)",
+        "-x / (1 - y)", "-2 * A * s / (B - A - z)", "-(A.T @ sign(x - y))", "-2 * tanh(x - y) * y",
     ],
     "put_together_again": [
         "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",

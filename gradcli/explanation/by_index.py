@@ -14,12 +14,16 @@ from ..language.problem import Input
 from ..notation.index import Notation
 from ..notation.simplify import simplify
 from ..notation.tree import Attribute, Name
+from .blocks import Prose, words
 from .jvp import Jvp
 from .wording import Wording
 
 SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
+
+DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
+BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 Write = Callable[[Wording, Input], Notation | None]
 
@@ -138,3 +142,11 @@ def _numbers(written: Notation) -> set[str]:
     """The numbers that may come from sizes: those of one digit are the rules' own."""
     found = NUMBERS.findall(SIZES.sub("", written.plain))
     return {number for number in found if len(number) > 1}
+
+
+def signs(text: str) -> list[Prose]:
+    """What the signs of index notation mean that occur in a text."""
+    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
+    inside = text.partition(" = ")[2]
+    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
+    return [Prose(words(sentence)) for sentence in met]

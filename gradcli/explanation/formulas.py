@@ -242,7 +242,7 @@ def tried_out(
     """Of the formulas by name of the input those that have the gradient's value `at` some trials,
     wherever it can be computed, and at numbers below 0.
     """
-    tried, signed = list(at), list(signed_trials(problem))
+    tried, signed = list(at), list(_signed(problem))
     holding = {}
     for name, f in found.items():
         text = tree.text(f)
@@ -252,7 +252,15 @@ def tried_out(
     return holding
 
 
-def signed_trials(problem: Problem) -> Iterator[Trial]:
+def is_wrong(problem: Problem, written: tree.Tree, name: str) -> bool:
+    """Whether a formula has other numbers than the gradient of the input `name` at the problem's
+    own sizes.
+    """
+    at = (*trials(None, problem), *_signed(problem))
+    return any(trial.contradicts(tree.text(written), name) for trial in at)
+
+
+def _signed(problem: Problem) -> Iterator[Trial]:
     """A problem at small sizes with numbers below 0 too, where it chooses by them."""
     if any(n.dtype == "bool" or n.op.kink is not None for n in walk(problem.roots)):
         with suppress(GradcliError):

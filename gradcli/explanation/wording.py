@@ -19,17 +19,15 @@ from ..notation.simplify import simplify
 from ..notation.tree import Name, Token
 from ..operators.leaves import Array
 from .analysis import Analysis
-from .blocks import Line, Prose, words
+from .blocks import Line
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, fails, general, signed_trials, trials, tried_out
+from .formulas import Trial, elsewhere, fails, general, is_wrong, trials, tried_out
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
-DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
-BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 
 def shape_text(shape: Shape) -> str:
@@ -41,14 +39,6 @@ def listed(words: Collection[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def signs(text: str) -> list[Prose]:
-    """What the signs of index notation mean that occur in a text."""
-    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
-    inside = text.partition(" = ")[2]
-    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
-    return [Prose(words(sentence)) for sentence in met]
 
 
 class Wording:
@@ -239,14 +229,8 @@ class Wording:
             return False
         if x.name not in self._wrong:
             written = self._alone(grad)
-            self._wrong[x.name] = written is not None and any(
-                trial.contradicts(tree.text(written), x.name) for trial in self._own_trials
-            )
+            self._wrong[x.name] = written is not None and is_wrong(self.problem, written, x.name)
         return self._wrong[x.name]
-
-    @cached_property
-    def _own_trials(self) -> list[Trial]:
-        return [*trials(None, self.problem), *signed_trials(self.problem)]
 
     def is_long(self, x: Input) -> bool:
         """Whether the formula of a gradient is only read in statements: its index notation and its
@@ -335,15 +319,18 @@ class Wording:
         In several statements where that is shorter; `name` is then given in the last of them.
         """
         written = self.gradient(x)
-        if written is None and self.is_wrong(x):
-            return (*name, Token("(no formula that has these numbers)"))
         if written is None:
-            return (*name, *self.line(None))
+            return (*name, *self.without_formula(x))
         written = self.in_statements(written)
         if not isinstance(written, tree.Block) or not name:
             return (*name, *tree.tokens(written))
         before = tree.tokens(written._replace(result=Name("")))
         return (*before, *name, *tree.tokens(written.result))
+
+    def without_formula(self, x: Input) -> Line:
+        """What stands in the place of a gradient's formula that is not shown."""
+        wrong = self.is_wrong(x)
+        return (Token("(no formula that has these numbers)"),) if wrong else self.line(None)
 
     @cached_property
     def _program(self) -> list[Node]:

@@ -25,7 +25,9 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
     number = None if value is None else Tensor(value, "answer")
-    return Answer(name, number, w.answer_line(w.gradient(x)), remark)
+    written = w.gradient(x)
+    line = w.without_formula(x) if written is None else w.answer_line(written)
+    return Answer(name, number, line, remark)
 
 
 def _seed_remark(a: Analysis, w: Wording) -> Line:

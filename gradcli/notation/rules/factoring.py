@@ -21,6 +21,7 @@ from .sums import _added, terms_of
 
 ONE = Fraction(1)
 MOST_TERMS = 6
+ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
 
 
 def _build(p: Product, shape: tuple[int, ...]) -> Node:
@@ -135,7 +136,7 @@ def negative(node: Node) -> Node | None:
             new = negative(part)
             if new is not None:
                 return node.op(*(new if j == k else p for j, p in enumerate(parts)))
-    if name in ("div", "transpose", "sum", "mean", "unsqueeze"):
+    if name in ("div", "transpose", "sum", "mean", "unsqueeze", *ODD):
         new = negative(parts[0])
         return None if new is None else node.op(new, *parts[1:], **node.attrs)
     return None
