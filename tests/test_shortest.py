@@ -241,9 +241,12 @@ CASES = {
         "where(x < 0, 2 * exp(3 * x), where(x <= 0, 2, y))",
         "where(z < 0, z * y[0], where(z <= 0, 0, z))",
     ],
-    "no_small_denominator": ["x / y.clamp(min=1e-12)", "1 / held_above(y, 1e-8)"],
+    "no_small_denominator": [
+        "x / abs(y).clamp(min=1e-12)", "1 / held_above(y.norm(), 1e-8)",
+        "x / (2 * y ** 2).sum().clamp(min=1e-12)", "x / y.clamp(min=0).mean().clamp(min=1e-9)",
+    ],
     "no_tiny_length": [
-        "x * (y >= 1e-12) / y", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
+        "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],

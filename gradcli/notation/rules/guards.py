@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import inf
 
 from ...graphs import OPS, Node
+from .bounds import is_not_negative
 from .broadcasting import _thinner
 from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other, rule
@@ -60,7 +61,7 @@ def _vanishing(b: Node) -> Iterator[Node]:
 
 @normal("div", "mul")
 def no_tiny_length(node: Node) -> Node | None:
-    """x * (y >= 1e-12) / y = x / y."""
+    """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
     found = product_of(node)
     for mask, e in found.factors.items() if found else ():
         if mask.op.name not in ("ge", "gt") or e != 1:
@@ -68,7 +69,7 @@ def no_tiny_length(node: Node) -> Node | None:
         y, bound = mask.parents[0], constant_value(mask.parents[1])
         lengths = (y, _thinner(y) or y)
         below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
-        if bound is not None and 0 < bound <= TINY and below:
+        if bound is not None and 0 < bound <= TINY and below and is_not_negative(y):
             kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
             return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
     return None
@@ -308,11 +309,11 @@ def _settled(comparison: Node) -> Node:
 
 @normal("div", "mul", "pow", "reciprocal")
 def no_small_denominator(node: Node) -> Node | None:
-    """x / y.clamp(min=1e-12) = x / y."""
+    """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
     found = product_of(node)
     for f, e in found.factors.items() if found else ():
         bound = _lower_bound(f)
-        if e < 0 and bound is not None and 0 < bound <= TINY:
+        if e < 0 and bound is not None and 0 < bound <= TINY and is_not_negative(f.parents[0]):
             factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
             factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
             kept = {k: v for k, v in factors.items() if v}
