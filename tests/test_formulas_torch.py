@@ -169,7 +169,7 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
         ("A @ x.expand(3, 4)", "x", {"x": (1,), "A": (2, 3)}),
         ("x.expand(2, 3) @ A", "x", {"x": (1,), "A": (3, 4)}),
         ("((x > 0) / 1 - (y > 0) / 1) * z", "z", {"x": (3,), "y": (3,), "z": (3,)}),
-        ("x.clamp(min=1e-9).log().sum()", "x", {"x": (6,)}),
+        ("x.clamp(min=1e-9).log()", "x", {"x": (6,)}),
         ("y / x.clamp(min=1e-9)", "y", {"x": (6,), "y": (6,)}),
     ],
 )
