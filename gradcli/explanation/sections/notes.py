@@ -21,7 +21,11 @@ from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 
 BARE_SUM = re.compile(r"sum\s*\(")
-COMPARED = 2  # orders up to which numbers that are not finite are those of PyTorch
+IN_PYTORCH = {  # what holds of numbers that are not finite, by order
+    1: ": PyTorch computes the same",
+    2: ": PyTorch's does too; which elements of it may depend on the order in which it multiplies 0 "
+    "and infinity",
+}
 
 
 def notes(a: Analysis, w: Wording, told: Collection[str] = ()) -> Section:
@@ -250,7 +254,7 @@ def _places(name: str, hit: Any) -> str:
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     notes = []
-    same = ": PyTorch computes the same" if a.problem.order <= COMPARED else ""
+    same = IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
