@@ -23,8 +23,8 @@ from ..wording import Wording, listed
 BARE_SUM = re.compile(r"sum\s*\(")
 IN_PYTORCH = {  # what holds of numbers that are not finite, by order
     1: ": PyTorch computes the same",
-    2: ": PyTorch's does too; which elements of it may depend on the order in which it multiplies 0 "
-    "and infinity",
+    2: ": PyTorch's does too; which elements may depend on the order in which it multiplies 0 and "
+    "infinity",
 }
 
 
