@@ -260,13 +260,13 @@ class Shorthand:
             SHORTHANDS[name] = self
 
     @property
-    def parameters(self) -> tuple[str, ...]:
+    def places(self) -> tuple[str, ...]:
         """The parameters that may be given by place."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
         named = {{"axis": "dim", "keepdims": "keepdim"}.get(k, k): v for k, v in named.items()}
-        older = in_older_order(args, self.older, self.parameters)
+        older = in_older_order(args, self.older, self.places)
         if older:
             args, named = (), older | named
         self._check_switches(args, named)
@@ -280,7 +280,7 @@ class Shorthand:
             raise
 
     def _check_switches(self, args, named):
-        for name, value in (*zip(self.parameters, args, strict=False), *named.items()):
+        for name, value in (*zip(self.places, args, strict=False), *named.items()):
             if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
                 said = f"{name} of {self.name}() is True or False, not {value!r}"
                 raise GradcliError("arguments", said)
@@ -289,7 +289,7 @@ class Shorthand:
     def defaults(self) -> dict[str, object]:
         """What its parameters are where they are not given."""
         given = self.function.__defaults__ or ()
-        by_place = dict(zip(reversed(self.parameters), reversed(given), strict=False))
+        by_place = dict(zip(reversed(self.places), reversed(given), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 
