@@ -9,7 +9,7 @@ from .. import by_index
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..source_text import role_of
-from ..wording import Wording, signs
+from ..wording import Wording
 from .jacobian import element_line, unindexed
 
 
@@ -35,7 +35,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
-    explained = signs(str(index)) if index is not None else unindexed(w, x)
+    explained = by_index.signs(str(index)) if index is not None else unindexed(w, x)
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 

@@ -19,7 +19,7 @@ from ..elide import places
 from ..quantities import item_size, size_words
 from ..shortest_structure import structure_of, without_number
 from ..source_text import role_of
-from ..wording import Wording, listed, shape_text, signs
+from ..wording import Wording, listed, shape_text
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
@@ -86,7 +86,7 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     found = by_index.jacobian(w, x)
     if found is None:
         return unindexed(w, x)
-    return [Table((Row((tuple(found.tokens),)),)), *signs(str(found))]
+    return [Table((Row((tuple(found.tokens),)),)), *by_index.signs(str(found))]
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:
