@@ -12,6 +12,7 @@ import pytest
 from console import gradcli
 
 from gradcli.errors import CODES
+from gradcli.graphs import Operator
 from gradcli.limits import DEFAULTS
 from gradcli.operators import INDEX, functions, lookup
 
@@ -212,6 +213,21 @@ def test_readme_lists_all_sections():
 
     table = PAGES["README.md"].partition("| section |")[2].partition("\n\n")[0]
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS
+
+
+def test_the_map_has_a_room_for_every_file():
+    rooms = ("language", "notation", "autodiff", "backends", "explanation")
+    page = PAGES["docs/architecture.md"].split("| place |")[1].split("\n\n")[0].splitlines()
+    for room in rooms:
+        row = next(line for line in page if line.startswith(f"| `{room}/`"))
+        files = {path.stem for path in (ROOT / "gradcli" / room).glob("*.py")} - {"__init__"}
+        assert files <= set(re.findall(r"`(\w+)`", row)), room
+
+
+def test_the_page_on_operators_has_all_fields_but_those_of_families():
+    of_families = {"family", "shape", "value", "attributes", "settle", "shape_only"}
+    fields = {*Operator.__annotations__} - of_families
+    assert fields <= set(re.findall(r"`(\w+)`", PAGES["docs/adding-an-operator.md"]))
 
 
 def test_a_name_with_its_module_has_a_page_of_its_own():

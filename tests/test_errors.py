@@ -146,6 +146,12 @@ MISTAKES = [
         "did you mean hidden?",
     ),
     # arguments
+    (["cat(a, b)"], "arguments", "cat(a, b)", "write cat([a, b])"),
+    (["cat(1)"], "arguments", "cat(1)", "write cat([a, b])"),
+    (["hstack(a, b)"], "arguments", "hstack(a, b)", "write hstack([a, b])"),
+    (["a.vstack(b)"], "arguments", "a.vstack(b)", "write vstack([a, b])"),
+    (["dstack(tensors=a)"], "arguments", "dstack(tensors=a)", "write dstack([a, b])"),
+    (["linalg.multi_dot(a, b)"], "arguments", "linalg.multi_dot(a, b)", "multi_dot([a, b])"),
     (["relu = x; relu(x)"], "arguments", "relu(x)", "relu is a tensor here"),
     (["n = 3; n(x)"], "arguments", "n(x)", "n * (...)"),
     (["sin(x, y)"], "arguments", "sin(x, y)", "sin(x)"),

@@ -18,6 +18,8 @@ from .blocks import Prose, words
 from .jvp import Jvp
 from .wording import Wording
 
+DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
+BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
@@ -26,6 +28,7 @@ DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 
 Write = Callable[[Wording, Input], Notation | None]
+WriteNode = Callable[[Node], Notation | None]
 
 
 def output(w: Wording) -> Notation | None:
@@ -54,17 +57,18 @@ def tangent(j: Jvp) -> Notation | None:
     return own if other is j else _for_any(own, lambda: _tangent(other))
 
 
-def in_letters(
-    w: Wording, node: Node, write: Callable[[Node], Notation | None], long: bool = False
-) -> Notation | None:
-    """What `write` makes of a node, simplified, or of the shortest that is the same, which is not
-    looked for where its formula is known to be `long`.
-    """
-    whole = w.without_implicit_seed(node)
-    found = write(simplify(substitute(whole, w.labels), keep=w.names))
-    if found is not None and "arange(" in found.plain:  # labels read better by their places
-        found = write(whole) or found
-    if long or (found is not None and len(found.plain) <= SHORT):
+def signs(text: str) -> list[Prose]:
+    """What the signs of index notation mean that occur in a text."""
+    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
+    inside = text.partition(" = ")[2]
+    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
+    return [Prose(words(sentence)) for sentence in met]
+
+
+def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+    """What `write` makes of a node, simplified, or of the shortest that is the same."""
+    found = _simplified(w, node, write)
+    if found is not None and len(found.plain) <= SHORT:
         return found
     return _shorter(found, write(w.shortened(node)))
 
@@ -72,13 +76,24 @@ def in_letters(
 # ---- at the sizes of a wording -------------------------------------------------------------------
 
 
+def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+    whole = w.without_implicit_seed(node)
+    found = write(simplify(substitute(whole, w.labels), keep=w.names))
+    if found is not None and "arange(" in found.plain:  # labels read better by their places
+        return write(whole) or found
+    return found
+
+
 def _gradient(w: Wording, x: Input) -> Notation | None:
     grad = w.read_off(x)
     called = w.gradient_name(x).removeprefix(f"{x.name}.")
     if grad is None:
         return None
-    write = lambda n: w.indices.gradient(x.node, n, called)  # noqa: E731
-    return in_letters(w, grad, write, long=w.is_long(x))
+
+    def write(node: Node) -> Notation | None:
+        return w.indices.gradient(x.node, node, called)
+
+    return _simplified(w, grad, write) if w.is_long(x) else in_letters(w, grad, write)
 
 
 def _jacobian(w: Wording, x: Input) -> Notation | None:

@@ -188,7 +188,7 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     """What it makes of a matrix, where it needs nothing else and that has a gradient."""
-    needed = [name for name in shorthand.parameters if name not in shorthand.defaults]
+    needed = [name for name in shorthand.places if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
         return None
     try:

@@ -24,11 +24,11 @@ from ..notation import tree
 from .derived import of_gradient
 from .mirrored import mirrored, one_triangle
 from .random_numbers import Numbers
+from .steady import is_steady, nudged
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
-NUDGE = 1e-10  # relative
 # Other sizes that a program may have: even ones, the next ones, what was smallest as largest.
 CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: 2 * n,
@@ -87,17 +87,11 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 
 class Trial:
     """A problem at other sizes with random numbers, for formulas to be tried out on: above 0, or
-    `signed`; `nudged` a little off them.
+    `signed`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        shapes: dict[str, Shape],
-        signed: bool = False,
-        nudged: bool = False,
-    ):
-        self.origin = problem, shapes, signed
+    def __init__(self, problem: Problem, shapes: dict[str, Shape], signed: bool = False):
+        self.origin = problem, shapes
         p = _again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
@@ -110,11 +104,10 @@ class Trial:
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
         plain = Evaluator(dict(given), limits=p.limits)
         given |= {x: mirrored(given[x]) for x in one_triangle(p.out, lambda n: plain(n)[0])}
-        if nudged:
-            given |= {node: given[node] * (1 + NUDGE) for node in floats}
         one = problem.seed.implicit
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
+        self._near = nudged(given, floats)
         named = {**p.names, p.out_name: p.out, p.seed.name: p.seed.node}
         nodes = named | {name: i.node for name, i in p.inputs.items()}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
@@ -132,28 +125,33 @@ class Trial:
 
     def expected(self, name: str) -> Any:
         """The value of the gradient of the input `name`; None where there is none."""
+        grad = self._gradient(name)
+        return None if grad is None else np.asarray(self.evaluate(grad)[0])
+
+    def _gradient(self, name: str) -> Node | None:
         p = self.problem
         x = p.inputs[name].node
-        grad = backward(p.out, p.seed.node, [x]).of[x]
-        return None if grad is None else np.asarray(self.evaluate(grad)[0])
+        return backward(p.out, p.seed.node, [x]).of[x]
 
     @property
     def sizes_alike(self) -> bool:
         """Whether sizes are equal or larger here where those that the problem had are."""
-        problem, shapes, _ = self.origin
+        problem, shapes = self.origin
         pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])]
         return all((a < b) == (c < d) for (a, c), (b, d) in product(pairs, pairs))
 
     def tells(self, name: str) -> bool:
         """Whether output and gradient are finite here, and not those of a singular matrix."""
+        p, grad = self.problem, self._gradient(name)
+        if grad is None:
+            return False
         try:
             with np.errstate(all="ignore"):
-                out, grad = self.evaluate(self.problem.out)[0], self.expected(name)
-                near = Trial(*self.origin, nudged=True).expected(name)
+                out = self.evaluate(p.out)[0]
+                here, near = self.evaluate(grad)[0], Evaluator(self._near, limits=p.limits)(grad)[0]
         except GradcliError:
             return False
-        sound = grad is not None and np.all(np.isfinite(out)) and np.all(np.isfinite(grad))
-        return bool(sound and np.allclose(grad, near, rtol=CLOSE, atol=CLOSE))
+        return bool(np.all(np.isfinite(out))) and is_steady(here, near)
 
     def contradicts(self, formula: str, name: str) -> bool:
         """Whether a formula has numbers that are not those of the gradient of the input `name`; nan

@@ -28,6 +28,7 @@ from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
+UNREAD = (Token("(a formula too long to read)"),)
 
 
 def shape_text(shape: Shape) -> str:
@@ -241,19 +242,12 @@ class Wording:
         return written is None or tree.size(written) > TOO_LONG
 
     @cached_property
-    def only_here(self) -> list[str]:
-        """The inputs whose gradient has a formula that fails at other sizes than the problem's."""
+    def only_here(self) -> dict[str, str]:
+        """Formulas of gradients that fail at sizes other than the problem's, by name of input."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
-        known = {name: f for name, f in written.items() if f is not None}
-        texts = {name: tree.text(f) for name, f in known.items()}
-        at = self.elsewhere if known else ()
-        failing = {name for trial in at for name, f in texts.items() if fails(trial, f, name)}
-        return [name for name in known if name in failing]
-
-    @property
-    def _texts_only_here(self) -> dict[str, str]:
-        asked = {name: self.gradient(self.problem.inputs[name]) for name in self.only_here}
-        return {name: tree.text(f) for name, f in asked.items() if f is not None}
+        texts = {name: tree.text(f) for name, f in written.items() if f is not None}
+        at = self.elsewhere if texts else ()
+        return {name: f for name, f in texts.items() if any(fails(t, f, name) for t in at)}
 
     @cached_property
     def sizes_alike(self) -> list[str]:
@@ -261,16 +255,16 @@ class Wording:
         trials = [t for t in self.elsewhere if t.sizes_alike]
         return [
             name
-            for name, f in self._texts_only_here.items()
+            for name, f in self.only_here.items()
             if any(t.tells(name) for t in trials) and not any(fails(t, f, name) for t in trials)
         ]
 
     @cached_property
     def nowhere(self) -> list[str]:
         """Those of them whose formula has no number at random values of the problem's own sizes."""
-        texts = self._texts_only_here
-        own = next(trials(None, self.problem), None) if texts else None
-        return [] if own is None else [name for name, f in texts.items() if own.has_no_number(f)]
+        here = self.only_here
+        own = next(trials(None, self.problem), None) if here else None
+        return [] if own is None else [name for name, f in here.items() if own.has_no_number(f)]
 
     @cached_property
     def in_general(self) -> "Wording | None":
@@ -330,7 +324,7 @@ class Wording:
     def without_formula(self, x: Input) -> Line:
         """What stands in the place of a gradient's formula that is not shown."""
         wrong = self.is_wrong(x)
-        return (Token("(no formula that has these numbers)"),) if wrong else self.line(None)
+        return (Token("(no formula that has these numbers)"),) if wrong else UNREAD
 
     @cached_property
     def _program(self) -> list[Node]:
@@ -379,16 +373,18 @@ class Wording:
         """A formula as a line, in statements if it is long; what it is where that would be too
         long.
         """
-        if written is None:
-            return (Token("(a formula too long to read)"),)
-        at_once = tree.size(written) <= AT_ONCE
-        return tuple(tree.tokens(written if at_once else self.in_statements(written)))
+        return UNREAD if written is None else tuple(tree.tokens(self._laid_out(written)))
+
+    def _laid_out(self, written: tree.Tree) -> tree.Tree:
+        return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
 
     def answer_line(self, written: tree.Tree | None) -> Line:
         """The same for what an answer begins with: what has a name in it is said behind it."""
-        found = self.in_statements(written) if written and tree.size(written) > AT_ONCE else written
+        if written is None:
+            return UNREAD
+        found = self._laid_out(written)
         if not isinstance(found, tree.Block):
-            return self.line(written)
+            return tuple(tree.tokens(found))
         named = [(*tree.tokens(n), Token(" = "), *tree.tokens(f)) for n, f in found.statements]
         behind = [token for line in named for token in (*line, Token("; "))][:-1]
         return (*tree.tokens(found.result), Token("  with ", "word"), *behind)

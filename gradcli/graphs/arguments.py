@@ -195,13 +195,6 @@ def check_in_place(name: str, inplace: object) -> None:
         raise GradcliError("unsupported", said, hint="leave inplace out")
 
 
-def check_listed(name: str, tensors: object) -> None:
-    """Refuse a tensor in the place of a list of tensors."""
-    if isinstance(tensors, Node):
-        said, hint = f"{name}() takes its tensors in a list", f"write {name}([a, b])"
-        raise GradcliError("arguments", said, hint=hint)
-
-
 def freeze(value):
     """Lists as tuples, so that attributes never change; numbers without where they come from."""
     if isinstance(value, Size | Ratio):

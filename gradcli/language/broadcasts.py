@@ -14,7 +14,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
     compared with, and c that of f in `f * c + i * h`, where f and i are gates; X in upper case is
     no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
-    is y in `y - w @ x`.
+    is y in `y - w.T @ x`.
     """
     found: dict[str, int] = {}
     order = walk(roots, _made_of)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from ..graphs import OPS, Node, Operator, Outputs, as_node
-from ..graphs.arguments import check_listed
 from ..operators import lookup
 from ..operators.families import Shorthand
 from ..operators.leaves import Array
@@ -63,8 +62,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
-        if isinstance(called, Operator):
-            _check_list(called, args)
+        _check_list(called, args, named)
         if isinstance(called, Operator) and dtype is None:
             called.check_masks(_tensors(args))
         if isinstance(called, Operator) and dtype is not None:
@@ -142,10 +140,12 @@ def _function_span(b: "Builder", e: ast.Call) -> Span:
     )
 
 
-def _check_list(called: Operator, args: list) -> None:
-    """Refuse tensors one by one where other arguments follow them in PyTorch."""
-    if called.variadic and called.order[0] in called.inputs and args:
-        check_listed(called.name, args[0])
+def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
+    """Refuse tensors one by one where the first argument, `tensors`, is a list of them."""
+    tensors = args[0] if args else named.get("tensors")
+    if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
+        said, hint = f"{called.name}() takes its tensors in a list", f"write {called.name}([a, b])"
+        raise GradcliError("arguments", said, hint=hint)
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
@@ -160,14 +160,13 @@ def _with_whole_numbers(
     b: "Builder", called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
     """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
-    places = called.places if isinstance(called, Operator) else called.parameters
 
     def number(name: str | None, value: Any) -> Any:
         is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
         return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
 
     return (
-        [number(name, a) for name, a in zip((*places, *(None,) * len(args)), args)],
+        [number(name, a) for name, a in zip((*called.places, *(None,) * len(args)), args)],
         {name: number(name, value) for name, value in named.items()},
     )
 
@@ -179,7 +178,7 @@ def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast
     assert isinstance(called, Shorthand)
     if called.name == "onehot" and b.seed_shape is not None:
         named.setdefault("shape", b.seed_shape)
-    if args and called.parameters and not called.of_numbers and is_number(args[0]):
+    if args and called.places and not called.of_numbers and is_number(args[0]):
         args = [as_node(args[0]), *args[1:]]
     if called.numbers and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
@@ -199,7 +198,7 @@ def _with_numbers(
         written.insert(0, getattr(e.func, "value", e))
     if len(args) != len(written):
         raise foreign(e.args[0], b.source.span(e))
-    names = (*called.parameters, *(None,) * len(args))
+    names = (*called.places, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
     given = dict(zip(names, args)) | named
     size = called.defaults.get(called.unless or "")
@@ -229,8 +228,7 @@ def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand, free: 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     """The dtype that a call gives by place, taken out of `args`; otherwise the one by name."""
-    places = called.places if isinstance(called, Operator) else called.parameters
-    place = places.index("dtype") if "dtype" in places else len(args)
+    place = called.places.index("dtype") if "dtype" in called.places else len(args)
     if place >= len(args):
         return dtype
     if dtype is not None:

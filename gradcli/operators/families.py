@@ -260,13 +260,13 @@ class Shorthand:
             SHORTHANDS[name] = self
 
     @property
-    def parameters(self) -> tuple[str, ...]:
+    def places(self) -> tuple[str, ...]:
         """The parameters that may be given by place."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
         named = {self._parameter(name): value for name, value in named.items()}
-        older = in_older_order(args, self.older, self.parameters)
+        older = in_older_order(args, self.older, self.places)
         if older:
             args, named = (), older | named
         self._check_switches(args, named)
@@ -282,11 +282,11 @@ class Shorthand:
     def _parameter(self, name: str) -> str:
         """The parameter that a name means: its own, NumPy's, or that of the first tensor."""
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
-        known = name in self.parameters or name in self.defaults or not self.parameters
-        return self.parameters[0] if name in FIRST and not known else name
+        known = name in self.places or name in self.defaults or not self.places
+        return self.places[0] if name in FIRST and not known else name
 
     def _check_switches(self, args, named):
-        for name, value in (*zip(self.parameters, args, strict=False), *named.items()):
+        for name, value in (*zip(self.places, args, strict=False), *named.items()):
             if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
                 said = f"{name} of {self.name}() is True or False, not {value!r}"
                 raise GradcliError("arguments", said)
@@ -295,7 +295,7 @@ class Shorthand:
     def defaults(self) -> dict[str, object]:
         """What its parameters are where they are not given."""
         given = self.function.__defaults__ or ()
-        by_place = dict(zip(reversed(self.parameters), reversed(given), strict=False))
+        by_place = dict(zip(reversed(self.places), reversed(given), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 

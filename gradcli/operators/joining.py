@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
-from ..graphs.arguments import check_listed
 from ..lazy import np
 from .families import none_at_all, operator, shorthand
 from .leaves import numbers, zeros
@@ -88,34 +87,29 @@ def stack(g, y, *tensors, dim=0):
     return tuple(g[(*whole, k)] for k in range(len(tensors)))
 
 
-def _in_a_list(name, tensors):
-    check_listed(name, tensors)
-    return listed((tensors,))
-
-
 @shorthand()
 def hstack(tensors):
     """Tensors side by side: along dimension 1, vectors along their only one."""
-    nodes = tuple(map(as_vector, _in_a_list("hstack", tensors)))
+    nodes = tuple(map(as_vector, listed((tensors,))))
     return cat(nodes, dim=0 if nodes[0].ndim == 1 else 1)
 
 
 @shorthand("row_stack")
 def vstack(tensors):
     """Tensors on top of each other, a vector being a row."""
-    return cat(tuple(map(as_matrix, _in_a_list("vstack", tensors))))
+    return cat(tuple(map(as_matrix, listed((tensors,)))))
 
 
 @shorthand()
 def dstack(tensors):
     """Tensors one behind the other, along dimension 2."""
-    return cat(tuple(map(as_box, _in_a_list("dstack", tensors))), dim=2)
+    return cat(tuple(map(as_box, listed((tensors,)))), dim=2)
 
 
 @shorthand()
 def column_stack(tensors):
     """Tensors side by side, a vector being a column."""
-    nodes = _in_a_list("column_stack", tensors)
+    nodes = listed((tensors,))
     return cat(tuple(x if x.ndim > 1 else reshape(x, shape=(x.numel, 1)) for x in nodes), dim=1)
 
 

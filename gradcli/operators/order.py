@@ -28,13 +28,13 @@ FIRST_FIRST = (
 
 def selected(
     name, shape, numbers, symbols=None, *,
-    call, examples, kink=None, of_places=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
+    call, examples, kink=None, of_places=False, caveat=ONE_OF_EQUALS, numpy=None, **fields,
 ):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
     so in one row; `call` is how PyTorch's function is called; `kink` is that of the values,
-    `of_places` that of the indices. `fields` are the attributes.
+    and of the indices where it is one `of_places` too. `fields` are the attributes.
     """
 
     common = {
@@ -51,8 +51,8 @@ def selected(
         symbolic=_written_along(symbols),
         dtype="int",
         finds_places=True,
-        kink=of_places,
-        caveat=of_places and caveat,
+        kink=kink if of_places else None,
+        caveat=caveat if of_places else None,
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
@@ -164,7 +164,7 @@ sort_values, sort_indices = selected(
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
     ),
     kink=_tied_ranks,
-    of_places=_tied_ranks,
+    of_places=True,
     caveat=FIRST_FIRST,
     examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
     dim=-1,
@@ -224,7 +224,7 @@ topk_values, topk_indices = selected(
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
     ),
     kink=_tied_ranks,
-    of_places=_tied_ranks,
+    of_places=True,
     caveat=OF_MANY,
     examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
     k=REQUIRED,

@@ -20,6 +20,7 @@ from ..quantities import item_size, size_words
 from ..shortest_structure import structure_of, without_number
 from ..source_text import role_of
 from ..wording import Wording, listed, shape_text
+from .notes import not_finite
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
@@ -77,8 +78,8 @@ def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
     """That the formula of a matrix has no number for entries that have one."""
     count = without_number(a, s, x)
     entries = "one entry" if count == 1 else f"{count:,} entries"
-    said = f"The formula divides by 0 or overflows for {entries}: the numbers come from PyTorch's "
-    return [Prose(words(said + "rule, which does not."))] if count else []
+    _, said = not_finite("The formula", f"for {entries}")
+    return [Prose(words(said))] if count else []
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:

@@ -70,11 +70,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
     too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
     undefined = [
-        (
-            "formula-not-finite",
-            f"the formula of {w.gradient_name(inputs[name])} divides by 0 or overflows whatever "
-            "the values are. The numbers come from PyTorch's rule, which does not.",
-        )
+        not_finite(f"the formula of {w.gradient_name(inputs[name])}", "whatever the values are")
         for name in w.nowhere
     ]
     return [
@@ -88,6 +84,12 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     ]
 
 
+def not_finite(formula: str, where: str) -> tuple[str, str]:
+    """That a formula has no number where there is a gradient."""
+    said = f"{formula} divides by 0 or overflows {where}."
+    return "formula-not-finite", f"{said} The numbers come from PyTorch's rule, which does not."
+
+
 def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
     """That what is called `name` has none, or one that is `wrong`."""
     why = "that was found has other numbers: it is not shown" if wrong else "is too long to be read"
@@ -99,12 +101,9 @@ def at_these_sizes(w: Wording, name: str, sizes_alike: bool = False) -> tuple[st
     does for those that are equal or larger where these are.
     """
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    if sizes_alike:
-        others = "where sizes are equal, or larger than others, as there; elsewhere it may not be."
-    else:
-        others = "at other sizes it is not."
-    join = ", and " if sizes_alike else "; "
-    return "these-sizes", f"the formula of {name} is right for {given}{join}{others}"
+    alike = ", and where sizes are equal, or larger than others, as there; elsewhere it may not be."
+    others = alike if sizes_alike else "; at other sizes it is not."
+    return "these-sizes", f"the formula of {name} is right for {given}{others}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:
@@ -285,14 +284,8 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         hit = _without_number(a, w, x)
         if np.any(hit):
             name = w.gradient_name(x)
-            found.append(
-                (
-                    "formula-not-finite",
-                    f"the formula of {name} divides by 0 or overflows for "
-                    f"{_places(name, hit) if hit.ndim else name}. The numbers come from PyTorch's "
-                    "rule, which does not.",
-                )
-            )
+            where = f"for {_places(name, hit) if hit.ndim else name}"
+            found.append(not_finite(f"the formula of {name}", where))
     return found
 
 

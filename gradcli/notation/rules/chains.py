@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
-from .matrices import _is_unit
+from .matrices import is_unit
 from .products import ONE, REMEMBERED, Product, is_mask, product_of, scaled
 
 LONGEST = 14  # factors
@@ -160,17 +160,13 @@ def settled(chain: Chain) -> Chain:
     """The chain without neighbours that cancel each other."""
     out: list[Factor] = []
     for f in chain.factors:
-        if _is_unit_factor(f):
+        if is_unit(f.node):
             continue
         if out and _inverse(out[-1], f):
             out.pop()
         else:
             out.append(f)
     return chain._replace(factors=tuple(out))
-
-
-def _is_unit_factor(f: Factor) -> bool:
-    return _is_unit(f.node)
 
 
 def _inverse(a: Factor, b: Factor) -> bool:

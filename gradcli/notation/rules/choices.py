@@ -44,13 +44,15 @@ def chosen_together(node: Node) -> Node | None:
 def chosen_by_a_mask(node: Node) -> Node | None:
     """where(c, a, b) * c = a * c; where(c, a, b) * ~c = b * ~c."""
     found = product_of(node)
-    factors = {} if found is None else found.factors
+    if found is None:
+        return None
+    factors = found.factors
     masks = {f.parents[0] if f.op.name == "double" else f for f in factors if is_zero_or_one(f)}
     for f, e in factors.items():
         k = _side_taken(f.parents[0], masks) if f.op.name == "where" else 0
         if k:
             rest = {other: power for other, power in factors.items() if other is not f}
-            out = build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+            out = build(found._replace(factors=rest), node.shape)
             out = _times(out, f.parents[k], e)
             return out if out.shape == node.shape else None
     return None
@@ -69,31 +71,34 @@ def _side_taken(condition: Node, masks: Collection[Node]) -> int:
 def half_at_a_tie(node: Node) -> Node | None:
     """where(a == b, 1 / 2, 1) * (a >= b) = (1 + sign(a - b)) / 2."""
     found = product_of(node)
-    factors = {} if found is None else found.factors
-    for half, mask in product(factors, repeat=2):
-        larger = _larger_or_tied(mask)
-        whole = _halved_where_equal(half, larger) if larger else None
-        if whole is not None and factors[half] == factors[mask] == 1:
-            rest = {f: e for f, e in factors.items() if f not in (half, mask)}
-            share = 1 + OPS["sign"](larger[0] - larger[1])  # type: ignore[index]
-            coefficient = found.coefficient * whole / 2  # type: ignore[union-attr]
-            return build(Product(coefficient, with_factor(rest, share)), node.shape)
+    if found is None:
+        return None
+    once = [f for f, e in found.factors.items() if e == 1]
+    for half, mask in product(once, repeat=2):
+        two = _larger_or_tied(mask)
+        whole = None if two is None else _halved_where_equal(half, two)
+        if two is not None and whole is not None:
+            larger, smaller = two
+            rest = {f: e for f, e in found.factors.items() if f not in (half, mask)}
+            factors = with_factor(rest, 1 + OPS["sign"](larger - smaller))
+            return build(Product(found.coefficient * whole / 2, factors), node.shape)
     return None
 
 
 def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
     """a and b of a >= b."""
     plain = mask.parents[0] if mask.op.name == "double" else mask
-    a, b = plain.parents if plain.op.name in ("ge", "le") else (None, None)
-    return None if a is None else (a, b) if plain.op.name == "ge" else (b, a)  # type: ignore[return-value]
+    if plain.op.name not in ("ge", "le"):
+        return None
+    a, b = plain.parents
+    return (a, b) if plain.op.name == "ge" else (b, a)
 
 
 def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | None:
     """The number that a where has, if it has half of it where the two are equal."""
-    condition = choice.parents[0] if choice.op.name == "where" else None
-    if condition is None or condition.op.name != "eq":
+    if choice.op.name != "where" or choice.parents[0].op.name != "eq":
         return None
-    a, b = condition.parents
+    a, b = choice.parents[0].parents
     equal = a.parents if a.op.name == "sub" and constant_value(b) == 0 else (a, b)
     if {*equal} != {*two}:
         return None
@@ -115,14 +120,15 @@ def chosen_before(node: Node) -> Node | None:
 def _chosen(side: Node, condition: Node, k: int) -> Node:
     """A side of a choice, its factors that the same condition chooses settled."""
     found = product_of(side)
-    factors = {} if found is None else found.factors
-    settled = [f for f in factors if f.op.name == "where" and f.parents[0] is condition]
+    if found is None:
+        return side
+    settled = [f for f in found.factors if f.op.name == "where" and f.parents[0] is condition]
     if not settled:
         return side
-    rest = {f: e for f, e in factors.items() if f not in settled}
-    out = build(found._replace(factors=rest), side.shape if rest else ())  # type: ignore[union-attr]
+    rest = {f: e for f, e in found.factors.items() if f not in settled}
+    out = build(found._replace(factors=rest), side.shape if rest else ())
     for f in settled:
-        out = _times(out, f.parents[k], factors[f])
+        out = _times(out, f.parents[k], found.factors[f])
     return out
 
 
@@ -136,8 +142,10 @@ def _times(node: Node, factor: Node, e: Coefficient) -> Node:
 def no_edge_between(node: Node) -> Node | None:
     """where(x < 0, a * exp(x) + x, where(x <= 0, a, b)) = where(x <= 0, a * exp(x) + x, b)."""
     condition, below, rest = node.parents
-    inner = rest.parents[0] if rest.op.name == "where" else condition
-    if (condition.op.name, inner.op.name) != ("lt", "le") or condition.parents != inner.parents:
+    if condition.op.name != "lt" or rest.op.name != "where":
+        return None
+    inner = rest.parents[0]
+    if inner.op.name != "le" or condition.parents != inner.parents:
         return None
     x, edge = condition.parents
     found = terms_of(below) if constant_value(edge) == 0 else None

@@ -17,7 +17,7 @@ from .products import (
     with_factor,
 )
 from .registry import normal, other
-from .sums import _added, terms_of
+from .sums import added, terms_of
 
 ONE = Fraction(1)
 MOST_TERMS = 6
@@ -55,7 +55,7 @@ def sum_of(terms: list[Product]) -> Node:
     if terms[0].coefficient < 0:
         first = next((t for t in terms if t.coefficient > 0), terms[0])
         terms = [first, *(t for t in terms if t is not first)]
-    return _added(terms)
+    return added(terms)
 
 
 def _common(terms: list[Product], node: Node) -> Iterator[Node]:

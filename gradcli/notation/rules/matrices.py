@@ -6,7 +6,8 @@ from .products import Product, build, product_of, with_factor
 from .registry import layout, normal, rule
 
 
-def _last_two(node: Node) -> bool:
+def last_two(node: Node) -> bool:
+    """Whether a transpose swaps the last two dimensions."""
     return {axis(d, node.ndim) for d in node.attrs.values()} == {node.ndim - 2, node.ndim - 1}
 
 
@@ -17,7 +18,7 @@ def transposed(node: Node) -> Node | None:
     if x.op.name == "transpose":
         pairs = [{axis(d, x.ndim) for d in n.attrs.values()} for n in (node, x)]
         return x.inputs[0] if pairs[0] == pairs[1] else None
-    if not _last_two(node):
+    if not last_two(node):
         return None
     if x.op.name == "matmul" and all(i.ndim > 1 for i in x.parents):
         a, b = x.parents
@@ -38,12 +39,13 @@ def transposed(node: Node) -> Node | None:
 def unit_matrix(node: Node) -> Node | None:
     """eye(n) @ x = x @ eye(n) = x."""
     a, b = node.parents
-    if _is_unit(a):
+    if is_unit(a):
         return b
-    return a if _is_unit(b) else None
+    return a if is_unit(b) else None
 
 
-def _is_unit(x: Node) -> bool:
+def is_unit(x: Node) -> bool:
+    """Whether a node is eye(n)."""
     return x.op.name == "eye" and x.shape[0] == x.shape[1]
 
 
@@ -53,7 +55,7 @@ def outer_product(node: Node) -> Node | None:
     found = product_of(node)
     if found is None or node.ndim != 2 or any(e < 0 for e in found.factors.values()):
         return None
-    columns = [f for f in found.factors if _is_column(f)]
+    columns = [f for f in found.factors if is_column(f)]
     rows = [f for f in found.factors if f.ndim == 1]
     rest = {f: e for f, e in found.factors.items() if f not in columns and f not in rows}
     if not columns or not rows or any(f.shape for f in rest):
@@ -63,7 +65,8 @@ def outer_product(node: Node) -> Node | None:
     return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
 
 
-def _is_column(f: Node) -> bool:
+def is_column(f: Node) -> bool:
+    """Whether a node is the column that unsqueeze makes of a vector."""
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 1
 
 
@@ -79,7 +82,7 @@ def sum_of_products(node: Node) -> Node | None:
         return None  # PyTorch multiplies no matrix by a mask
     if over == (0,):
         for one, other in ((a, b), (b, a)):
-            if _is_column(one) and other.shape == x.shape:
+            if is_column(one) and other.shape == x.shape:
                 return one.inputs[0] @ other
     if over == (1,):
         for one, other in ((a, b), (b, a)):

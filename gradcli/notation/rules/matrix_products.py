@@ -7,8 +7,7 @@ from ...graphs.shapes import axes
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import sum_of
-from .matrices import _is_column, _last_two
-from .matrices import _is_unit as _is_unit_matrix
+from .matrices import is_column, is_unit, last_two
 from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import layout, normal, other
 from .sums import terms_of
@@ -38,7 +37,7 @@ def transposed_into(node: Node) -> Node | None:
     (A.T - v.unsqueeze(1)).T = A - v.
     """
     x = node.parents[0]
-    if not _last_two(node):
+    if not last_two(node):
         return None
     if is_symmetric(x):
         return x
@@ -47,11 +46,17 @@ def transposed_into(node: Node) -> Node | None:
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
     back = any(i.op.name == "transpose" for i in x.parents)
-    if any(i.shape not in ((), x.shape) and not (back and _is_column(i)) for i in x.parents):
+    if any(i.shape not in ((), x.shape) and not (back and is_column(i)) for i in x.parents):
         return None
     turned = [None if i is None else _turned(i) for i in x.inputs]
     new = x.op(*turned, **x.attrs)
     return new if new.shape == node.shape else None
+
+
+def _turned(operand: Node) -> Node:
+    if is_column(operand):
+        return operand.parents[0]
+    return operand.mT if operand.shape else operand
 
 
 @normal("matmul")
@@ -100,12 +105,6 @@ def with_ones(node: Node) -> Node | None:
     if a.op.name == "ones" and b.ndim == a.ndim == 2:
         return b.sum(dim=0).expand(shape=node.shape)
     return None
-
-
-def _turned(operand: Node) -> Node:
-    if _is_column(operand):
-        return operand.parents[0]
-    return operand.mT if operand.shape else operand
 
 
 @normal("matmul")
@@ -193,13 +192,13 @@ def of_one_row(node: Node) -> Node | None:
         return None
     for column, rows in (b.parents, b.parents[::-1]):
         row = column.parents[0] if column.op.name == "unsqueeze" else column
-        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_unit(row):
+        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
             (k,) = row.attrs["index"]
             return OPS["outer"](a[:, k], rows[k])
     return None
 
 
-def _is_unit(row: Node) -> bool:
+def _is_row_of_unit(row: Node) -> bool:
     """Whether a node is eye(n)[k]."""
     index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
     of_unit = len(index) == 1 and isinstance(index[0], int)
@@ -214,7 +213,7 @@ def weighted_rows(node: Node) -> Node | None:
     if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
         return None
     rows = axes(dim, 2) == (0,)
-    thin = [f for f in found.factors if (_is_column(f) if rows else f.ndim == 1)]
+    thin = [f for f in found.factors if (is_column(f) if rows else f.ndim == 1)]
     weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
     rest = {f: e for f, e in found.factors.items() if f not in weights}
     if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
@@ -241,7 +240,7 @@ def beside_the_unit_matrix(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
     a, b = node.parents
     terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
-    if not any(_is_unit_matrix(f) for t in terms or () for f in t.factors):
+    if not any(is_unit(f) for t in terms or () for f in t.factors):
         return None
     parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
     return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])

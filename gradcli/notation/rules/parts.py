@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from ...graphs import OPS, Node
 from ...graphs.shapes import Shape
 from ...operators.indexing import full_index
-from .matrices import _is_unit
+from .matrices import is_unit
 from .products import Product, build, with_factor
 from .registry import normal, other
 from .sums import terms_of
@@ -86,7 +86,7 @@ def _put(f: Node) -> Laid | None:
     if f.op.name == "matmul":
         v, rows = f.parents
         unit = rows.parents[0] if rows.op.name == "getitem" else rows
-        if unit is rows or not _is_unit(unit) or rows.ndim != 2:
+        if unit is rows or not is_unit(unit) or rows.ndim != 2:
             return None
         spans, dim = _spans(rows.attrs["index"], unit.shape), f.ndim - 1
         return None if spans is None or spans[1] != (0, f.shape[-1]) else Laid(dim, *spans[0], v)

@@ -10,7 +10,7 @@ from .atoms import definition
 from .broadcasting import _thinner
 from .products import Product, build, constant_value, is_mask, product_of, with_factor
 from .registry import normal, other
-from .sums import _added, terms_of
+from .sums import added, terms_of
 
 ONE = Fraction(1)
 
@@ -116,7 +116,7 @@ def softmax_of_a_shift(node: Node) -> Node | None:
     kept = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
     if not kept or len(kept) == len(terms):
         return None
-    rest = _added(kept)
+    rest = added(kept)
     return node.op(rest, **node.attrs) if rest.shape == x.shape else None
 
 

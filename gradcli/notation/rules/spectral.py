@@ -6,7 +6,7 @@ from ...graphs import OPS, Node
 from .assumed import is_symmetric
 from .atoms import definition
 from .chains import Factor, chain_of, node_of
-from .matrices import _is_column
+from .matrices import is_column
 from .products import ONE, Coefficient, Product, product_of
 from .registry import normal, other
 
@@ -39,10 +39,10 @@ def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coeffici
     if found is None or found.coefficient != 1 or len(found.factors) != 2:
         return 0
     others = [(f, e) for f, e in found.factors.items() if not (_is(f, vectors, x) and e == 1)]
-    if len(others) != 1 or _is_column(others[0][0]) != (vectors == "svd_right"):
+    if len(others) != 1 or is_column(others[0][0]) != (vectors == "svd_right"):
         return 0
     ((f, e),) = others
-    inner = product_of(f.parents[0] if _is_column(f) else f)
+    inner = product_of(f.parents[0] if is_column(f) else f)
     if inner is None or inner.coefficient != 1 or len(inner.factors) != 1:
         return 0
     ((own, times),) = inner.factors.items()

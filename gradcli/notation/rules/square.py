@@ -5,7 +5,7 @@ from ...graphs.shapes import axes
 from ...operators.leaves import size_of
 from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
-from .matrices import _is_unit, _last_two
+from .matrices import is_unit, last_two
 from .products import ONE, Product, product_of, scaled
 from .registry import normal, other, rule
 from .triangular import DIAGONAL, is_plain
@@ -15,7 +15,7 @@ from .triangular import DIAGONAL, is_plain
 def inverse_of_transpose(node: Node) -> Node | None:
     """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
     x = node.parents[0]
-    if x.op.name == "transpose" and _last_two(x):
+    if x.op.name == "transpose" and last_two(x):
         return node.op(x.parents[0]).mT
     if x.op.name == "inv":
         return x.parents[0]
@@ -48,7 +48,7 @@ def solved_for_a_product(node: Node) -> Node | None:
 def exponential_of_transpose(node: Node) -> Node | None:
     """matrix_exp(X.T) = matrix_exp(X).T."""
     x = node.parents[0]
-    turned = x.op.name == "transpose" and _last_two(x)
+    turned = x.op.name == "transpose" and last_two(x)
     return node.op(x.parents[0]).mT if turned else None
 
 
@@ -64,7 +64,7 @@ def exponential_beside_the_unit(node: Node) -> Node | None:
         return None
     a, beside = parts[:2]
     found = product_of(beside)
-    units = [f for f in found.factors if _is_unit(f)] if found is not None else []
+    units = [f for f in found.factors if is_unit(f)] if found is not None else []
     if found is None or len(units) != 1 or any(f.shape for f in found.factors if f not in units):
         return None
     rest = {f: e for f, e in found.factors.items() if f not in units}
@@ -141,7 +141,7 @@ def trace_of_outer(node: Node) -> Node | None:
 def sum_of_the_unit_matrix(node: Node) -> Node | None:
     """eye(n).sum(dim=0) = ones(n); eye(n).mean(dim=0) = ones(n) / n."""
     x, dim = node.parents[0], node.attrs["dim"]
-    if not _is_unit(x) or dim is None or len(axes(dim, 2)) != 1:
+    if not is_unit(x) or dim is None or len(axes(dim, 2)) != 1:
         return None
     ones = OPS["ones"](size=node.shape)
     return ones if node.op.name == "sum" else ones / size_of(x.shape, axes(dim, 2))

@@ -52,9 +52,9 @@ def like_terms(node: Node) -> Node | None:
     shared = _shared(terms)
     if shared:
         inner = [Product(p.coefficient, _without(p, shared)) for p in terms]
-        total = _added(inner)
+        total = added(inner)
         return build(Product(Fraction(1), with_factor(shared, total)), node.shape)
-    out = _added(terms)
+    out = added(terms)
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 
 
@@ -75,7 +75,7 @@ def _without(p: Product, shared: dict[Node, Coefficient]) -> dict[Node, Coeffici
     return {f: e for f, e in p.factors.items() if f not in shared}
 
 
-def _added(terms: list[Product]) -> Node:
+def added(terms: list[Product]) -> Node:
     """The sum of terms, in the shape that they broadcast to."""
     out = _term(terms[0])
     for p in terms[1:]:

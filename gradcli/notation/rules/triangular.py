@@ -2,7 +2,7 @@
 
 from ...graphs import OPS, Node
 from .atoms import definition
-from .matrices import _is_unit, _last_two
+from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor
 from .registry import normal
 
@@ -25,7 +25,7 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 def triangle_of_a_diagonal(node: Node) -> Node | None:
     """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
     x, k = node.parents[0], node.attrs["diagonal"]
-    if not (_is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x))):
+    if not (is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x))):
         return None
     return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
 
@@ -73,10 +73,10 @@ def inverse_by_cholesky(node: Node) -> Node | None:
     """inv(L.T) @ inv(L) = inv(X) for L = cholesky(X)."""
     lower, inner = node.parents
     x = _decomposed(lower)
-    if x is None or inner.op.name != "solve_triangular" or not _is_unit(inner.parents[1]):
+    if x is None or inner.op.name != "solve_triangular" or not is_unit(inner.parents[1]):
         return None
     upper = inner.parents[0]
-    turned = upper.op.name == "transpose" and _last_two(upper) and upper.parents[0] is lower
+    turned = upper.op.name == "transpose" and last_two(upper) and upper.parents[0] is lower
     sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
     known = sides == [(False, False, False), (True, True, False)]
     return OPS["inv"](x) if turned and known else None
