@@ -221,6 +221,8 @@ CHOICES = ("where(x > 0, x, 0.5 * x)", "where(y > 0, x, y * x)", "(relu(x) - 0.1
         *(f"({x} * {y}.sum()).sum()" for x in ("-x", "2 * x", "x") for y in ("x", "(-x)", "y")),
         "(-x * x.mean() * y).sum()",
         "-relu(x) * relu(x).sum() @ y",
+        "abs((x - y) * (y - x)).sum()",
+        "(abs((x - y) * (y - x) ** 3) * y).sum()",
     ],
 )
 def test_formulas_hold_below_zero_and_at_other_sizes(program):

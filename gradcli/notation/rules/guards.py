@@ -5,7 +5,16 @@ from math import inf
 
 from ...graphs import OPS, Node
 from .broadcasting import _thinner
-from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other, rule
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -313,10 +322,8 @@ def no_small_denominator(node: Node) -> Node | None:
     for f, e in found.factors.items() if found else ():
         bound = _lower_bound(f)
         if e < 0 and bound is not None and 0 < bound <= TINY:
-            factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
-            factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
-            kept = {k: v for k, v in factors.items() if v}
-            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+            factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
+            return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None
 
 

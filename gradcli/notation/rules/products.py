@@ -138,9 +138,19 @@ def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
     return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
 
 
+def with_factors(
+    factors: Mapping[Node, Coefficient], more: Mapping[Node, Coefficient]
+) -> dict[Node, Coefficient]:
+    """The factors and more of them, which may be among them: their exponents are added."""
+    out = dict(factors)
+    for f, e in more.items():
+        out[f] = out.get(f, 0) + e
+    return {f: e for f, e in out.items() if e}
+
+
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
     """The factors and one more, which may be among them."""
-    return {f: e for f, e in {**factors, one: factors.get(one, 0) + 1}.items() if e}
+    return with_factors(factors, {one: 1})
 
 
 def build(p: Product, shape: tuple[int, ...]) -> Node:
@@ -267,11 +277,8 @@ def is_mask(factors: Collection[Node]) -> bool:
 def scaled(p: Product, node: Node) -> Node:
     """A product of single numbers times a node."""
     inner = product_of(node) or Product(ONE, {node: 1})
-    factors = dict(p.factors)
-    for f, e in inner.factors.items():
-        factors[f] = factors.get(f, 0) + e
-    kept = {f: e for f, e in factors.items() if e != 0}
-    return build(Product(p.coefficient * inner.coefficient, kept), node.shape)
+    factors = with_factors(p.factors, inner.factors)
+    return build(Product(p.coefficient * inner.coefficient, factors), node.shape)
 
 
 @layout("mul", "neg")
