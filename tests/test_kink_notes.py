@@ -104,6 +104,12 @@ def test_a_kink_that_is_met_twice_is_told_once():
     assert "held_above" not in said
 
 
+def test_a_short_vector_is_as_long_as_it_is_when_it_is_broadcast():
+    values = {"x": [[0.7], [0.1]], "y": [[1.0, 0.0, 2.0]] * 2}
+    (said,) = _told("cosine_similarity(x, y, eps=1.0)", values)
+    assert "at [1]: the gradient flows" in said
+
+
 def test_which_of_equal_elements_comes_first_is_said_to_depend_on_the_machine():
     (said,) = _told("x.sort()[0]", {"x": np.zeros(17)}, grad=np.arange(17.0))
     assert "16 elements" in said
