@@ -235,7 +235,7 @@ CASES = {
     "never_negative": ["where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)"],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
-        "where((x == 0) & (y > 0), 0, log(x))",
+        "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
     ],
     "no_edge_between": [
@@ -382,6 +382,8 @@ CASES = {
     ],
     "vanishing_beside_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
+        "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
+        "A * (A.norm(dim=0) != 0)",
     ],
     "weighted_rows": [
         "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
@@ -456,6 +458,22 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "x * (x.norm(-1) != 0)",
+        "x * (x.norm(-inf) != 0)",
+        "x * (x * y != 0)",
+        "S * (S.norm(dim=1) != 0)",
+    ],
+)
+def test_masks_that_hide_more_than_zeros_stay(case):
+    shapes = {"x": (2,), "y": (2,), "S": (2, 2)}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():
