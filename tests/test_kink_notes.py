@@ -64,6 +64,8 @@ NOT_HIT = [
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
     ("F.grid_sample(x, p.detach(), align_corners=True).sum()", {"x": [[[[1.0]]]], "p": CENTRE}),
+    ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0]]]], "p": [[[[0.3, 0]]]]}),
+    ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0]]]], "p": CENTRE}),
 ]
 
 
