@@ -64,6 +64,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("torch.dropout(x, 0.5)", {"x": X}),
         ("F.dropout(x, 0.0, 'no')", {"x": X}),
         ("clamp(x)", {"x": X}),
+        ("x[slice(0, stop=1)]", {"x": X}),
         ("x.clamp(None, None)", {"x": X}),
         ("x.sum(0, keepdim='yes')", {"x": X}),
         ("x.sum(1.5)", {"x": X}),

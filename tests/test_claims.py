@@ -113,6 +113,7 @@ RIGHT = [
     Case("max(x)", "x = eye(x.shape[0])[argmax(x)]", "agrees at 4 sizes, with x a vector"),
     Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 5 points", "x=4"),
     Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 6 points", "", ("x=[1.,3.,2.,0.]",)),
+    Case("beta * (a - b)", "beta = (g * (a - b)).sum()", f"{EVERY}, with beta a number"),
     Case(KERNEL, "x = (y - x) / s ** 2 * out", f"{EVERY}, with s a number"),
     Case(KERNEL, "x = g * (y - x) / s ** 2 * out", f"{EVERY}, with s a number"),
     Case(KERNEL, "s = norm(x - y) ** 2 / s ** 3 * out", f"{EVERY}, with s a number"),

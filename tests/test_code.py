@@ -415,6 +415,7 @@ LONG = [
     "out = f(" + ", ".join(f"argument{k}" for k in range(20)) + ")",
     "    y = x[" + " + ".join(f"place{k}" for k in range(20)) + "]",
     "z = g(a, 'einsum(, of, a, bracket', [" + ", ".join(f"{k}.5" for k in range(60)) + "], b=(1,))",
+    "v = f(" + "a" * 60 + ", " + "b" * 60 + ",)",
     "w = h(" + "f(" * 12 + ", ".join(f"[x{k}, y{k}]" for k in range(20)) + ")" * 12 + ")",
 ]
 
@@ -425,6 +426,7 @@ def test_long_lines_are_broken_inside_of_brackets(line):
     assert len(text.splitlines()) > 2
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(f"if True:\n    {line.strip()}"))
     assert max(map(len, text.splitlines())) <= 100 or " + " in line
+    assert all(part == part.rstrip() for part in text.splitlines())
 
 
 def test_lines_that_fit_and_remarks_stay_as_they_are():

@@ -388,6 +388,7 @@ def test_kept_nodes_are_atoms():
     [
         (20.0, "20"),
         (2.0, "2"),
+        (0.30000000000000004, "0.30000000000000004"),
         (1 / 3, "0.3333333333333333"),
         (8**0.5, "8 ** 0.5"),
         (-(3**-0.5), "-3 ** -0.5"),
@@ -395,6 +396,21 @@ def test_kept_nodes_are_atoms():
 )
 def test_numbers_that_are_no_roots(number, text):
     assert tree.text(numeral(number)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.1 * x + 0.2 * x", "0.3 * g"),
+        ("0.1 * (3 * x)", "0.3 * g"),
+        ("(0.1 * x).sum() * 3", "0.3 * ones_like(x)"),
+        ("0.30000000000000004 * x", "0.30000000000000004 * g"),
+        ("-(0.30000000000000004 * x).sum()", "-0.30000000000000004 * ones_like(x)"),
+        ("where(x >= 0.30000000000000004, x, 0)", "g * (x >= 0.30000000000000004)"),
+    ],
+)
+def test_numbers_that_rules_add_up_are_short_and_those_of_the_user_are_exact(text, expected):
+    assert package.formula(text, shapes={"x": (3,)}) == expected
 
 
 def test_long_chains():

@@ -187,6 +187,24 @@ def test_what_looks_like_something_shorter_is_not_taken_for_it(program, name, si
 
 
 @pytest.mark.parametrize(
+    ("program", "values"),
+    [
+        ("(x * x * (x.norm(p=-1) != 0)).sum()", {"x": [0.0, 1.0, 2.0]}),
+        ("(x * x * (x.norm(dim=1) != 0)).sum()", {"x": [[0.0, 0.0], [3.0, 1.0]]}),
+        ("(x * x * (x * y != 0)).sum()", {"x": [1.0, 2.0], "y": [0.0, 1.0]}),
+        ("where(x * y == 0, 0, x * x).sum()", {"x": [1.0, 2.0], "y": [0.0, 1.0]}),
+        ("where(x * y == 0, 0, 1 / x).sum()", {"x": [1.0, 2.0], "y": [0.0, 1.0]}),
+    ],
+)
+def test_masks_hold_where_not_all_is_zero(program, values):
+    values = {name: np.array(value) for name, value in values.items()}
+    written = gradcli.formula(program, shapes={n: v.shape for n, v in values.items()}, wrt="x")
+    expected = torch_answer(program, values, None, set()).grads["x"]
+    found = run_torch(written, {name: torch.tensor(v) for name, v in values.items()})
+    assert_equal(found.numpy(), expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
     "program",
     [
         "exp(-cdist(x, x) ** 2)",
@@ -223,6 +241,8 @@ CHOICES = ("where(x > 0, x, 0.5 * x)", "where(y > 0, x, y * x)", "(relu(x) - 0.1
         *(f"({x} * {y}.sum()).sum()" for x in ("-x", "2 * x", "x") for y in ("x", "(-x)", "y")),
         "(-x * x.mean() * y).sum()",
         "-relu(x) * relu(x).sum() @ y",
+        "abs((x - y) * (y - x)).sum()",
+        "(abs((x - y) * (y - x) ** 3) * y).sum()",
     ],
 )
 def test_formulas_hold_below_zero_and_at_other_sizes(program):

@@ -64,6 +64,8 @@ NOT_HIT = [
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
     ("F.grid_sample(x, p.detach(), align_corners=True).sum()", {"x": [[[[1.0]]]], "p": CENTRE}),
+    ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0]]]], "p": [[[[0.3, 0]]]]}),
+    ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0]]]], "p": CENTRE}),
 ]
 
 
@@ -102,6 +104,12 @@ def test_a_part_of_what_was_written_is_told_with_the_whole():
 def test_a_kink_that_is_met_twice_is_told_once():
     (said,) = _told("F.cosine_similarity(x, x * 1, dim=0)", {"x": [0.0, 0.0]})
     assert "held_above" not in said
+
+
+def test_a_short_vector_is_as_long_as_it_is_when_it_is_broadcast():
+    values = {"x": [[0.7], [0.1]], "y": [[1.0, 0.0, 2.0]] * 2}
+    (said,) = _told("cosine_similarity(x, y, eps=1.0)", values)
+    assert "at [1]: the gradient flows" in said
 
 
 def test_which_of_equal_elements_comes_first_is_said_to_depend_on_the_machine():

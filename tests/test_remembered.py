@@ -63,6 +63,14 @@ def test_what_was_asked_before_does_not_order_terms():
         assert "= A[i,j] + A[j,i]" in run("hessian", "x @ A @ x", *values, "-w", "x").out
 
 
+def test_nor_differences():
+    alone = gradcli.formula("abs(exp(q) - exp(p)).sum()", shapes={"p": (3,), "q": (3,)}, wrt="q")
+    assert alone == "sign(exp(q) - exp(p)) * exp(q)"
+    gradcli.formula("exp(r) * s", shapes={"r": (3,), "s": (3,)})
+    after = gradcli.formula("abs(exp(s) - exp(r)).sum()", shapes={"r": (3,), "s": (3,)}, wrt="s")
+    assert after == "sign(exp(s) - exp(r)) * exp(s)"
+
+
 def test_nor_factors():
     names = pose("a = exp(x); b = exp(x); a * b", shapes={"x": (2,)}).names
     a, b = atom_of(names["a"]), atom_of(names["b"])

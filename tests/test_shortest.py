@@ -182,7 +182,7 @@ CASES = {
     "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
-        "y * x ** (s - 1) / x ** s",
+        "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
@@ -230,11 +230,12 @@ CASES = {
     "multiplied_out": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
     "new_dimensions_together": [
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
+        "x.unsqueeze(1) * y.unsqueeze(1) * (x * y).unsqueeze(1).exp()",
     ],
     "never_negative": ["where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)"],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
-        "where((x == 0) & (y > 0), 0, log(x))",
+        "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
     ],
     "no_edge_between": [
@@ -269,6 +270,7 @@ CASES = {
     "powers_together": [
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
         "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
+        "x ** s * y ** s * (x * y) ** s",
     ],
     "plain_first": ["S.T + S"],
     "solved_for_a_product": ["solve(P, S) @ C", "solve(P, C[:, :1]) @ y[:1][None]"],
@@ -320,6 +322,7 @@ CASES = {
     "sign_in": [
         "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
         "-x / (1 - y)", "-2 * A * s / (B - A - z)", "-(A.T @ sign(x - y))", "-2 * tanh(x - y) * y",
+        "-2 * (x - y) * (y - x) * s",
     ],
     "put_together_again": [
         "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
@@ -351,7 +354,11 @@ CASES = {
     ],
     "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
     "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
-    "sign_of_opposite": ["sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)"],
+    "sign_of_opposite": [
+        "sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)",
+        "sign((x - y) * (y - x) * (y - 1))", "sign((y - x) ** 3 / (x - y))", "sign((y - x) ** 2)",
+    ],
+    "sign_takes_the_minus": ["-sign(x - y) * s", "-2 * sign(x - y) * sign(y - x) * (x - y)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
@@ -379,6 +386,8 @@ CASES = {
     ],
     "vanishing_beside_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
+        "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
+        "A * (A.norm(dim=0) != 0)",
     ],
     "weighted_rows": [
         "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
@@ -453,6 +462,22 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "x * (x.norm(-1) != 0)",
+        "x * (x.norm(-inf) != 0)",
+        "x * (x * y != 0)",
+        "S * (S.norm(dim=1) != 0)",
+    ],
+)
+def test_masks_that_hide_more_than_zeros_stay(case):
+    shapes = {"x": (2,), "y": (2,), "S": (2, 2)}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():

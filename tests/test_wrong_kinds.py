@@ -58,6 +58,8 @@ def test_no_operator_fails_in_another_way(op):
     [
         ("pow(x, 'a')", "b of pow.. must be a tensor or a number, not the text 'a'"),
         ("pow(x, (1, 2))", "b of pow.. must be a tensor or a number"),
+        ("bucketize(x, [0.0, 1.0]) * x", "the boundaries of bucketize.. must be a vector"),
+        ("bucketize(x, 1.0) * x", "the boundaries of bucketize.. must be a vector"),
         ("celu(x, 'a')", "alpha of celu.. is a number, not 'a'"),
         ("pdist(x, None)", "p of pdist.. is a number, not None"),
         ("x.diagonal(nan)", "offset of diagonal.. takes whole numbers"),

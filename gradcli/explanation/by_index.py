@@ -157,11 +157,3 @@ def _numbers(written: Notation) -> set[str]:
     """The numbers that may come from sizes: those of one digit are the rules' own."""
     found = NUMBERS.findall(SIZES.sub("", written.plain))
     return {number for number in found if len(number) > 1}
-
-
-def signs(text: str) -> list[Prose]:
-    """What the signs of index notation mean that occur in a text."""
-    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
-    inside = text.partition(" = ")[2]
-    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
-    return [Prose(words(sentence)) for sentence in met]

@@ -23,6 +23,7 @@ EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
 
 def _number(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """float(x): of a tensor its only number, cut off; of a text the number that it spells."""
+    _check_places("float", named)
     (x,) = args or (0.0,)
     if isinstance(x, Node):
         return b.tried(lookup("item"), (x,), {}).at(b.source.span(e))
@@ -39,7 +40,9 @@ def _spelled(kind: type[float], text: str) -> float:
 
 def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """int(x): as float(x), without what stands behind the point."""
-    x = _spelled(int, args[0]) if args and isinstance(args[0], str) else _number(b, e, args, named)
+    _check_places("int", named)
+    (x,) = args
+    x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
     if isinstance(x, Node):
         return b.node(OPS["trunc"], (x,), e)
     return x if isinstance(x, int) else int(x)
@@ -108,6 +111,17 @@ def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
     return GradcliError("arguments", f"Python's {name}() {why}", hint=hint)
 
 
+def _check_places(name: str, named: dict) -> None:
+    """Refuse keywords, as Python does where it has no names for its arguments."""
+    if named:
+        raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by their places")
+
+
+def _slice(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    _check_places("slice", named)
+    return sliced(b, args)
+
+
 def _without_grad(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     """What is computed inside of `torch.no_grad()`."""
     (x,) = args
@@ -121,7 +135,7 @@ PYTHONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     "builtins.int": _whole,
     "builtins.no_grad": _without_grad,
     "builtins.round": _round,
-    "builtins.slice": lambda b, e, args, named: sliced(b, args),
+    "builtins.slice": _slice,
     "builtins.sum": _sum,
     "builtins.max": partial(_extreme, "max"),
     "builtins.min": partial(_extreme, "min"),

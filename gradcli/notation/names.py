@@ -8,7 +8,7 @@ from ..graphs.shapes import Shape, axes, fits
 from ..graphs.substitution import substitute
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, multiplied, sum_of
-from .rules.products import Coefficient, Product, build, magnitude, product_of
+from .rules.products import Coefficient, Product, build, magnitude, product_of, with_factors
 from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
 from .tree import Name
@@ -147,12 +147,12 @@ def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[
     if fits(atom.shape, shape) and _holds(found.factors, meant.factors):
         yield Product(
             found.coefficient / meant.coefficient,
-            _changed(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
+            with_factors(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
         )
     for total, e in found.factors.items():
         if total.op.name not in ("sum", "mean") or e != 1:
             continue
-        beside = _changed(found.factors, {total: -ONE})
+        beside = with_factors(found.factors, {total: -ONE})
         x = total.parents[0]
         inner = product_of(x)
         if inner is None or not fits(atom.shape, x.shape):
@@ -164,10 +164,10 @@ def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[
             continue
         if not all(constant_along(f, x, over) and _fits(f, total) for f in outside):
             continue
-        body = _changed(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
+        body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
         new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
-        factors = _changed(beside, {f: -k for f, k in outside.items()})
-        yield Product(found.coefficient / meant.coefficient, _changed(factors, {new: ONE}))
+        factors = with_factors(beside, {f: -k for f, k in outside.items()})
+        yield Product(found.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
 
 
 def _fits(f: Node, total: Node) -> bool:
@@ -178,12 +178,3 @@ def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]
     """Whether the powers of a part are among the factors."""
     have = [(factors.get(f, Fraction(0)), e) for f, e in part.items()]
     return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)
-
-
-def _changed(
-    factors: Mapping[Node, Coefficient], change: Mapping[Node, Coefficient]
-) -> dict[Node, Coefficient]:
-    out = dict(factors)
-    for f, e in change.items():
-        out[f] = out.get(f, Fraction(0)) + e
-    return {f: e for f, e in out.items() if e}

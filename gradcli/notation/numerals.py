@@ -1,4 +1,4 @@
-"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903, 0.2 for 0.19999999999999998."""
+"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903."""
 
 from math import isfinite, isqrt
 
@@ -14,14 +14,8 @@ def numeral(value: float, point: bool = False) -> Tree:
         return Number(value, point)
     found = _root(abs(value))
     if found is None:
-        return Number(_decimal(value), point)
+        return Number(value, point)
     return Prefix("-", found) if value < 0 else found
-
-
-def _decimal(value: float) -> float:
-    """The number of six digits that a sum of such numbers is meant to be; others as they are."""
-    short = float(f"{value:.6g}")
-    return short if abs(short - value) <= CLOSE * abs(value) else value
 
 
 def _root(value: float) -> Tree | None:

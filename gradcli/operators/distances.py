@@ -198,8 +198,13 @@ def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     return vector_norm(x1 - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
-def _short(x, dim, eps):
-    return vector_norm(x, dim=dim) <= eps
+def _alike(x1, x2):
+    shape = shapes.broadcast(x1.shape, x2.shape)
+    return x1.expand(shape=shape), x2.expand(shape=shape)
+
+
+def _short(y, x1, x2, *, dim, eps):
+    return tuple(vector_norm(x, dim=dim) <= eps for x in _alike(x1, x2))
 
 
 @composite(
@@ -209,15 +214,14 @@ def _short(x, dim, eps):
         ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
     ),
-    kink=lambda y, x1, x2, *, dim, eps: (_short(x1, dim, eps), _short(x2, dim, eps)),
+    kink=_short,
     caveat="the gradient flows through a length below eps as if it were not held there",
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
     require(eps >= 0, f"eps of cosine_similarity() is 0 or above, not {eps}")
-    shape = shapes.broadcast(x1.shape, x2.shape)
     directions = []
-    for x in (x1.expand(shape=shape), x2.expand(shape=shape)):
+    for x in _alike(x1, x2):
         length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
         directions.append(x / length)
     return (directions[0] * directions[1]).sum(dim=dim)

@@ -1,7 +1,7 @@
 """Masks and whole numbers from tensors, and a tensor in the kind of another."""
 
 from ..errors import GradcliError
-from ..graphs import as_node, shapes
+from ..graphs import Node, as_node, shapes
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
@@ -86,8 +86,8 @@ def place_in_row(g, y, rows, x, *, right=False):
 @shorthand()
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below it, or not above it, if right; no gradient."""
-    boundaries = as_node(boundaries)
-    require(boundaries.ndim == 1, "the boundaries of bucketize() are a vector")
+    vector = isinstance(boundaries, Node) and boundaries.ndim == 1
+    require(vector, "the boundaries of bucketize() must be a vector, as tensor([0.0, 1.0])")
     return place_in_row(boundaries, input, right=right)
 
 

@@ -92,10 +92,12 @@ def _counted(at, size, align_corners):
 
 
 def _meets(at, size, mode, padding_mode, align_corners):
-    """Whether weights have a kink at a place: at an element; for the nearest, between two."""
-    if mode == "bicubic":
+    """Whether weights have a kink at a place: at an element; for the nearest, between two; not
+    where there is one place for all numbers.
+    """
+    at, scale = _counted(at, size, align_corners)
+    if mode == "bicubic" or not scale:
         return at < at
-    at, _ = _counted(at, size, align_corners)
     if padding_mode == "reflection":
         at, _ = _reflected(TENSORS, at, *_ends(size, align_corners))
     around, beside = int(padding_mode == "zeros"), at + 0.5 * (mode == "nearest")

@@ -209,6 +209,8 @@ DISTANCES = [
     ("F.pairwise_distance(x, y, p=inf, keepdim=True)", {"x": ROWS, "y": [1.0, 1.0]}, None),
     ("cosine_similarity(x, y)", {"x": ROWS, "y": [[1.0, 0.0]] * 4}, None),
     ("F.cosine_similarity(x, y, dim=0, eps=10.0)", {"x": [3.0, 4.0], "y": [0.0, 1.0]}, None),
+    ("cosine_similarity(x, y)", {"x": [1.0, 2.0], "y": ROWS}, None),
+    ("cosine_similarity(x, y, 1, 1.0)", {"x": [[0.7], [0.1]], "y": [[1.0, 0.0, 2.0]] * 2}, None),
     ("F.cosine_similarity(x, y, -1)", {"x": [inf, 1.0], "y": [nan, 1.0]}, None),
     ("F.cosine_embedding_loss(x, y, tensor([1, -1, 1, 0]))", {"x": ROWS, "y": ROWS[::-1]}, None),
     ("F.cosine_embedding_loss(x, y, tensor(-1), 1.0)", {"x": [2.0, 0.0], "y": [1.0, 0.0]}, None),

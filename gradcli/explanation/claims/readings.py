@@ -129,7 +129,8 @@ def readings(problem: Problem) -> Iterator[Reading]:
     """
     yield from _with_numbers(problem)
     yield from with_vectors(problem)
-    for other in (with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)):
+    others = with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)
+    for other in (with_coefficients(problem), *others):
         if other is not None:
             yield other._replace(remark=f"with {other.remark}")
     yield from _with_equal_sizes(problem)
@@ -211,7 +212,9 @@ def with_coefficients(problem: Problem) -> Reading | None:
     free = (i for i in problem.inputs.values() if i.inferred and i.shape)
     names = tuple(i.name for i in free if i.name in beside)
     found = _with_ranks(problem, names, 0)
-    return None if found is None else Reading([found], of_rank(names, 0), names=names)
+    if found is None:
+        return None
+    return Reading([found, *resized(found)], of_rank(names, 0), names=names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:

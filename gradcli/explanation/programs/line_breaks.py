@@ -29,7 +29,7 @@ def _packed(inner: str, indent: str) -> Iterator[str]:
     starts = [0, *(at + 1 for at in cuts)]
     items = [inner[a:b].strip() for a, b in zip(starts, [*starts[1:], len(inner)])]
     line = indent
-    for item in items:
+    for item in filter(None, items):
         if line != indent and len(line) + 1 + len(item) > WIDEST:
             yield line
             line = indent

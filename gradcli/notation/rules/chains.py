@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import is_unit
-from .products import ONE, REMEMBERED, Product, is_mask, product_of, scaled
+from .products import ONE, REMEMBERED, Product, is_mask, product_of, scaled, with_factors
 
 LONGEST = 14  # factors
 
@@ -105,10 +105,7 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
 
 
 def _times(a: Product, b: Product) -> Product:
-    factors = dict(a.factors)
-    for f, e in b.factors.items():
-        factors[f] = factors.get(f, 0) + e
-    return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
+    return Product(a.coefficient * b.coefficient, with_factors(a.factors, b.factors))
 
 
 def node_of(chain: Chain, shape: tuple[int, ...]) -> Node:

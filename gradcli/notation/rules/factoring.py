@@ -15,6 +15,7 @@ from .products import (
     product_of,
     scaled,
     with_factor,
+    with_factors,
 )
 from .registry import normal, other
 from .sums import added, terms_of
@@ -82,10 +83,8 @@ def _common(terms: list[Product], node: Node) -> Iterator[Node]:
 def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node) -> Node | None:
     inner = []
     for t in terms:
-        factors = dict(t.factors)
-        for f, e in taken.items():
-            factors[f] = factors.get(f, 0) - e
-        inner.append(Product(t.coefficient, {f: e for f, e in factors.items() if e}))
+        factors = with_factors(t.factors, {f: -e for f, e in taken.items()})
+        inner.append(Product(t.coefficient, factors))
     if any(is_mask(t.factors) for t in inner):
         return None
     size = magnitude(inner[0].coefficient)
@@ -119,7 +118,7 @@ def sign_in(node: Node) -> Node | None:
         for f, e in found.factors.items():
             new = negative(f) if abs(e) == 1 else None
             if new is not None:
-                factors = {(new if k is f else k): v for k, v in found.factors.items()}
+                factors = with_factors(found.factors, {f: -e, new: e})
                 return build(Product(-found.coefficient, factors), node.shape)
     return None
 
@@ -176,11 +175,8 @@ def _opened(t: Product) -> list[Product]:
             rest = {k: v for k, v in t.factors.items() if k is not f}
             out = []
             for p in inner:
-                factors = dict(rest)
-                for k, v in p.factors.items():
-                    factors[k] = factors.get(k, 0) + v
-                kept = {k: v for k, v in factors.items() if v}
-                out.append(Product(t.coefficient * p.coefficient, kept))
+                factors = with_factors(rest, p.factors)
+                out.append(Product(t.coefficient * p.coefficient, factors))
             return out or [t]
     return [t]
 

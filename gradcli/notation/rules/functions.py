@@ -1,11 +1,12 @@
 """Functions recognised by what they are made of."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
+from ...graphs.signature import signature
 from .atoms import definition
 from .products import (
     Coefficient,
@@ -15,6 +16,7 @@ from .products import (
     magnitude,
     product_of,
     with_factor,
+    with_factors,
 )
 from .registry import normal, other, rule
 from .sums import terms_of
@@ -32,8 +34,7 @@ def fractions_with_names(node: Node) -> Node | None:
     for step in (_softmax, _sigmoid, _quotients, _roots, _absolute):
         new = step(dict(found.factors))
         if new is not None:
-            kept = {f: e for f, e in new.items() if e}
-            return build(Product(found.coefficient, kept), node.shape)
+            return build(Product(found.coefficient, new), node.shape)
     return None
 
 
@@ -50,7 +51,7 @@ def _softmax(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None
         if factors.get(top, 0) < 1:
             continue
         dim = inner.attrs["dim"] if isinstance(inner.attrs["dim"], int) else over[0]
-        return _moved(factors, {top: -1, total: 1, x.softmax(dim=dim): 1})
+        return with_factors(factors, {top: -1, total: 1, x.softmax(dim=dim): 1})
     return None
 
 
@@ -64,15 +65,6 @@ def _exponent(node: Node) -> Node | None:
     return inner.parents[0] if inner.op.name == "exp" else None
 
 
-def _moved(
-    factors: dict[Node, Coefficient], change: Mapping[Node, Coefficient]
-) -> dict[Node, Coefficient]:
-    out = dict(factors)
-    for f, e in change.items():
-        out[f] = out.get(f, 0) + e
-    return out
-
-
 def _sigmoid(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
     for total, e in factors.items():
         x = _of_one_plus_exp(total) if e <= -1 else None
@@ -80,13 +72,13 @@ def _sigmoid(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None
             continue
         top = next((f for f, n in factors.items() if n >= 1 and _exponent(f) is x), None)
         if top is not None:
-            return _moved(factors, {top: -1, total: 1, x.sigmoid(): 1})
-        return _moved(factors, {total: 1, (-x).sigmoid(): 1})
+            return with_factors(factors, {top: -1, total: 1, x.sigmoid(): 1})
+        return with_factors(factors, {total: 1, (-x).sigmoid(): 1})
     for slope in [f for f, e in factors.items() if f.op.name == "sigmoid" and e >= 1]:
         x = slope.parents[0]
         top = next((f for f, n in factors.items() if n >= 1 and _opposite(_exponent(f), x)), None)
         if top is not None:
-            return _moved(factors, {top: -1, slope: -1, _exponent(top).sigmoid(): 1})  # type: ignore[union-attr]
+            return with_factors(factors, {top: -1, slope: -1, _exponent(top).sigmoid(): 1})  # type: ignore[union-attr]
     return None
 
 
@@ -113,7 +105,7 @@ def _quotients(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | No
         for top in [f for f, e in factors.items() if f.op.name == above and e >= 1]:
             under = OPS[below](*top.parents)
             if factors.get(under, 0) <= -1:
-                return _moved(factors, {top: -1, under: 1, OPS[name](*top.parents): 1})
+                return with_factors(factors, {top: -1, under: 1, OPS[name](*top.parents): 1})
     return None
 
 
@@ -124,11 +116,11 @@ def _roots(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None:
             x = f.parents[0]
             if magnitude(e) >= 2:
                 half = int(e / 2)
-                return _moved(factors, {f: -2 * half, x: half})
+                return with_factors(factors, {f: -2 * half, x: half})
             if factors.get(x, 0) * e < 0:
-                return _moved(factors, {f: 2 if e < 0 else -2, x: -1 if e < 0 else 1})
+                return with_factors(factors, {f: 2 if e < 0 else -2, x: -1 if e < 0 else 1})
         if e in (0.5, -0.5) and f.dtype == "float":
-            return _moved(factors, {f.sqrt(): 1 if e > 0 else -1}) | {f: 0}
+            return with_factors(factors, {f: -e, f.sqrt(): 1 if e > 0 else -1})
     return None
 
 
@@ -138,14 +130,14 @@ def _absolute(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | Non
     """
     for f, e in factors.items():
         if f.op.name == "abs" and e % 2 == 0:
-            return _moved(factors, {f: -e, f.parents[0]: e})
+            return with_factors(factors, {f: -e, f.parents[0]: e})
         sign = OPS["sign"](f.parents[0]) if f.op.name == "abs" else f
         if sign is not f and magnitude(e) >= 1 and factors.get(sign) == 1:
             step = 1 if e > 0 else -1
-            return _moved(factors, {sign: -1, f: -step, f.parents[0]: step})
+            return with_factors(factors, {sign: -1, f: -step, f.parents[0]: step})
     for f, e in factors.items():
         if f.op.name == "sign" and e == 1 and factors.get(f.parents[0], 0) >= 1:
-            return _moved(factors, {f: -1, f.parents[0]: -1, abs_(f.parents[0]): 1})
+            return with_factors(factors, {f: -1, f.parents[0]: -1, abs_(f.parents[0]): 1})
     return None
 
 
@@ -353,16 +345,38 @@ def sign_of_opposite(node: Node) -> Node | None:
     found = product_of(x)
     if found is None or found.coefficient == 0:
         return None
-    turned = [f for f, e in found.factors.items() if e == 1 and _is_turned(f)]
-    if abs(found.coefficient) == 1 and found.coefficient > 0 and not turned:
+    swapped = [f for f, e in found.factors.items() if e == int(e) and _is_swapped(f)]
+    if found.coefficient == 1 and not swapped:
         return None
-    opposites = {f: f.op(*reversed(f.parents)) for f in turned}
-    factors = {opposites.get(f, f): e for f, e in found.factors.items()}
+    factors, negative = found.factors, found.coefficient < 0
+    for f in swapped:
+        e = factors[f]
+        factors = with_factors(factors, {f: -e, _swapped(f): e})
+        negative ^= e % 2 == 1
     out = OPS["sign"](build(Product(Fraction(1), factors), x.shape))
-    return -out if (found.coefficient < 0) ^ (len(turned) % 2 == 1) else out
+    return -out if negative else out
 
 
-def _is_turned(difference: Node) -> bool:
-    """Whether it is b - a, of two that have a - b as well."""
-    a, b = difference.parents if difference.op.name == "sub" else (None, None)
-    return a is not None and b is not None and a.serial > b.serial
+def _is_swapped(f: Node) -> bool:
+    """Whether it is the b - a of two that have a - b as well."""
+    return f.op.name == "sub" and signature(f.parents[0]) > signature(f.parents[1])
+
+
+def _swapped(difference: Node) -> Node:
+    a, b = difference.parents
+    return b - a
+
+
+@other("neg", "mul", "div")
+def sign_takes_the_minus(node: Node) -> Node | None:
+    """-sign(a - b) = sign(b - a)."""
+    found = product_of(node)
+    if found is None or found.coefficient >= 0:
+        return None
+    signs = (f for f, e in found.factors.items() if f.op.name == "sign" and e == 1)
+    sign = next((f for f in signs if f.parents[0].op.name == "sub"), None)
+    if sign is None:
+        return None
+    opposite = sign.op(_swapped(sign.parents[0]))
+    factors = with_factors(found.factors, {sign: -1, opposite: 1})
+    return build(Product(-found.coefficient, factors), node.shape)

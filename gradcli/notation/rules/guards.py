@@ -1,12 +1,21 @@
 """Masks, and values guarded against a denominator of 0."""
 
-from collections.abc import Iterator
-from math import inf
+from collections.abc import Iterable, Iterator
 
 from ...graphs import OPS, Node
+from ...graphs.shapes import axes
 from .bounds import is_not_negative
 from .broadcasting import _thinner
-from .products import Coefficient, Product, build, constant_value, is_mask, product_of, with_factor
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other, rule
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -28,8 +37,11 @@ def no_denominator_is_zero(node: Node) -> Node | None:
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
-    sources = {s for c in _conjuncts(condition) for s in _zeros(c)}
-    return b if sources & set(_vanishing(b)) else None
+    vanishing = set(_vanishing(b))
+    for zeros in map(_zeros, _conjuncts(condition)):
+        if zeros and all(z in vanishing or _thinner(z) in vanishing for z in zeros):
+            return b
+    return None
 
 
 def _conjuncts(condition: Node) -> list[Node]:
@@ -39,24 +51,27 @@ def _conjuncts(condition: Node) -> list[Node]:
 
 
 def _zeros(condition: Node) -> list[Node]:
-    """What is 0, or may be, where a condition holds."""
+    """Of which one is 0 wherever a condition holds: the factors of the y in y == 0."""
     if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
         return []
     y = condition.parents[0]
     found = product_of(y)
-    parts = [y, *(found.factors if found else ())]
-    return parts + [_thinner(p) or p for p in parts if p.op.family == "reduction"]
+    return [f for f, e in found.factors.items() if e > 0] if found else [y]
 
 
 def _vanishing(b: Node) -> Iterator[Node]:
     """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
-    found = product_of(b)
-    for factor in found.factors if found else (b,):
+    for factor in _factors(b):
         yield factor
         if factor.op.name == "log":
-            yield factor.parents[0]
+            yield from _factors(factor.parents[0])
         if factor.op.name == "log_softmax":
             yield factor.parents[0].softmax(dim=factor.attrs["dim"])
+
+
+def _factors(node: Node) -> Iterable[Node]:
+    found = product_of(node)
+    return found.factors if found else (node,)
 
 
 @normal("div", "mul")
@@ -85,15 +100,19 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
             continue
         zeros = _zeros(OPS["eq"](*plain.parents))
         rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
-        if any(k > 0 and f in (*zeros, *_measured(zeros)) for f, k in rest.items()):
+        if zeros and all(rest.get(z, 0) > 0 or rest.get(_measured(z), 0) > 0 for z in zeros):
             return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
     return None
 
 
-def _measured(zeros: list[Node]) -> list[Node]:
-    """The vectors that are 0 where their lengths are; a norm of order -inf may be 0 for others."""
-    norms = (z for z in zeros if "norm" in z.op.name and z.op.family == "reduction")
-    return [z.parents[0] for z in norms if z.attrs.get("ord", z.attrs.get("p", 2)) != -inf]
+def _measured(length: Node) -> Node | None:
+    """The vectors that are 0 where their lengths are, which stand beside them; a norm of an order
+    below 0 is 0 for others too.
+    """
+    if length.op.name != "vector_norm" or length.attrs["ord"] < 0:
+        return None
+    x, over = length.parents[0], axes(length.attrs["dim"], length.parents[0].ndim)
+    return x if length.attrs["keepdim"] or over == tuple(range(len(over))) else None
 
 
 @normal("where")
@@ -314,10 +333,8 @@ def no_small_denominator(node: Node) -> Node | None:
     for f, e in found.factors.items() if found else ():
         bound = _lower_bound(f)
         if e < 0 and bound is not None and 0 < bound <= TINY and is_not_negative(f.parents[0]):
-            factors = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
-            factors[f.parents[0]] = factors.get(f.parents[0], e - e) + e
-            kept = {k: v for k, v in factors.items() if v}
-            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+            factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
+            return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None
 
 

@@ -5,7 +5,7 @@ from itertools import permutations
 
 from ...graphs import Node, as_node
 from .factoring import negative
-from .products import Coefficient, build, number_node, product_of
+from .products import Coefficient, build, number_node, product_of, with_factors
 from .registry import other
 
 
@@ -19,7 +19,7 @@ def powers_together(node: Node) -> Iterator[Node]:
         new = _raised_together(f, e, k, n)
         if new is not None:
             rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
-            yield build(found._replace(factors={new: 1, **rest}), node.shape)
+            yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
 
 
 @other("mul", "div")
@@ -36,7 +36,7 @@ def exponents_added(node: Node) -> Iterator[Node]:
             if k is not f and own is not None and more is not None:
                 rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
                 new = base ** (own + more)
-                yield build(found._replace(factors={new: 1, **rest}), node.shape)
+                yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:

@@ -11,6 +11,7 @@ from .registry import layout, rule
 REMEMBERED = 4096  # products
 ONE = Fraction(1)
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
+CLOSE = 1e-15  # relative
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -38,6 +39,16 @@ def as_number(value: float) -> Coefficient:
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
+def as_meant(value: Coefficient) -> Coefficient:
+    """What rules made of numbers, as the number of six digits that it is meant to be where it is
+    one: 0.3 for 0.1 + 0.2.
+    """
+    if not isinstance(value, float):
+        return value
+    short = float(f"{value:.6g}")
+    return short if abs(short - value) <= CLOSE * abs(value) else value
+
+
 def magnitude(value: Coefficient) -> Coefficient:
     """|value|."""
     return value if value >= 0 else -value
@@ -55,7 +66,7 @@ def product_of(node: Node) -> Product | None:
         if value is not None and not (e < 0 and _divides_badly(value)):
             if value == 0 and e <= 0:
                 return None
-            coefficient = _power(coefficient, value, e)
+            coefficient = _times(coefficient, value if e == 1 else as_meant(value**e))
             continue
         inner = _split(part, e)
         if inner is None:
@@ -82,8 +93,8 @@ def _divides_badly(value: Coefficient) -> bool:
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
 
-def _power(coefficient: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient:
-    return coefficient * (value if e == 1 else value**e)
+def _times(a: Coefficient, b: Coefficient) -> Coefficient:
+    return a * b if {a, b} & {1, -1} else as_meant(a * b)  # a number alone is left as it is
 
 
 def constant_value(node: Node) -> Coefficient | None:
@@ -138,9 +149,19 @@ def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
     return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
 
 
+def with_factors(
+    factors: Mapping[Node, Coefficient], more: Mapping[Node, Coefficient]
+) -> dict[Node, Coefficient]:
+    """The factors and more of them, which may be among them: their exponents are added."""
+    out = dict(factors)
+    for f, e in more.items():
+        out[f] = out.get(f, 0) + e
+    return {f: e for f, e in out.items() if e}
+
+
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
     """The factors and one more, which may be among them."""
-    return {f: e for f, e in {**factors, one: factors.get(one, 0) + 1}.items() if e}
+    return with_factors(factors, {one: 1})
 
 
 def build(p: Product, shape: tuple[int, ...]) -> Node:
@@ -267,11 +288,8 @@ def is_mask(factors: Collection[Node]) -> bool:
 def scaled(p: Product, node: Node) -> Node:
     """A product of single numbers times a node."""
     inner = product_of(node) or Product(ONE, {node: 1})
-    factors = dict(p.factors)
-    for f, e in inner.factors.items():
-        factors[f] = factors.get(f, 0) + e
-    kept = {f: e for f, e in factors.items() if e != 0}
-    return build(Product(p.coefficient * inner.coefficient, kept), node.shape)
+    factors = with_factors(p.factors, inner.factors)
+    return build(Product(_times(p.coefficient, inner.coefficient), factors), node.shape)
 
 
 @layout("mul", "neg")

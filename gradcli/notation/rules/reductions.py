@@ -8,7 +8,7 @@ from ...graphs.shapes import axes, axis, numel
 from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import _thinner
-from .products import Product, build, constant_value, is_mask, product_of, with_factor
+from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
 from .registry import normal, other
 from .sums import added, terms_of
 
@@ -104,8 +104,7 @@ def new_dimensions_together(node: Node) -> Node | None:
     inner = build(thick, same[0].parents[0].shape)
     rest = {f: e for f, e in found.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
-    rest = {joined: 1, **rest}
-    return build(Product(found.coefficient, rest), node.shape)
+    return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
 @normal("softmax", "log_softmax")
@@ -176,10 +175,7 @@ def _multiplied(x: Node) -> list[Product]:
 
 
 def _product(a: Product, b: Product) -> Product:
-    factors = dict(a.factors)
-    for f, e in b.factors.items():
-        factors[f] = factors.get(f, 0) + e
-    return Product(a.coefficient * b.coefficient, {f: e for f, e in factors.items() if e})
+    return Product(a.coefficient * b.coefficient, with_factors(a.factors, b.factors))
 
 
 @normal("getitem")

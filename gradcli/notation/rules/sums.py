@@ -10,6 +10,7 @@ from .products import (
     REMEMBERED,
     Coefficient,
     Product,
+    as_meant,
     build,
     carries_seed,
     is_mask,
@@ -33,9 +34,14 @@ def terms_of(node: Node) -> list[Product] | None:
         p = product_of(part)
         if p is None or len(found) > MOST:
             return None
-        have = found.get(p.key, Product(Fraction(0), p.factors))
-        found[p.key] = have._replace(coefficient=have.coefficient + sign * p.coefficient)
+        own = p._replace(coefficient=sign * p.coefficient)
+        have = found.get(p.key)
+        found[p.key] = own if have is None else _added_up(have, own)
     return [p for p in found.values() if p.coefficient != 0]
+
+
+def _added_up(a: Product, b: Product) -> Product:
+    return a._replace(coefficient=as_meant(a.coefficient + b.coefficient))
 
 
 @rule("add", "sub")
