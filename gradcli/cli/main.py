@@ -217,8 +217,12 @@ def check(streams: Streams, given: Given) -> None:
     assumed = None if given.claim else assumed_shapes(Wording(analysis))
     if assumed is not None:
         streams.warn(assumed)
-    outcomes = [*analysis.verdicts, *run_checks(analysis)]
-    if any(outcome.ok is False for outcome in outcomes):
+    outcomes = [check.ok for check in run_checks(analysis)]
+    if given.claim:
+        from ..explanation.claims.verdict import verdicts
+
+        outcomes += [verdict.ok for verdict in verdicts(analysis)]
+    if False in outcomes:
         raise typer.Exit(NO)
 
 

@@ -221,17 +221,6 @@ class Analysis:
             vjp=lambda: self._without_seed().varying(grad, seed),
         )
 
-    # ---- claims ----------------------------------------------------------------------------------
-
-    @cached_property
-    def verdicts(self) -> Sequence[Any]:
-        """What is to be said of the claims, a Verdict for each."""
-        if not self.claims:
-            return ()
-        from .claims.verdict import judge
-
-        return judge(self.claims, self.problem)
-
     # ---- elements --------------------------------------------------------------------------------
 
     @cached_property

@@ -266,8 +266,9 @@ class Data:
         if not self.a.claims:
             return []
         from .claims.report import as_data
+        from .claims.verdict import verdicts
 
-        return [as_data(verdict) for verdict in self.a.verdicts]
+        return [as_data(verdict) for verdict in verdicts(self.a)]
 
     def _modes(self) -> dict[str, Any]:
         return {x.name: self.modes(x) for x in self.p.wrt}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ...errors import GradcliError
@@ -13,6 +13,7 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
+from ..analysis import Analysis
 from ..wording import Wording
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
@@ -143,6 +144,12 @@ class Verdict:
         return not self.ok and all(here)
 
 
+@lru_cache(maxsize=1)  # shown, and then asked whether all are right
+def verdicts(a: Analysis) -> list[Verdict]:
+    """What is to be said of the claims of an analysis, as `judge`."""
+    return judge(a.claims, a.problem)
+
+
 def judge(given: Given, problem: Problem) -> list[Verdict]:
     """A verdict for every claim. Raises GradcliError for one that cannot be read.
 
@@ -255,10 +262,10 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
     return found
 
 
-def _without_steps(verdicts: list[Verdict]) -> list[Verdict]:
+def _without_steps(found: list[Verdict]) -> list[Verdict]:
     """Those that are left where a claim that is wrong was a step to one that is right."""
-    steps = {s for v in verdicts if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
-    return [v for v in verdicts if v.ok or v.claim.program.statements[-1] not in steps]
+    steps = {s for v in found if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
+    return [v for v in found if v.ok or v.claim.program.statements[-1] not in steps]
 
 
 # ---- right under a condition ---------------------------------------------------------------------

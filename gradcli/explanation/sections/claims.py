@@ -4,14 +4,14 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Row, Section, Table, plain, words
 from ..claims import report
-from ..claims.verdict import Verdict
+from ..claims.verdict import Verdict, verdicts
 from ..wording import shape_text
 
 
 def claims(a: Analysis) -> Section:
     """A line for every claim, and rows below it where there is more to say."""
     blocks: list[Block] = []
-    for verdict in a.verdicts:
+    for verdict in verdicts(a):
         blocks.append(Table((_headline(verdict),)))
         exception = report.exception(verdict)
         if exception is not None:
