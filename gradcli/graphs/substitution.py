@@ -1,16 +1,26 @@
 """Other nodes in place of some."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 
+from ..errors import Span
 from .node import Node, intern, walk
 
+OWN = attrgetter("span")
 
-def substitute(node: Node, new: Mapping[Node, Node]) -> Node:
-    """`node` with other nodes in place of some."""
+
+def substitute(
+    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN
+) -> Node:
+    """`node` with other nodes in place of some; the others keep their spans, or get those that
+    `span_of` tells.
+    """
     done: dict[Node | None, Node | None] = {None: None}
     done.update(new.items())
     for n in walk([node], lambda n: () if n in new else n.inputs):
         if n not in done:
             inputs = tuple(done[i] for i in n.inputs)
-            done[n] = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+            span = span_of(n)
+            same = n.span is span and inputs == n.inputs
+            done[n] = n if same else intern(n.op, inputs, n.attrs, span)
     return done[node]  # type: ignore[return-value]

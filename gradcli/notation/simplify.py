@@ -65,15 +65,8 @@ def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WR
     With an attribute out of `written` the span stays: it tells a formula that the sizes are the
     user's own.
     """
-    done: dict[Node | None, Node | None] = {None: None}
-    done.update(new.items())
-    for n in walk([node], lambda n: () if n in new else n.inputs):
-        if n not in done:
-            inputs = tuple(done[i] for i in n.inputs)
-            span = n.span if n.attrs.keys() & set(written) else None
-            same = n.span is span and inputs == n.inputs
-            done[n] = n if same else intern(n.op, inputs, n.attrs, span)
-    return done[node]  # type: ignore[return-value]
+    kept = set(written)
+    return substitute(node, new, lambda n: n.span if n.attrs.keys() & kept else None)
 
 
 class Rewriter:
