@@ -59,7 +59,8 @@ def _from_here(g, dim):
 )
 def cumprod(g, y, x, *, dim):
     """Running product along dim; its derivative is exact where factors are 0."""
-    return g.cumprod_slope(x, y, dim=dim) if x.ndim else g
+    alone = x.ndim == 0 or x.shape[dim] == 1
+    return g if alone else g.cumprod_slope(x, y, dim=dim)
 
 
 def _cumprod_slope(g, x, y, *, dim):
