@@ -99,6 +99,7 @@ MISTAKES = [
     (["while x: y"], "syntax", "while x: y", "a loop"),
     (["if x: y"], "syntax", "if x: y", "where(condition, a, b)"),
     (["def f(x): x"], "syntax", "def f(x): x", "a function definition"),
+    (["class A(B): x"], "syntax", "class A(B): x", "write out what it computes"),
     (["x += y"], "syntax", "x += y", "write x = x + y"),
     (["x[0] = y"], "syntax", "x[0]", "in-place"),
     (["x.a = y"], "syntax", "x.a", "names only"),

@@ -24,6 +24,20 @@ HINTS: dict[str, tuple[str, str | None]] = {
     "GeneratorExp": ("a loop in brackets", "write its elements out"),
 }
 
+FORMS: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.FunctionDef: ("a function definition", "write its body as statements, separated by ;"),
+    ast.ClassDef: (
+        "a class definition",
+        "write out what it computes, its parameters as inputs: h = relu(x @ W.T + b)",
+    ),
+    ast.Import: ("an import", "functions are known by their PyTorch names without any import"),
+    ast.ImportFrom: ("an import", "functions are known by their PyTorch names without any import"),
+    ast.For: ("a loop", "write its steps out, or use operations on whole tensors"),
+    ast.While: ("a loop", "write its steps out, or use operations on whole tensors"),
+    ast.If: ("a branch", "a choice is written where(condition, a, b)"),
+    ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
+}
+
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # What functions are called elsewhere, and what to do here.
 SPELLINGS = {
@@ -47,6 +61,13 @@ LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "
 def foreign(e: ast.expr, span: Span) -> GradcliError:
     """The error for a piece of syntax that is not part of the language."""
     what, hint = HINTS.get(type(e).__name__, ("this", "gradcli ops lists the operations"))
+    return GradcliError("syntax", f"{what} is not part of the language", span=span, hint=hint)
+
+
+def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
+    """The error for a statement that is not part of the language."""
+    unknown = ("this statement", "statements look like this: h = relu(x @ W)")
+    what, hint = FORMS.get(type(s), unknown)
     return GradcliError("syntax", f"{what} is not part of the language", span=span, hint=hint)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..errors import GradcliError
 from .asked import Asked
+from .foreign import FORMS, foreign_statement
 from .leaves import LIBRARIES, Leaves, Place, Segment, makes_object, marked
 from .meant import in_full
 from .no_gradient import NO_WAY
@@ -237,9 +238,12 @@ def _with_output(body: list[ast.stmt], output: ast.expr) -> list[ast.stmt]:
 
 
 def _check(found: Leaves, renamed: dict[str, str], call: Call | None, place: Place) -> None:
-    """Refuse what is differentiated by and has no way back, and what is no leaf, where gradients
-    go to the leaves.
+    """Refuse blocks; what is differentiated by and has no way back; what is no leaf, where
+    gradients go to the leaves.
     """
+    for s in found.rest:
+        if type(s) in FORMS:
+            raise foreign_statement(s, place(s))
     for name in [n for n in found.leaves if n in renamed]:  # no name leads to it any more
         found.leaves.pop(name)
         read = any(name in loaded(s) for s in found.rest)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..errors import GradcliError, Span
 from ..limits import Limits
 from .asked import Asked
+from .foreign import foreign_statement
 from .sessions import typed
 
 # Brackets, and what may hold some that are none: texts and comments.
@@ -161,17 +162,6 @@ def _too_deep(source: Source) -> GradcliError:
     )
 
 
-FORMS = {
-    ast.FunctionDef: ("a function definition", "write its body as statements, separated by ;"),
-    ast.Import: ("an import", "functions are known by their PyTorch names without any import"),
-    ast.ImportFrom: ("an import", "functions are known by their PyTorch names without any import"),
-    ast.For: ("a loop", "write its steps out, or use operations on whole tensors"),
-    ast.While: ("a loop", "write its steps out, or use operations on whole tensors"),
-    ast.If: ("a branch", "a choice is written where(condition, a, b)"),
-    ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
-}
-
-
 def _nameless(e: ast.expr, source: Source) -> GradcliError:
     """The error for a value that no name is given to, though statements follow."""
     from .refusals import ELSEWHERE, refusal
@@ -212,12 +202,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             else "in-place changes are not part of the language"
             + ("; index_put and select_scatter give a changed copy" if _is_element(target) else ""),
         )
-    what, hint = FORMS.get(
-        type(node), ("this statement", "statements look like this: h = relu(x @ W)")
-    )
-    raise GradcliError(
-        "syntax", f"{what} is not part of the language", span=source.span(node), hint=hint
-    )
+    raise foreign_statement(node, source.span(node))
 
 
 def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
