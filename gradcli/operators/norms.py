@@ -16,6 +16,9 @@ from .ties import level, vanishing
 
 
 def _norm(x, axis, keepdims, *, ord):
+    alone = all(np.shape(x)[k] == 1 for k in shapes.axes(axis, np.ndim(x)))
+    if ord == 1 or (alone and ord != 0):  # nothing overflows
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if math.isinf(ord):
         return (
             np.max(np.abs(x), axis=axis, keepdims=keepdims)
