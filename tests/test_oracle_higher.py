@@ -527,3 +527,14 @@ def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
             f"({text}).sum()", values={"x": x.tolist()}, grad=1.0, order=2, grads=["ones_like(out)"]
         )
     assert caught.value.code == "not-differentiable"
+
+
+@pytest.mark.parametrize("outer", ["log", "log2", "sqrt", "rsqrt", "reciprocal", "exp"])
+@pytest.mark.parametrize("x", [-4.0, -3.0, -1.0, 0.0, 3.0, 4.0, np.nan])
+def test_second_derivatives_through_hardswish_are_those_of_torch(outer, x):
+    import torch
+
+    text, given = f"{outer}(hardswish(x))", torch.tensor(x, requires_grad=True)
+    (first,) = torch.autograd.grad(run_torch(text, {"x": given}), given, create_graph=True)
+    (theirs,) = torch.autograd.grad(first, given)
+    assert_equal(gradcli.grad(text, values={"x": x}, order=2), theirs.numpy())

@@ -11,7 +11,7 @@ from . import elements
 from .arithmetic import abs
 from .comparisons import where
 from .families import composite, elementwise, require, shorthand
-from .guards import without_slope
+from .guards import unless, without_slope
 from .pointwise import F, bent, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
@@ -55,7 +55,8 @@ def hardsigmoid(g, y, x):
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
-    return where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))
+    inside = unless(((x > -3) & (x < 3)).logical_not(), x, instead=0.0, flat=True)
+    return where(x <= -3, 0, where(x < 3, g * (inside / 3 + 0.5), g))
 
 
 def _hardtanh(x, *, min_val, max_val):
