@@ -214,7 +214,7 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
 
 
 def _celu(x, *, alpha):
-    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) * (1 / alpha)))
+    return np.where(np.less(x, 0), alpha * np.expm1(np.minimum(x, 0) * (1 / alpha)), x)
 
 
 def _not_zero(*, alpha):
@@ -241,7 +241,7 @@ def celu(g, y, x, *, alpha=1.0):
 
 @elementwise(
     lambda x: np.where(
-        np.greater(x, 0), x * SELU_SCALE, np.expm1(np.minimum(x, 0)) * (SELU_ALPHA * SELU_SCALE)
+        np.less(x, 0), np.expm1(np.minimum(x, 0)) * (SELU_ALPHA * SELU_SCALE), x * SELU_SCALE
     ),
     symbolic=lambda sp, x: elements.above_zero(sp, x, x, SELU_ALPHA * (sp.exp(x) - 1)) * SELU_SCALE,
     dtype="float",

@@ -104,8 +104,14 @@ def floor_divide(g, y, a, b):
     return (NoRule(f"{said}; floor(a / b) has gradient 0"),) * 2
 
 
+def _remainder(a, b):
+    """As NumPy's, but a remainder of 0 has the sign of a."""
+    left = np.remainder(a, b)
+    return np.where(np.equal(left, 0), np.fmod(a, b), left)
+
+
 @elementwise(
-    lambda a, b: np.remainder(a, b),
+    _remainder,
     symbolic=lambda sp, a, b: a - b * sp.floor(a / b),
     spelling="{0} % {1}",
     kink=lambda y, a, b: y.eq(0),

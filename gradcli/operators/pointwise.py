@@ -270,7 +270,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 
 
 @elementwise(
-    lambda x, *, alpha: np.where(np.asarray(x) > 0, x, alpha * np.expm1(np.minimum(x, 0))),
+    lambda x, *, alpha: np.where(np.less(x, 0), alpha * np.expm1(np.minimum(x, 0)), x),
     torch=F + "elu",
     dtype="float",
     kink=lambda y, x, *, alpha: x.eq(0) & (alpha != 1),
