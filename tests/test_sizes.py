@@ -289,3 +289,23 @@ def test_the_sum_of_an_empty_slice_has_notes():
 def test_zeros_of_an_empty_slice_are_said_to_hold_at_these_sizes():
     notes = gradcli.explain("x[5:]", shapes={"x": (3,)}).notes
     assert "these-sizes" in [note["code"] for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("expr", "shapes", "wrt"),
+    [
+        ("(x.reshape(-1) * y.reshape(-1)).sum()", {"x": (3, 4), "y": (3, 4)}, "x"),
+        ("kron(A, B) @ x.reshape(-1)", {"A": (3, 4), "B": (2, 5), "x": (4, 5)}, "A"),
+        ("kron(A, B) @ kron(C, D)", dict.fromkeys("ABCD", (2, 2)), "C"),
+    ],
+)
+def test_where_only_products_of_sizes_need_to_be_equal_a_formula_is_said_to_hold_here(
+    expr, shapes, wrt
+):
+    notes = gradcli.explain(expr, shapes=shapes, wrt=wrt).notes
+    assert "these-sizes" in [note["code"] for note in notes]
+
+
+def test_a_flattened_input_has_a_formula_for_any_sizes():
+    notes = gradcli.explain("x.flatten(1) @ W", shapes={"x": (3, 4, 2), "W": (8, 5)}).notes
+    assert "these-sizes" not in [note["code"] for note in notes]

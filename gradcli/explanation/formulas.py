@@ -7,7 +7,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from ..autodiff.reverse import backward
@@ -23,18 +23,14 @@ from ..lazy import np
 from ..notation import tree
 from .derived import of_gradient
 from .mirrored import mirrored, one_triangle
+from .other_sizes import other_shapes, untied_shapes
 from .random_numbers import Numbers
 from .steady import is_steady, nudged
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
-# Other sizes that a program may have: even ones, the next ones, what was smallest as largest.
-CHANGES: tuple[Callable[[int, int], int], ...] = (
-    lambda n, both: 2 * n,
-    lambda n, both: n + 1,
-    lambda n, both: both - n,
-)
+UNTIED = 12  # sizes at which only products are equal, that a formula is tried out at
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
@@ -277,30 +273,29 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     """The problem at sizes that are not its own, as far as its program takes them and has no more
     dimensions to broadcast; those of the problem `in_general` are known to fit together.
     """
+    made: dict[tuple[Shape, ...], Trial | None] = {}
+
+    def trial(shapes: dict[str, Shape]) -> Trial | None:
+        key = tuple(shapes.values())
+        if key not in made:
+            made[key] = None
+            with suppress(GradcliError):
+                found = Trial(problem, shapes)
+                made[key] = found if _narrow(found.problem) <= narrow else None
+        return made[key]
+
+    narrow = _narrow(problem)
     falling = [] if in_general is None else [_small(in_general, falling=True)]
-    for shapes in (*falling, *other_shapes(problem)):
-        with suppress(GradcliError):
-            trial = Trial(problem, shapes)
-            if _narrow(trial.problem) <= _narrow(problem):
-                yield trial
+    untied = untied_shapes(problem, lambda shapes: trial(shapes) is not None)
+    for shapes in (*falling, *other_shapes(problem), *islice(untied, UNTIED)):
+        found = trial(shapes)
+        if found is not None:
+            yield found
 
 
 def _narrow(problem: Problem) -> int:
     """How many dimensions of size 1 or 0 the nodes of a program have."""
     return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
-
-
-def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
-    """Shapes of the inputs that the problem may have besides its own."""
-    shapes = {i.name: i.shape for i in problem.inputs.values()}
-    sizes = {n for shape in shapes.values() for n in shape if n > 1}
-    if not sizes:
-        return
-    both = min(sizes) + max(sizes)
-    for change in CHANGES:
-        other = {n: change(n, both) for n in sizes}
-        if any(n != m for n, m in other.items()):
-            yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:

@@ -1,12 +1,13 @@
 """The lines of PyTorch that compute an answer and assert it."""
 
+from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.statements import Statements
 from ...notation.torch_code import UNDERIVED, array, fixed
-from ...notation.tree import Name
-from .arrays import helpers
+from ...notation.tree import Name, Tree
+from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import Choice, Draw, finite, given_or_drawn
 from .plan import Plan, named
@@ -70,7 +71,9 @@ class _Torch:
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
         forward = Statements(self.writers[0], [sized.out], sized.own, plan.fresh())
-        lines = [f"{s.name} = {s.text}" for s in forward.lines]
+        lines = assigned(forward.lines)
+        (written,), name = forward.formulas, plan.safe(self.problem.out_name)
+        lines += [f"{name} = {tree.text(written)}"] * (written != Name(name))
         seed, back = self._seed()
         body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
         if self._wants_double(choice):
@@ -107,9 +110,7 @@ class _Torch:
         names = self.plan.here.names | {p.out: Name(out)}
         names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
         writer = ProgramWriter(names)
-        written = writer.tree(p.seed.value)
-        text = tree.text(written)
-        return f"torch.tensor(float({text}))" if p.seed.value in writer.numbers else text
+        return _as_tensor(writer, p.seed.value, writer.tree(p.seed.value))
 
     def _assertions(self) -> list[str]:
         plan = self.plan
@@ -132,11 +133,18 @@ class _Torch:
             if x in self.tracked
         ]
         names = plan.fresh()
-        formulas = Statements(self.writers[1], [g for _, g in pairs], {}, names)
-        lines = [f"{s.name} = {s.text}" for s in formulas.lines]
-        for (x, _), written in zip(pairs, formulas.formulas):
-            lines += _close(f"{plan.safe(x.name)}.grad", tree.text(written))
+        writer = self.writers[1]
+        formulas = Statements(writer, [g for _, g in pairs], {}, names)
+        lines = assigned(formulas.lines)
+        for (x, grad), written in zip(pairs, formulas.formulas):
+            lines += _close(f"{plan.safe(x.name)}.grad", _as_tensor(writer, grad, written))
         return lines
+
+
+def _as_tensor(writer: ProgramWriter, node: Node, written: Tree) -> str:
+    """A formula as text: PyTorch takes no Python number where it compares and differentiates."""
+    text = tree.text(written)
+    return f"torch.tensor(float({text}))" if node in writer.numbers else text
 
 
 def _close(found: str, expected: str) -> list[str]:
