@@ -157,6 +157,11 @@ def _orders(base: Point, free: Sequence[Node]) -> Iterator[Values]:
     """
     given = {x.node: base(x.node) for x in base.problem.inputs.values()}
     for direction in (1, -1):
-        rolled = {x: np.sort(given[x], axis=None)[::direction].reshape(x.shape) for x in free}
-        axes = {x: tuple(range(x.ndim)) for x in free}
-        yield given | {x: np.roll(a, [1] * a.ndim, axes[x]) for x, a in rolled.items()}
+        yield given | {x: _rolled(given[x], direction) for x in free}
+
+
+def _rolled(array: Any, direction: int) -> Any:
+    found = np.sort(array, axis=None)[::direction].reshape(array.shape)
+    for axis in range(found.ndim):
+        found = np.roll(found, 1, axis)
+    return found
