@@ -1,9 +1,11 @@
 """Operations met exactly where they have no derivative, and a convention answers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..autodiff.reverse import conducting, conducts
 from ..graphs import Node, downstream, walk
+from ..language.problem import Problem
 from ..lazy import np
 from .analysis import Analysis
 
@@ -11,14 +13,23 @@ from .analysis import Analysis
 def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
     """The operations that are at a kink where a gradient flows, and the mask of where."""
     found = []
-    order = walk([a.problem.out], _on_the_way)
-    active = conducting(order, {x.node for x in a.problem.wrt})
-    for node in order:
-        for mask in node.op.kink_masks(node, active) if all(map(a.known, node.parents)) else ():
+    for node, mask in kinks(a.problem):
+        if all(map(a.known, node.parents)):
             hit = a.value(mask)
             if np.any(hit):
                 found.append((node, hit))
     return found
+
+
+def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
+    """The operations that a gradient flows through and that have kinks, and where these are, as
+    masks.
+    """
+    order = walk([problem.out], _on_the_way)
+    active = conducting(order, {x.node for x in problem.wrt})
+    for node in order:
+        for mask in node.op.kink_masks(node, active):
+            yield node, mask
 
 
 def written_around(node: Node, a: Analysis) -> Node | None:

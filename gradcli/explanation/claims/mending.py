@@ -205,21 +205,20 @@ class Search:
         text, value = self._formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
-        whole = read_program(text, self.problem.limits)
-        for e in edits.left_out(whole):
-            program = read_program(e.text, self.problem.limits)
-            if len(e.why) <= longest and all(self._is(program, t) for t in self.trials):
+        for e in edits.left_out(read_program(text, self.problem.limits)):
+            if len(e.why) <= longest and all(self._is(e.text, t) for t in self.trials):
                 return Mend(text, e.why)
         return None
 
     def _left_out_at_length(self) -> Mend | None:
         return self._left_out(10**9)
 
-    def _is(self, program: Program, trial: Trial) -> bool:
-        """Whether a formula comes to what the claim does."""
-        other, here = tried(program, self.claim.name, trial.point).value, trial.value
-        known = other is not None and here is not None and other.shape == here.shape
-        return known and close(other, here)
+    def _is(self, text: str, trial: Trial) -> bool:
+        """Whether a text can be read, and comes to what the claim does."""
+        found, here = self._tried(text, trial.point), trial.value
+        if found is None or found.value is None or here is None:
+            return False
+        return found.shape == here.shape and close(found.value, here)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""

@@ -32,11 +32,14 @@ POINTS = 5  # for the first sizes, where there are no others
 MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
+TOLERANCE = 1e-10  # relative to the largest element, within which a claim agrees
 MOST_SIZES = 12  # that are tried where the program is singular at some
 
 
 class Point:
     """A problem, with a number for every element of its inputs and its seed."""
+
+    tolerance = TOLERANCE
 
     def __init__(self, problem: Problem, values: dict[Node, Any], seed: Any):
         self.problem = problem
@@ -89,14 +92,21 @@ class Point:
             return False
         return all(np.all(np.isfinite(a)) for a in arrays)
 
+    def moved(self, values: dict[Node, Any]) -> "Point":
+        """The point of other values, with the same seed. Raises GradcliError where they do not fit
+        the problem.
+        """
+        other = Point(self.problem, values, self.seed)
+        other._gradients = self._gradients
+        return other
+
     def sound(self, names: Sequence[str]) -> bool:
         """Whether output and gradients are finite, and the gradients more than rounding."""
         if not self.finite(names):
             return False
         free = (x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x))
         given = {x.node: self(x.node) for x in self.problem.inputs.values()}
-        near = Point(self.problem, nudged(given, free), self.seed)
-        near._gradients = self._gradients
+        near = self.moved(nudged(given, free))
         pairs = ((self.right(name), near.right(name)) for name in names)
         return near.finite(names) and all(is_steady(*pair) for pair in pairs)
 
@@ -198,8 +208,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are sound."""
-    smooth = not kinks_met(Analysis(problem))
-    kept = {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
+    kept = kept_values(problem)
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
     symmetric = _symmetric(problem, kept)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
@@ -219,6 +228,12 @@ def _symmetric(problem: Problem, kept: dict[Node, Any]) -> set[Node]:
     drawn = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values()}
     point = at_values(problem, drawn | kept, _mixed(rng, problem.out.shape))
     return set() if point is None else one_triangle(problem.out, point)
+
+
+def kept_values(problem: Problem) -> dict[Node, Any]:
+    """The values that were given, and stay at all points."""
+    smooth = not kinks_met(Analysis(problem))
+    return {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
 
 
 def _kept(x: Input, problem: Problem, smooth: bool) -> bool:

@@ -8,9 +8,8 @@ from ...graphs.shapes import Shape, fits
 from ...language.program import Program
 from ...lazy import np
 from .given import built
-from .points import Point
+from .points import TOLERANCE, Point
 
-TOLERANCE = 1e-10  # relative to the largest element
 NOISE = 1e-15  # what rounding leaves of a gradient that is 0
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
@@ -54,27 +53,27 @@ class Trial(NamedTuple):
 
     def close(self) -> bool:
         """Whether the numbers are the gradient's, broadcast where shapes differ."""
-        return close(self.value, self.right)
+        return close(self.value, self.right, self.point.tolerance)
 
     def first_wrong(self) -> tuple[int, ...] | None:
         """The place of the first element that is wrong, where the shape is right."""
         if not self.comparable:
             return None
-        found = np.argwhere(~_near(self.value, self.right))
+        found = np.argwhere(~_near(self.value, self.right, self.point.tolerance))
         return tuple(map(int, found[0])) if len(found) else None
 
 
-def close(found: Any, right: Any) -> bool:
+def close(found: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays are finite, and the same but for rounding."""
-    return bool(np.all(_near(found, right)))
+    return bool(np.all(_near(found, right, tolerance)))
 
 
-def _near(found: Any, right: Any) -> Any:
+def _near(found: Any, right: Any, tolerance: float) -> Any:
     """Where two arrays are; what is infinite is near to nothing."""
     with np.errstate(all="ignore"):
         sizes = np.abs(found), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
-        return np.abs(found - right) <= TOLERANCE * largest
+        return np.abs(found - right) <= tolerance * largest
 
 
 def tried(program: Program, name: str, point: Point) -> Trial:

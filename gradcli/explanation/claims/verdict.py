@@ -15,6 +15,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..wording import Wording
+from .branches import on_all_branches
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
@@ -245,7 +246,8 @@ def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
 
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
-    found = points(problems, list(dict.fromkeys(c.name for c in claims)))
+    names = list(dict.fromkeys(c.name for c in claims))
+    found = on_all_branches(points(problems, names), claims, names)
     return _without_steps([_in_either_reading(claim, found, remark) for claim in claims])
 
 

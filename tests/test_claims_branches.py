@@ -1,0 +1,68 @@
+"""Claims that are right on some branches of a program alone; the verdicts were found by hand."""
+
+import pytest
+
+from gradcli.explanation.claims.verdict import judge
+from gradcli.language.problem import pose
+
+OUTSIDE = "(g - out * (g @ out)) / norm(x)"
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim"),
+    [
+        ("relu6(x)", "x = g * (x > 0)"),
+        ("hardswish(x)", "x = g * (2 * x + 3) / 6"),
+        ("softplus(x, threshold=2)", "x = g * sigmoid(x)"),
+        ("relu(x - 3)", "x = zeros_like(x)"),
+        ("relu(x + 7)", "x = g"),
+        ("abs(x - 5)", "x = -g"),
+        ("clamp(x, -10, 10)", "x = g"),
+        ("clamp(x, 100, 101)", "x = zeros_like(x)"),
+        ("clamp(x, -1e-9, 1e-9)", "x = zeros_like(x)"),
+        ("hardtanh(x, -50, 50)", "x = g"),
+        ("where(x > 5, x**2, x)", "x = g"),
+        ("minimum(x, tensor(4.))", "x = g"),
+        ("huber_loss(x, y, delta=5.)", "x = (x - y) / x.numel()"),
+        ("smooth_l1_loss(x, y, beta=10.)", "x = (x - y) / 10 / x.numel()"),
+        ("relu(10 - x * y)", "x = -g * y"),
+        ("x / clamp(norm(x), min=50.)", "x = g / 50"),
+        ("where(norm(x) > 1, x / norm(x), x)", f"x = {OUTSIDE}"),
+        ("x * clamp(1 / norm(x), max=1)", f"x = {OUTSIDE}"),
+        ("x**2", "x = 2 * g * x * (x < 50)"),
+    ],
+)
+def test_every_branch_is_tried(expr, claim):
+    assert not judge([claim], pose(expr))[0].ok
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim"),
+    [
+        ("relu6(x)", "x = g * ((x > 0) & (x < 6))"),
+        ("hardswish(x)", "x = where(x <= -3, 0, where(x < 3, g * (2 * x + 3) / 6, g))"),
+        ("softplus(x, threshold=2)", "x = where(x > 2, g, g * sigmoid(x))"),
+        ("softplus(x)", "x = g * sigmoid(x)"),
+        ("elu(x)", "x = g * where(x > 0, 1, exp(x))"),
+        ("huber_loss(x, y, delta=5.)", "x = clamp(x - y, -5, 5) / x.numel()"),
+        ("where(norm(x) > 1, x / norm(x), x)", f"x = where(norm(x) > 1, {OUTSIDE}, g)"),
+        ("relu(clamp(x, -5, 5))", "x = g * ((x > 0) & (x < 5))"),
+    ],
+)
+def test_what_is_right_on_every_branch_is_right(expr, claim):
+    assert judge([claim], pose(expr))[0].ok
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+@pytest.mark.parametrize("how", ["", ", descending=True"])
+def test_orders_that_are_not_their_own_inverse_are_tried(size, how):
+    problem = pose(f"sort(x{how}).values", shapes={"x": (size,)})
+    assert not judge([f"x = g[argsort(x{how})]"], problem)[0].ok
+    assert judge([f"x = g[argsort(argsort(x{how}))]"], problem)[0].ok
+
+
+def test_what_is_left_out_of_a_right_formula_need_not_be_one():
+    """A difference of masks, which is left where a divisor is, is none."""
+    (v,) = judge(["x = x - x.mean()"], pose("x.max() - x.min()", shapes={"x": (3,)}))
+    assert not v.ok
+    assert v.mend is None
