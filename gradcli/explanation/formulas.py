@@ -138,10 +138,11 @@ class Trial:
 
     def tells(self, name: str) -> bool:
         """Whether output and gradient are finite here, and not those of a singular matrix."""
-        p, grad = self.problem, self._gradient(name)
-        if grad is None:
-            return False
+        p = self.problem
         try:
+            grad = self._gradient(name)
+            if grad is None:
+                return False
             with np.errstate(all="ignore"):
                 out = self.evaluate(p.out)[0]
                 here, near = self.evaluate(grad)[0], Evaluator(self._near, limits=p.limits)(grad)[0]
