@@ -245,6 +245,7 @@ CASES = {
     "no_small_denominator": [
         "x / abs(y).clamp(min=1e-12)", "1 / held_above(y.norm(), 1e-8)",
         "x / (2 * y ** 2).sum().clamp(min=1e-12)", "x / y.clamp(min=0).mean().clamp(min=1e-9)",
+        "x / (sigmoid(y) * (1 - sigmoid(y))).clamp(min=1e-12)",
     ],
     "no_tiny_length": [
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
