@@ -547,6 +547,12 @@ def test_a_terminal_gets_colours():
     assert ESCAPE.sub("", shown) == answered(*SQUARE).out
 
 
+def test_a_note_is_plain_behind_its_bold_name():
+    args = ("explain", "relu(x)", "-v", "x=[0.0,1.0]", "--show", "notes", "--color", "always")
+    shown = answered(*args, "-f", "terminal", "--width", "200").out
+    assert re.search(r"\x1b\[1mkink +\x1b\[0mx\[0\] is exactly 0", shown)
+
+
 @pytest.mark.parametrize(
     ("args", "terminal", "variables", "colored"),
     [

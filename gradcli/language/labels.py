@@ -55,14 +55,15 @@ def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     order = walk([out], sources)
     free = [n for n in order if n.op.name == "input" and n not in values]
     unknown = downstream(order, free, sources)
+    known = Evaluator(values, limits=limits)
     for node in order:
         labels = [i for i in _of_operation(node) if i.dtype == "int"]
         if not labels or not unknown.isdisjoint(labels):
             continue
         zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
         try:
-            known = zip(labels, Evaluator(values, limits=limits)(*labels), strict=True)
-            Evaluator(zeros | dict(known), limits=limits)(node)
+            picked = dict(zip(labels, known(*labels), strict=True))
+            Evaluator(zeros | picked, limits=limits)(node)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
                 raise error.at(written_for(node, order)) from None

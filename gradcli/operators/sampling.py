@@ -92,11 +92,9 @@ def _counted(at, size, align_corners):
 
 
 def _meets(at, size, mode, padding_mode, align_corners):
-    """Whether weights have a kink at a place: at an element; for the nearest, between two; not
-    where there is one place for all numbers.
-    """
+    """Whether weights have a kink at a place: at an element; for the nearest, between two."""
     at, scale = _counted(at, size, align_corners)
-    if mode == "bicubic" or not scale:
+    if mode == "bicubic" or not scale:  # smooth, or one place for all numbers
         return at < at
     if padding_mode == "reflection":
         at, _ = _reflected(TENSORS, at, *_ends(size, align_corners))

@@ -213,7 +213,7 @@ class Page:
     def beside(self, head: Text, body: Text) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""
         if "\n" not in body.plain and cell_len(head.plain + body.plain) <= self.width:
-            return head + body
+            return Text.assemble(head, body)
         if not head.plain.strip():
             return Padding(body, (0, 0, 0, cell_len(head.plain)))
         grid = Grid.grid(padding=0)
