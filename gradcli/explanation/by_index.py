@@ -24,9 +24,6 @@ SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
-BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
-
 Write = Callable[[Wording, Input], Notation | None]
 WriteNode = Callable[[Node], Notation | None]
 
