@@ -46,21 +46,43 @@ class Example(NamedTuple):
     @property
     def problem(self) -> Problem:
         """The example with its values."""
-        return pose(self.text, values=self.values)
+        return _posed(self)
 
     def __str__(self) -> str:
         return f"{self.op.name}: {self.text} with {self.shapes}"
 
 
-def examples() -> list[Example]:
+@cache
+def _posed(example: Example) -> Problem:
+    return pose(example.text, values=example.values)
+
+
+@cache
+def examples() -> tuple[Example, ...]:
     """Every example of every operator."""
     table = operators.everything().values()
-    return [Example(op, *example) for op in table for example in op.examples]
+    return tuple(Example(op, *example) for op in table for example in op.examples)
 
 
 def generator(*texts: str) -> np.random.Generator:
     """Random numbers that belong to `texts`."""
     return np.random.default_rng(zlib.crc32("\n".join(texts).encode()))
+
+
+@cache
+def larger(example: Example) -> Problem | None:
+    """The example at other sizes; None where its own are the only ones."""
+    draw = np.random.default_rng(2)
+    low, high = example.op.domain
+    shapes = read_shapes([example.shapes])
+    sizes = {x: tuple(n + 1 if n > 1 else n for n in shape) for x, shape in shapes.items()}
+    try:
+        values = {x: draw.uniform(low, high, shape) for x, shape in sizes.items()}
+        problem = pose(example.text, values=values)
+        answer(problem, np.ones(problem.out.shape))
+        return problem
+    except GradcliError:
+        return None
 
 
 # ---- gradcli -------------------------------------------------------------------------------------

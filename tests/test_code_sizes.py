@@ -1,5 +1,6 @@
 """Programs of `gradcli code` hold for every size: written for some sizes, run at others."""
 
+from functools import cache
 from inspect import signature
 
 import numpy as np
@@ -19,7 +20,7 @@ from test_code import EXAMPLES, FIRST, OWN, UNSAID, UNSAID_IN_JAX, refused, run
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.formulas import other_shapes
+from gradcli.explanation.other_sizes import other_shapes
 from gradcli.explanation.programs import TARGETS, program
 
 torch = pytest.importorskip("torch")
@@ -34,6 +35,7 @@ ALONE, ORDERED = "# for these sizes alone: ", "# for sizes in the order of these
 MOST_ALONE = 0.06  # of the operators
 
 
+@cache
 def elsewhere(example: Example) -> Example | None:
     """An example at other sizes; None where its text takes no others."""
     for shapes in other_shapes(example.problem):
@@ -95,8 +97,10 @@ CASES = [
     *(("numpy", e) for e in FIRST),
     *(("custom-vjp", e) for e in OWN),
 ]
+CASES.sort(key=lambda case: str(case[1]))  # what an example's targets share is computed once
 
 
+@cache
 def text_of(example: Example, target: str) -> str | None:
     """The program of an example; None where its target has no words for it."""
     try:
@@ -107,14 +111,20 @@ def text_of(example: Example, target: str) -> str | None:
         return None
 
 
+@cache
+def sent_back(example: Example) -> tuple[np.ndarray, Answer]:
+    """A seed, and what is expected for it."""
+    shape = example.problem.out.shape
+    seed = generator(str(example)).normal(size=shape) if shape else np.array(1.0)
+    return seed, expected(example, seed)
+
+
 @pytest.mark.parametrize(("target", "example"), CASES, ids=lambda v: str(v))
 def test_runs_at_other_sizes(target, example):
     other, text = elsewhere(example), text_of(example, target)
     if other is None or text is None or text.startswith((ALONE, ORDERED)):
         return
-    shape = other.problem.out.shape
-    seed = generator(str(other)).normal(size=shape) if shape else np.array(1.0)
-    theirs = expected(other, seed)
+    seed, theirs = sent_back(other)
     asked = [name for name in other.problem.inputs if theirs.grads.get(name) is not None]
     out, grads = RUN[target](text, other.values, seed)
     assert_equal(np.asarray(out), theirs.out, rtol=1e-7, atol=1e-9)

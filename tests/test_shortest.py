@@ -5,13 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from support import examples
+from support import examples, larger
 from test_formula import (
     close,
     gradients,
-    larger,
     names_of,
-    problem_of,
     seed_for,
     value_of,
     values_of,
@@ -32,7 +30,7 @@ from gradcli.notation.simplify import stripped
 from gradcli.notation.spelling import read
 
 EXAMPLES = examples()
-OWN = [pytest.param(problem_of(e), id=str(e)) for e in EXAMPLES]
+OWN = [pytest.param(e.problem, id=str(e)) for e in EXAMPLES]
 LARGER = [pytest.param(p, id=f"{e}, larger") for e in EXAMPLES if (p := larger(e)) is not None]
 
 
