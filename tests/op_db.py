@@ -1,8 +1,9 @@
 """PyTorch's own database of operators, its samples as the texts that a user would type."""
 
+import random
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ import torch
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
+
+SEED = 1234
 
 # How a call is typed, where that is not torch.name(input, *args): {0} is the input, {1:} the rest.
 SPELLED = {
@@ -101,10 +104,9 @@ def entries() -> dict[str, Any]:
 def samples(name: str) -> Iterator[Sample]:
     """The samples of an entry that can be typed: no function and no complex number among them."""
     op = entries()[name]
-    torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = list(op.sample_inputs("cpu", torch.float64, requires_grad=True))
+        given = list(_drawn(op.sample_inputs_func(op, "cpu", torch.float64, True)))
     for sample in given:
         spelling = _Spelling()
         try:
@@ -121,7 +123,7 @@ def bad_samples(name: str) -> Iterator[Sample]:
     op = entries()[name]
     if op.error_inputs_func is None:
         return
-    for error in op.error_inputs("cpu"):
+    for error in _drawn(op.error_inputs_func(op, "cpu")):
         given, spelling = error.sample_input, _Spelling()
         try:
             text = spelling.call(op.name, name, [given.input, *given.args], given.kwargs)
@@ -130,6 +132,22 @@ def bad_samples(name: str) -> Iterator[Sample]:
         if all(t.device.type == "cpu" and t.ndim <= 64 for t in spelling.tensors.values()):
             values = {n: _array(t.detach()) for n, t in spelling.tensors.items()}
             yield Sample(text, values, tuple(values), name)
+
+
+def _drawn(found: Iterable[Any]) -> Iterator[Any]:
+    """What a generator of the database yields, each from one seed, as its own iterators do, which
+    look for the test that runs whenever they start, and keep a stack for every seed.
+    """
+    rest = iter(found)
+    while True:
+        torch.default_generator.manual_seed(SEED)
+        random.seed(SEED)
+        np.random.seed(SEED)
+        try:
+            one = next(rest)
+        except StopIteration:
+            return
+        yield one
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
