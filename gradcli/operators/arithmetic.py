@@ -42,7 +42,7 @@ def mul(g, y, a, b):
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
-    return g / b, -g * (a / b) / b
+    return g / b, -g * ((a / b) / b)
 
 
 @elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg")
