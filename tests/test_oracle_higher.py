@@ -515,6 +515,29 @@ def test_curves_far_from_0_are_those_of_torch(text, order):
         assert_equal(ours, found.numpy(force=True), rtol=1e-6, atol=1e-250)
 
 
+AT_ODD_POINTS = [  # where rounding, underflow or a sign of 0 tells one expression from another
+    *((f"{outer}(gelu(x))", x, 2) for outer in ("log", "reciprocal") for x in (-0.0, -1e-300)),
+    ("sqrt(gelu(x))", -10.0, 2),
+    *((f"gelu(x, approximate={how!r})", x, 3) for how in ("none", "tanh") for x in (39.0, 1e154)),
+    ("gelu(x, approximate='tanh')", -10.0, 2),
+    ("log(reciprocal(x))", 1e200, 2),
+    ("logit(x)", -1e-300, 2),
+    ("logit(x, eps=0.1)", 1e-300, 2),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "order"), AT_ODD_POINTS)
+def test_derivatives_at_odd_points_are_those_of_torch(text, x, order):
+    import torch
+
+    at = torch.tensor(x, requires_grad=True)
+    found = run_torch(text, {"x": at})
+    for _ in range(order):
+        (found,) = torch.autograd.grad(found, at, create_graph=True)
+    ours = gradcli.grad(text, values={"x": x}, order=order)
+    assert_equal(ours, found.numpy(force=True), rtol=1e-9, atol=1e-250)
+
+
 @pytest.mark.parametrize("text", ["where(x > 0, x, 0)", "clamp(x, -0.5, 0.7)", "x.max()"])
 def test_where_torch_keeps_no_graph_of_the_gradient_there_is_none(text):
     import torch

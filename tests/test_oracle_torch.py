@@ -158,6 +158,13 @@ def assert_same(arrays, ours, theirs, rtol):
     assert not different.any(), f"points, then gradcli's, then PyTorch's\n{table}"
 
 
+def test_quotients_have_the_gradients_of_torch_to_the_last_digit():
+    draw = generator("quotients")
+    values = {"a": draw.normal(size=40), "b": draw.normal(size=40)}
+    seed = draw.normal(size=40)
+    compare("a / b", values, seed, rtol=0, atol=0)
+
+
 # ---- seeds ---------------------------------------------------------------------------------------
 
 

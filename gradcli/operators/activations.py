@@ -1,6 +1,6 @@
 """Activations of neural networks, beside those in pointwise.py."""
 
-from math import isfinite, log
+from math import isfinite, log, pi, sqrt
 from sys import float_info
 
 from ..errors import GradcliError
@@ -10,13 +10,14 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import composite, elementwise, require, shorthand
+from .families import composite, elementwise, one_of, require, shorthand
 from .guards import unless, without_slope
-from .pointwise import F, bent, leaky_relu, sigmoid, softplus, tanh
+from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
 from .splitting import chunk
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
 LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to
+SQRT_2_PI = sqrt(2 / pi)
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
@@ -270,6 +271,77 @@ def mish(g, y, x):
     """x * tanh(softplus(x))."""
     t = tanh(softplus(without_slope(x > LARGEST_EXPONENT, x)))
     return g * (t + x * sigmoid(x) * (1 - t * t))
+
+
+def _gelu_kind(*, approximate):
+    """PyTorch's two words; JAX says True or False."""
+    in_jax = {True: "tanh", False: "none"}
+    known = one_of(approximate=tuple(in_jax.values()))
+    return known(approximate=in_jax.get(approximate, approximate))
+
+
+def _gelu(x, *, approximate):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(SQRT_2_PI * (x + 0.044715 * np.power(x, 3))))
+    return x * 0.5 * (1 + erf.value(np.multiply(x, sqrt(0.5))))
+
+
+def _gelu_meaning(x, *, approximate):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + tanh(_inside_tanh(x)))
+    return x * 0.5 * (1 + erf(x * sqrt(0.5)))
+
+
+def _inside_tanh(x):
+    return SQRT_2_PI * (x + 0.044715 * x**3)
+
+
+def _slope_inside_tanh(x):
+    return SQRT_2_PI * (1 + 3 * 0.044715 * x * x)
+
+
+def _density(x):
+    return exp(-0.5 * x * x) * (1 / sqrt(2 * pi))
+
+
+def _curvature_of_gelu(x, approximate):
+    """Its second derivative, as PyTorch writes it: other expressions are nan or 0 elsewhere."""
+    if approximate == "tanh":
+        inner, slope = _inside_tanh(x), _slope_inside_tanh(x)
+        t, sech, half = tanh(inner), 1 / cosh(inner), 0.5 * x
+        bend = 1 - t * t
+        turned = half * slope * (2 * sech * (-sech * t) * slope)
+        return 2 * (0.5 * bend * slope) + turned + half * bend * (6 * 0.044715 * x * SQRT_2_PI)
+    square, density = x * x, _density(x)
+    return 2 * density - square * density
+
+
+@composite(
+    rule=lambda g, y, sent, x, *, approximate: (
+        gelu_to_x(g, x, approximate=approximate),
+        g * sent * _curvature_of_gelu(x, approximate),
+    ),
+    torch=None,
+    examples=(("gelu_to_x(a, x)", "a=3,x=3"), ("gelu_to_x(a, x, 'tanh')", "a=3,x=3")),
+)
+def gelu_to_x(sent, x, *, approximate="none"):
+    """What gelu sends to x."""
+    if approximate == "tanh":
+        t = tanh(_inside_tanh(x))
+        return sent * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _slope_inside_tanh(x))
+    return sent * (0.5 * (1 + erf(x * sqrt(0.5))) + x * _density(x))
+
+
+@elementwise(
+    _gelu,
+    torch=F + "gelu",
+    dtype="float",
+    settle=_gelu_kind,
+    expand=_gelu_meaning,
+)
+def gelu(g, y, x, *, approximate="none"):
+    """x times the probability that a standard normal variable is below x."""
+    return gelu_to_x(g, x, approximate=approximate)
 
 
 @composite(

@@ -42,7 +42,7 @@ def mul(g, y, a, b):
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
-    return g / b, -g * (a / b) / b
+    return g / b, -g * ((a / b) / b)
 
 
 @elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg")
@@ -51,7 +51,7 @@ def neg(g, y, x):
     return -g
 
 
-SHORT_POWERS = {  # PyTorch computes these in other ways, which differ in the last digit and at -inf
+SHORT_POWERS = {  # PyTorch has other ways for these numbers, with other last digits and at -inf
     3: lambda a: a * a * a,
     -0.5: lambda a: 1 / np.sqrt(a),
     -2: lambda a: 1 / (a * a),
@@ -61,8 +61,11 @@ SHORT_POWERS = {  # PyTorch computes these in other ways, which differ in the la
 def _pow(a, b):
     if np.any(np.less(b, 0)):
         a = np.asarray(a, float)
-    short = SHORT_POWERS.get(b) if isinstance(b, int | float) else None
-    return short(a) if short else np.power(a, b)
+    if type(b) in (int, float):
+        short = SHORT_POWERS.get(b)
+        return short(a) if short else np.power(a, b)
+    # np.power takes the square root of a row whose exponents are all 0.5: not so at -0 and -inf
+    return (np.float_power if np.any(np.equal(b, 0.5)) else np.power)(a, b)
 
 
 @elementwise(

@@ -110,7 +110,8 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
 
     `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim`
     is a tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
-    `of_all(g, y, x)` is the rule where no dim was given, if PyTorch has another one there.
+    `of_all(g, y, x)` is the rule where no dim was given, or x has none, if PyTorch has another one
+    there.
     """
 
     def declare(rule):
@@ -125,7 +126,7 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
 
         def gradient(g, y, x, *, dim, keepdim, **attrs):
             over = shapes.axes(dim, x.ndim)
-            if of_all is not None and dim is None:
+            if of_all is not None and (dim is None or x.ndim == 0):
                 return of_all(g, y, x, **attrs)
             if not keepdim:
                 g, y = aligned(g, over), aligned(y, over)

@@ -6,8 +6,8 @@ from ..lazy import np
 from . import elements
 from .arithmetic import steps
 from .comparisons import where
-from .families import SAMPLES, composite, elementwise, one_of
-from .guards import unless, without_slope
+from .families import SAMPLES, composite, elementwise
+from .guards import unless
 
 
 @elementwise()
@@ -332,44 +332,6 @@ def _erf(x):
 def erf(g, y, x):
     """Error function."""
     return g * (2 / math.sqrt(math.pi) * exp(-(x * x)))
-
-
-@elementwise(
-    lambda x, *, approximate: _gelu(x, approximate),
-    torch=F + "gelu",
-    dtype="float",
-    settle=lambda **attrs: _gelu_kind(**attrs),
-    expand=lambda x, *, approximate: _gelu_meaning(x, approximate),
-)
-def gelu(g, y, x, *, approximate="none"):
-    """x times the probability that a standard normal variable is below x."""
-    if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
-        t = tanh(inner)
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
-    below = 0.5 * (1 + erf(x * math.sqrt(0.5)))
-    moved = without_slope((x * x).eq(math.inf), x)
-    return g * (below + moved * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))))
-
-
-def _gelu_kind(*, approximate):
-    """PyTorch's two words; JAX says True or False."""
-    in_jax = {True: "tanh", False: "none"}
-    known = one_of(approximate=tuple(in_jax.values()))
-    return known(approximate=in_jax.get(approximate, approximate))
-
-
-def _gelu(x, approximate):
-    if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * np.power(x, 3))))
-    return x * 0.5 * (1 + _erf(np.multiply(x, math.sqrt(0.5))))
-
-
-def _gelu_meaning(x, approximate):
-    if approximate == "tanh":
-        return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 
 @elementwise(

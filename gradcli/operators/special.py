@@ -148,7 +148,7 @@ def entr(g, y, x):
 def _slope_of_logit(g, y, x, *, eps):
     slope = (x + 0) * (1 - x)  # where x is -0, PyTorch divides by 0
     if eps is None or eps < 0:
-        return g / where((x >= 0) & (x <= 1), slope, math.nan)
+        return where((x >= 0) & (x <= 1), g / slope, math.nan)
     return where((x < eps) | (x > 1 - eps), 0, g / slope)
 
 
