@@ -182,7 +182,7 @@ CASES = {
     "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
-        "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)",
+        "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)", "2 * sqrt(x) * x",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
