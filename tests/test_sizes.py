@@ -54,6 +54,7 @@ def test_operators_that_compute_with_sizes(program, shapes):
     ((name, shape),) = shapes.items()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*at other sizes above 1")
         written = gradcli.formula(program, shapes=shapes)
     x = np.random.default_rng(0).normal(size=tuple(n + 2 for n in shape))
     t = torch.tensor(x, requires_grad=True)
@@ -225,6 +226,19 @@ def test_a_formula_for_square_matrices_says_so():
     assert found.err == (
         "note: the formula of X.grad is right for X of shape (3, 3) and A of shape (3, 3), and "
         "where sizes are equal, or larger than others, as there; elsewhere it may not be.\n"
+    )
+
+
+@pytest.mark.parametrize(("program", "formula"), [
+    ("cov(X)", "(g + g.T) @ (X - X.mean(dim=1, keepdim=True)) / (X.shape[1] - 1)\n"),
+    ("X.squeeze()", "g\n"),
+])  # fmt: skip
+def test_a_formula_that_a_size_of_1_leaves_no_dimension_for_says_so(program, formula):
+    found = run("formula", program, "-s", "X=2x3")
+    assert found.out == formula
+    assert found.err == (
+        "note: the formula of X.grad is right for X of shape (2, 3), and at other sizes above 1; "
+        "where one is 1 a dimension is left out, and it may not be.\n"
     )
 
 

@@ -23,7 +23,7 @@ from ..lazy import np
 from ..notation import tree
 from .derived import of_gradient
 from .mirrored import mirrored, one_triangle
-from .other_sizes import other_shapes, untied_shapes
+from .other_sizes import other_shapes, single_shapes, untied_shapes
 from .random_numbers import Numbers
 from .steady import is_steady, nudged
 
@@ -128,6 +128,11 @@ class Trial:
         p = self.problem
         x = p.inputs[name].node
         return backward(p.out, p.seed.node, [x]).of[x]
+
+    @property
+    def squeezed(self) -> bool:
+        """Whether what is computed has other dimensions here, as squeeze() leaves out those of 1."""
+        return _ranks(self.problem) != _ranks(self.origin[0])
 
     @property
     def sizes_alike(self) -> bool:
@@ -292,11 +297,40 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
         found = trial(shapes)
         if found is not None:
             yield found
+    if in_general is not None:
+        yield from _squeezed(problem, at_shapes(in_general, _small(in_general)))
+
+
+def _squeezed(problem: Problem, small: Problem) -> Iterator[Trial]:
+    """The problem where one of its small sizes is 1 and what is computed loses a dimension by that,
+    as that of squeeze() and cov(x) does.
+    """
+    for shapes in single_shapes(small):
+        with suppress(GradcliError):
+            found = _again(problem, lambda p, shapes=shapes: at_shapes(p, shapes))
+            if found is not None and _ranks(found) != _ranks(problem):
+                yield Trial(problem, shapes)
+
+
+def _ranks(problem: Problem) -> list[int]:
+    return [n.ndim for n in walk([problem.out])]
 
 
 def _narrow(problem: Problem) -> int:
     """How many dimensions of size 1 or 0 the nodes of a program have."""
     return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
+
+
+def extent(at: Iterable[Trial], formula: str, name: str) -> str:
+    """How far a formula holds that fails at some trials: where no size is 1 ("above-one"), where
+    sizes are equal or larger as those given ("alike"), or "here".
+    """
+    plain = [trial for trial in at if not trial.squeezed]
+    if not any(fails(trial, formula, name) for trial in plain):
+        return "above-one"
+    alike = [trial for trial in plain if trial.sizes_alike]
+    told = any(trial.tells(name) for trial in alike)
+    return "alike" if told and not any(fails(trial, formula, name) for trial in alike) else "here"
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:
