@@ -131,7 +131,7 @@ class Trial:
 
     @property
     def squeezed(self) -> bool:
-        """Whether what is computed has other dimensions here, as squeeze() leaves out those of 1."""
+        """Whether what is computed has lost dimensions here, as squeeze() leaves out those of 1."""
         return _ranks(self.problem) != _ranks(self.origin[0])
 
     @property
@@ -298,11 +298,11 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
         if found is not None:
             yield found
     if in_general is not None:
-        yield from _squeezed(problem, at_shapes(in_general, _small(in_general)))
+        yield from _squeezed(problem, _small(in_general))
 
 
-def _squeezed(problem: Problem, small: Problem) -> Iterator[Trial]:
-    """The problem where one of its small sizes is 1 and what is computed loses a dimension by that,
+def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
+    """The problem where one of the small sizes is 1 and what is computed loses a dimension by that,
     as that of squeeze() and cov(x) does.
     """
     for shapes in single_shapes(small):

@@ -23,7 +23,8 @@ from ..wording import Wording, listed
 ELSEWHERE = {  # by how far a formula holds
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and it may "
     "not be.",
-    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere it may not be.",
+    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere it may not "
+    "be.",
     "here": "; at other sizes it is not.",
 }
 BARE_SUM = re.compile(r"sum\s*\(")
@@ -103,7 +104,7 @@ def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
 
 
 def at_these_sizes(w: Wording, name: str, extent: str = "here") -> tuple[str, str]:
-    """That the formula of what is called `name` does not hold for any sizes, and how far it does."""
+    """That the formula of what is called `name` does not hold for all sizes, and how far it does."""
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
     return "these-sizes", f"the formula of {name} is right for {given}{ELSEWHERE[extent]}"
 
