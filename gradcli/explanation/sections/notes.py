@@ -104,7 +104,7 @@ def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
 
 
 def at_these_sizes(w: Wording, name: str, extent: str = "here") -> tuple[str, str]:
-    """That the formula of what is called `name` does not hold for all sizes, and how far it does."""
+    """That the formula of what is called `name` holds for some sizes alone, and for which."""
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
     return "these-sizes", f"the formula of {name} is right for {given}{ELSEWHERE[extent]}"
 
