@@ -7,6 +7,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -307,7 +308,7 @@ def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
     """
     for shapes in single_shapes(small):
         with suppress(GradcliError):
-            found = _again(problem, lambda p, shapes=shapes: at_shapes(p, shapes))
+            found = _again(problem, partial(at_shapes, shapes=shapes))
             if found is not None and _ranks(found) != _ranks(problem):
                 yield Trial(problem, shapes)
 
