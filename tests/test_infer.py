@@ -108,6 +108,7 @@ CASES = [
     ("softmax(x, -1)", dict(grad=[1.0, 2.0, 3.0]), dict(x=(3,), out=(3,))),
     ("stack([x, y], 0)", {}, dict(x=(2,), y=(2,), out=(2, 2))),
     ("kron(A, B) @ C", {}, dict(A=(2, 3), B=(4, 5), C=(15, 6), out=(8, 6))),
+    ("kron(A, B) @ kron(C, D)", {}, dict(A=(2, 3), B=(4, 5), C=(3, 6), D=(5, 7), out=(8, 42))),
     ("cross(x, y)", {}, dict(x=(3,), y=(3,), out=(3,))),
     ("x.unbind(1)[0]", {}, dict(x=(2, 3), out=(2,))),
     ("x.split([1, 2], 1)[1]", {}, dict(x=(2, 3), out=(2, 2))),

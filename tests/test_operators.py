@@ -120,6 +120,22 @@ def test_value_and_rule_against_the_meaning(example, node):
             np.testing.assert_allclose(*evaluate(ours[i], expected[i]), **close)
 
 
+BOUNDED = [op for op in operators.everything().values() if op.bounds is not None]
+
+
+@pytest.mark.parametrize("op", BOUNDED, ids=str)
+def test_values_are_in_bounds(op):
+    """By the bounds of its inputs; those are what they hold, and 0."""
+    for example in (e for e in EXAMPLES if e.op is op):
+        evaluate = Evaluator(example.problem.values)
+        for node in (n for n in everything(example.problem.out) if n.op is op):
+            held = [None if i is None else np.asarray(evaluate(i)[0], float) for i in node.inputs]
+            ends = [None if a is None else (a.min(initial=0), a.max(initial=0)) for a in held]
+            low, high = op.bounds(*ends, **node.attrs) if callable(op.bounds) else op.bounds
+            value = evaluate(node)[0]
+            assert np.all((low <= value) & (value <= high))
+
+
 @each_operator
 def test_record(op):
     assert op.examples or op.family == "leaf"

@@ -180,7 +180,7 @@ CASES = {
     "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
-        "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)",
+        "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)", "2 * sqrt(x) * x",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
@@ -243,7 +243,8 @@ CASES = {
     "no_small_denominator": [
         "x / abs(y).clamp(min=1e-12)", "1 / held_above(y.norm(), 1e-8)",
         "x / (2 * y ** 2).sum().clamp(min=1e-12)", "x / y.clamp(min=0).mean().clamp(min=1e-9)",
-        "x / (sigmoid(y) * (1 - sigmoid(y))).clamp(min=1e-12)",
+        "x / (sigmoid(y) * (1 - sigmoid(y))).clamp(min=1e-12)", "1 / (1 + cos(x)).clamp(min=1e-9)",
+        "x / (1 - tanh(y) ** 2).clamp(min=1e-12)", "x / (relu(x) + exp(y)).clamp(min=1e-12)",
     ],
     "no_tiny_length": [
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
@@ -477,6 +478,14 @@ def test_masks_that_hide_more_than_zeros_stay(case):
     inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
+
+
+@pytest.mark.parametrize("case", ["x * (1 - x)", "sin(x) + 0.5", "sigmoid(x) - tanh(y)"])
+def test_bounds_below_what_may_be_negative_stay(case):
+    inputs = {name: OPS["input"](name=name, shape=(2,)) for name in "xy"}
+    text = f"y / ({case}).clamp(min=1e-12)"
+    built = Builder(read_program(text, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("no_small_denominator")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():

@@ -54,6 +54,7 @@ def test_operators_that_compute_with_sizes(program, shapes):
     ((name, shape),) = shapes.items()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*at other sizes above 1")
         written = gradcli.formula(program, shapes=shapes)
     x = np.random.default_rng(0).normal(size=tuple(n + 2 for n in shape))
     t = torch.tensor(x, requires_grad=True)
@@ -228,6 +229,19 @@ def test_a_formula_for_square_matrices_says_so():
     )
 
 
+@pytest.mark.parametrize(("program", "formula"), [
+    ("cov(X)", "(g + g.T) @ (X - X.mean(dim=1, keepdim=True)) / (X.shape[1] - 1)\n"),
+    ("X.squeeze()", "g\n"),
+])  # fmt: skip
+def test_a_formula_that_a_size_of_1_leaves_no_dimension_for_says_so(program, formula):
+    found = run("formula", program, "-s", "X=2x3")
+    assert found.out == formula
+    assert found.err == (
+        "note: the formula of X.grad is right for X of shape (2, 3), and at other sizes above 1; "
+        "where one is 1 a dimension is left out, and it may not be.\n"
+    )
+
+
 @pytest.mark.parametrize(("program", "x", "expected"), [
     ("cos = x * 2; sin(cos).sum()", "x", "2 * torch.cos(cos)"),
     ("cos(sin)", "sin", "-g * torch.sin(sin)"),
@@ -291,19 +305,31 @@ def test_zeros_of_an_empty_slice_are_said_to_hold_at_these_sizes():
     assert "these-sizes" in [note["code"] for note in notes]
 
 
-@pytest.mark.parametrize(
-    ("expr", "shapes", "wrt"),
-    [
-        ("(x.reshape(-1) * y.reshape(-1)).sum()", {"x": (3, 4), "y": (3, 4)}, "x"),
-        ("kron(A, B) @ x.reshape(-1)", {"A": (3, 4), "B": (2, 5), "x": (4, 5)}, "A"),
-        ("kron(A, B) @ kron(C, D)", dict.fromkeys("ABCD", (2, 2)), "C"),
-    ],
-)
-def test_where_only_products_of_sizes_need_to_be_equal_a_formula_is_said_to_hold_here(
-    expr, shapes, wrt
-):
-    notes = gradcli.explain(expr, shapes=shapes, wrt=wrt).notes
-    assert "these-sizes" in [note["code"] for note in notes]
+PRODUCTS = [  # program, shapes, others: only products of sizes need to be equal
+    ("(x.flatten() * y.flatten()).sum()", {"x": (3, 4), "y": (3, 4)}, {"x": (3, 4), "y": (6, 2)}),
+    ("x.flatten(1) @ W.flatten(1).T", {"x": (4, 2, 3), "W": (5, 2, 3)},
+        {"x": (2, 4, 9), "W": (3, 6, 6)}),
+    ("kron(A, B) @ kron(C, D)", dict.fromkeys("ABCD", (2, 2)),
+        {"A": (2, 3), "B": (5, 4), "C": (6, 3), "D": (2, 5)}),
+    ("kron(A, B) @ x.flatten()", {"A": (3, 4), "B": (2, 5), "x": (4, 5)},
+        {"A": (2, 6), "B": (3, 2), "x": (3, 4)}),
+]  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("program", "here", "there"), PRODUCTS)
+def test_where_only_products_of_sizes_need_to_be_equal(program, here, there):
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = gradcli.formula(program, shapes=here)
+    torch.manual_seed(0)
+    given = {n: torch.randn(s, dtype=torch.double).requires_grad_() for n, s in there.items()}
+    out = run_torch(program, dict(given))
+    g = torch.randn_like(out)
+    for name, expected in zip(given, torch.autograd.grad(out, [*given.values()], g)):
+        found = run_torch(written[name], given | {"g": g})
+        torch.testing.assert_close(found if out.ndim else g * found, expected)
 
 
 def test_a_flattened_input_has_a_formula_for_any_sizes():

@@ -7,6 +7,7 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..lazy import np
 from ..notation import tree
 from .derived import of_gradient
 from .mirrored import mirrored, one_triangle
-from .other_sizes import other_shapes, untied_shapes
+from .other_sizes import other_shapes, single_shapes, untied_shapes
 from .random_numbers import Numbers
 from .steady import is_steady, nudged
 
@@ -128,6 +129,11 @@ class Trial:
         p = self.problem
         x = p.inputs[name].node
         return backward(p.out, p.seed.node, [x]).of[x]
+
+    @property
+    def squeezed(self) -> bool:
+        """Whether what is computed has lost dimensions here, as squeeze() leaves out those of 1."""
+        return _ranks(self.problem) != _ranks(self.origin[0])
 
     @property
     def sizes_alike(self) -> bool:
@@ -292,11 +298,40 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
         found = trial(shapes)
         if found is not None:
             yield found
+    if in_general is not None:
+        yield from _squeezed(problem, _small(in_general))
+
+
+def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
+    """The problem where one of the small sizes is 1 and what is computed loses a dimension by that,
+    as that of squeeze() and cov(x) does.
+    """
+    for shapes in single_shapes(small):
+        with suppress(GradcliError):
+            found = _again(problem, partial(at_shapes, shapes=shapes))
+            if found is not None and _ranks(found) != _ranks(problem):
+                yield Trial(problem, shapes)
+
+
+def _ranks(problem: Problem) -> list[int]:
+    return [n.ndim for n in walk([problem.out])]
 
 
 def _narrow(problem: Problem) -> int:
     """How many dimensions of size 1 or 0 the nodes of a program have."""
     return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
+
+
+def extent(at: Iterable[Trial], formula: str, name: str) -> str:
+    """How far a formula holds that fails at some trials: where no size is 1 ("above-one"), where
+    sizes are equal or larger as those given ("alike"), or "here".
+    """
+    plain = [trial for trial in at if not trial.squeezed]
+    if not any(fails(trial, formula, name) for trial in plain):
+        return "above-one"
+    alike = [trial for trial in plain if trial.sizes_alike]
+    told = any(trial.tells(name) for trial in alike)
+    return "alike" if told and not any(fails(trial, formula, name) for trial in alike) else "here"
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:

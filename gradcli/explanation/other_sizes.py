@@ -31,6 +31,12 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
             yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
 
 
+def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
+    """The shapes where one of the sizes is 1, wherever it stands."""
+    for one in {n: None for shape in shapes.values() for n in shape if n > 1}:
+        yield {x: tuple(1 if n == one else n for n in shape) for x, shape in shapes.items()}
+
+
 def untied_shapes(
     problem: Problem, fit: Callable[[dict[str, Shape]], bool]
 ) -> Iterator[dict[str, Shape]]:

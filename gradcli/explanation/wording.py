@@ -23,7 +23,7 @@ from .blocks import Line
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, fails, general, is_wrong, trials, tried_out
+from .formulas import Trial, elsewhere, extent, fails, general, is_wrong, trials, tried_out
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -250,14 +250,9 @@ class Wording:
         return {name: f for name, f in texts.items() if any(fails(t, f, name) for t in at)}
 
     @cached_property
-    def sizes_alike(self) -> list[str]:
-        """Those of them whose formula holds where sizes are equal or larger as the problem's."""
-        trials = [t for t in self.elsewhere if t.sizes_alike]
-        return [
-            name
-            for name, f in self.only_here.items()
-            if any(t.tells(name) for t in trials) and not any(fails(t, f, name) for t in trials)
-        ]
+    def extents(self) -> dict[str, str]:
+        """How far each of them holds."""
+        return {name: extent(self.elsewhere, f, name) for name, f in self.only_here.items()}
 
     @cached_property
     def nowhere(self) -> list[str]:

@@ -108,6 +108,8 @@ class Operator:
                 for each input, of where it does as that input moves
     caveat      which convention, in words
     examples    pairs (expression, shapes), which the documentation shows and the tests run
+    bounds      the numbers that its values lie between; or (*bounds of inputs, **attrs) -> those;
+                None: any
     domain      the open interval that examples draw their values from
     samples     points that the tests compare with PyTorch
     defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
@@ -167,6 +169,7 @@ class Operator:
     kink: Any = None
     caveat: str | None = None
     examples: Sequence[tuple[str, str]] = ()
+    bounds: Any = None
     domain: tuple[float, float] = (-2.0, 2.0)
     samples: Sequence[float] = ()
 

@@ -19,6 +19,7 @@ from .broadcasts import ranks_not_broadcast
 from .numberings import Numberings, different, equal, few
 from .program import Program
 from .ranks import ranks_to_try
+from .stand_ins import Sizes
 
 # Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
@@ -29,7 +30,6 @@ ATTEMPTS = 400  # combinations of ranks
 MOST_TRIES = 600  # times that a program is built before this is given up
 SMALL = 8  # primes at the end, where the others make tensors too large
 LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
-FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
@@ -91,7 +91,8 @@ def infer(
         try:
             found = _solve(chosen, known, counted, numberings)
         except GradcliError as error:
-            if error.code not in ("shape", "index", "seed-shape", "arguments"):
+            misfit = error.code in ("shape", "index", "seed-shape", "arguments")
+            if not misfit and not (first_error and error.code == "limit"):
                 raise
             first_error = first_error or error
             if tries > MOST_TRIES:
@@ -170,7 +171,7 @@ def _generalised(
         name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
         for name, shape in given.items()
     }
-    sizes = _Sizes(new.values())
+    sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())
     _unify(symbolic, known, sizes, trial)
     shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
     trial(known | shapes)
@@ -205,7 +206,7 @@ def _solved(
         raise GradcliError("limit", "too many inputs have no shape", hint=hint)
     each = iter(numbers)
     symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
-    sizes = _Sizes(p for shape in symbolic.values() for p in shape)
+    sizes = Sizes(p for shape in symbolic.values() for p in shape)
     try:
         seed = _unify(symbolic, known, sizes, trial)
     except GradcliError:
@@ -217,7 +218,7 @@ def _solved(
 
 
 def _unify(
-    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "_Sizes", trial: Trial
+    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "Sizes", trial: Trial
 ) -> Shape | None:
     """Make equal what must be equal; the shape of the seed."""
     while True:
@@ -245,61 +246,10 @@ def _further_primes() -> Iterator[int]:
     return (n for n in count(PRIMES[0] + 2, 2) if all(n % k for k in range(3, 200, 2)))
 
 
-class _Sizes:
-    """What the stand-ins have turned out to be: another stand-in, a size, or a product of these."""
-
-    def __init__(self, stand_ins: Iterable[int]):
-        self.meaning: dict[int, int] = {p: p for p in stand_ins}
-
-    def find(self, size: int) -> int:
-        while self.meaning.get(size, size) != size:
-            size = self.meaning[size]
-        if size and size not in self.meaning:
-            for p in self.meaning:
-                while size % p == 0 and self.find(p) != p:
-                    size = size // p * self.find(p)
-        return size
-
-    def of(self, shape: Shape) -> Shape:
-        return tuple(map(self.find, shape))
-
-    def free(self) -> list[int]:
-        """The stand-ins that nothing fixes, in order of appearance."""
-        return [p for p in self.meaning if self.find(p) == p]
-
-    def unify(self, a: int, b: int) -> bool:
-        """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
-        free = self.free()
-        if 0 in (a, b):  # a multiple of everything
-            found = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
-            self.meaning |= {} if found is None else {found: 0}
-            return found is not None
-        for p in reversed(free):  # so that the first to appear stands for both
-            for left, right in ((a, b), (b, a)):
-                times = left // p if left % p == 0 else 0
-                if times and right % times == 0 and right // times != p:
-                    target = right // times
-                    divided = [q for q in free if target % q == 0]
-                    if target in free or not divided or p not in divided:
-                        self.meaning[p] = target
-                        return True
-        return self._shifted(free, a, b)
-
-    def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
-        for p in reversed(free):
-            for left, right in ((a, b), (b, a)):
-                missing = p - left
-                if 0 < abs(missing) <= FEW and right + missing > 0:
-                    self.meaning[p] = right + missing
-                    return True
-        return False
-
-
 def _smallest(
     symbolic: dict[str, Shape],
     known: dict[str, Shape],
-    sizes: _Sizes,
+    sizes: Sizes,
     numberings: Iterator[tuple[int, ...]],
     trial: Trial,
 ) -> Inferred:
@@ -335,7 +285,7 @@ def _smallest(
 def _numbered(
     symbolic: dict[str, Shape],
     known: dict[str, Shape],
-    sizes: _Sizes,
+    sizes: Sizes,
     chosen: dict[int, int],
     trial: Trial,
 ) -> dict[str, Shape]:
@@ -351,7 +301,7 @@ def _numbered(
     }
     if not found:
         return shapes
-    again = _Sizes(found)
+    again = Sizes(found)
     _unify(shapes, known, again, trial)
     if again.free():
         raise GradcliError("shape", "with these numbers nothing fixes a size")
@@ -359,7 +309,7 @@ def _numbered(
 
 
 def _assumed(
-    symbolic: dict[str, Shape], sizes: _Sizes, chosen: Collection[int]
+    symbolic: dict[str, Shape], sizes: Sizes, chosen: Collection[int]
 ) -> dict[str, tuple[int, ...]]:
     return {
         name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)

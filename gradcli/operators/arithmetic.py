@@ -3,12 +3,13 @@
 from ..graphs import Node, NoRule
 from ..lazy import np
 from . import elements
+from .bounds import NOT_NEGATIVE, added, subtracted
 from .comparisons import where
 from .families import elementwise, shorthand
 from .leaves import zeros
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add")
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add", bounds=added)
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
@@ -20,6 +21,7 @@ def add(g, y, a, b):
     aliases=("subtract",),
     on_masks=False,
     loop="sub",
+    bounds=subtracted,
 )
 def sub(g, y, a, b):
     """Difference of two tensors."""
@@ -134,6 +136,7 @@ def remainder(g, y, a, b):
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0",
     numpy="np.abs",
+    bounds=NOT_NEGATIVE,
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -195,6 +198,7 @@ round = steps(
     lambda x: x * x,
     index=lambda lower, i, x: x**2,
     numpy="np.square",
+    bounds=NOT_NEGATIVE,
 )
 def square(g, y, x):
     """x times itself."""

@@ -3,6 +3,7 @@
 from ..errors import GradcliError
 from ..lazy import np
 from . import elements
+from .bounds import clamped, either, larger, smaller
 from .families import elementwise, shorthand
 
 MANY = 1 << 12  # elements of a mask from which on a choice without a branch pays
@@ -116,6 +117,7 @@ def _kept(mask, x):
         lower.of(condition, i), lower.of(a, i), lower.of(b, i)
     ),
     numpy="np.where",
+    bounds=either,
 )
 def where(g, y, condition, input, other):
     """input where the condition holds, otherwise other."""
@@ -132,7 +134,7 @@ def _tie(y, a, b):
     return a.eq(b)
 
 
-def _extremum(name, symbol, sentence):
+def _extremum(name, symbol, sentence, bounds):
     def rule(g, y, a, b):
         half = where(a.eq(b), g / 2, g)
         below, above = (a < b, b < a) if name == "maximum" else (b < a, a < b)
@@ -142,14 +144,15 @@ def _extremum(name, symbol, sentence):
     return elementwise(
         lambda a, b: getattr(np, name)(a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
+        bounds=bounds,
         kink=_tie,
         caveat="at a tie PyTorch gives each side half of the gradient",
         numpy=f"np.{name}",
     )(rule)
 
 
-maximum = _extremum("maximum", "Max", "The larger of two.")
-minimum = _extremum("minimum", "Min", "The smaller of two.")
+maximum = _extremum("maximum", "Max", "The larger of two.", larger)
+minimum = _extremum("minimum", "Min", "The smaller of two.", smaller)
 
 
 def _clip(x, low, high):
@@ -177,6 +180,7 @@ def _bound_hit(y, x, low, high):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
+    bounds=clamped,
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""

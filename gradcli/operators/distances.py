@@ -7,6 +7,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import abs, sign
+from .bounds import NOT_NEGATIVE
 from .comparisons import minimum, where
 from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
@@ -125,6 +126,7 @@ def _corner(y, differences, p):
     saved=("x1", "x2", "output"),
     once=_cdist_once,
     settle=one_of(compute_mode=COMPUTE_MODES),
+    bounds=NOT_NEGATIVE,
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""
@@ -192,6 +194,7 @@ def dist(input, other, p=2):
         ("pairwise_distance(a, b)", "a=2x3,b=2x3"),
         ("pairwise_distance(a, b, p=1.0, keepdim=True)", "a=2x3,b=3"),
     ),
+    bounds=NOT_NEGATIVE,
 )
 def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     """The length of x1 - x2 + eps along the last dimension."""

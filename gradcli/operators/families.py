@@ -12,6 +12,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST, in_older_order, parameters_of
 from ..lazy import np
+from .bounds import with_zero
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 SHORTHANDS: dict[str, "Shorthand"] = {}
@@ -191,6 +192,7 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 def movement(value: Callable, *, shape: Callable, **fields):
     """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
+    fields.setdefault("bounds", with_zero)
     fields |= {"family": "movement", "dtype": "first", "flops": none_at_all}
     return lambda rule: Operator(rule, shape=shape, value=value, **fields)
 

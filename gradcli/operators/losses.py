@@ -7,6 +7,7 @@ from ..graphs import Node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs
+from .bounds import larger
 from .comparisons import where
 from .families import composite, elementwise
 from .guards import refuse_where
@@ -68,6 +69,7 @@ def _slope_of_bce_slope(g, y, x, t):
 @composite(
     rule=_slope_of_bce_slope,
     torch=None,
+    said=lambda x, t: (x - t) / ((1 - x) * x),
     domain=(0.4, 0.6),
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
 )
@@ -248,6 +250,7 @@ def _held_above(x, *, min, least):
     torch=None,
     domain=(0.2, 2.0),
     examples=(("held_above(x, min=0.1)", "x=2x3"),),
+    bounds=lambda x, *, min, least: larger(x, (min, min)),
 )
 def held_above(g, y, x, *, min, least=None):
     """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back; refused

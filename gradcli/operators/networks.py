@@ -3,6 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
+from .bounds import PROBABILITY
 from .families import composite, operator, rows_apart, same_with_axis
 from .pointwise import F, exp
 from .sums import total
@@ -26,6 +27,7 @@ def _softmax(x, *, dim):
     jax="jax.nn.softmax({0}, axis={dim})",
     numpy="scipy.special.softmax({0}, axis={dim})",
     order="x dim dtype",
+    bounds=PROBABILITY,
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""

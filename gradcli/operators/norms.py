@@ -7,6 +7,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
+from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
 from .ordering import permuted
@@ -73,6 +74,7 @@ def _corner(y, x, *, dim, keepdim, ord):
         ("norm(x, 3, dim=0)", "x=2x3"),
     ),
     saved=(..., "output"),
+    bounds=NOT_NEGATIVE,
 )
 def vector_norm(g, y, x, dim, *, ord=2):
     """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""
@@ -169,6 +171,7 @@ def _corner_of_matrix(y, x, *, ord, dim, keepdim):
         ("linalg.matrix_norm(x, -2, dim=(0, 2), keepdim=True)", "x=3x2x2"),
         ("linalg.matrix_norm(x, -inf, dim=(0, 2), keepdim=True)", "x=2x2x2"),
     ),
+    bounds=NOT_NEGATIVE,
 )
 def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
     """'fro', as of a vector; 'nuc' and 2 by singular values; 1 by columns, inf by rows."""

@@ -5,12 +5,13 @@ import math
 from ..lazy import np
 from . import elements
 from .arithmetic import steps
+from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, WAVE, larger
 from .comparisons import where
 from .families import SAMPLES, composite, elementwise
 from .guards import unless
 
 
-@elementwise()
+@elementwise(bounds=NOT_NEGATIVE)
 def exp(g, y, x):
     """e to the power of x."""
     return g * y
@@ -22,7 +23,7 @@ def log(g, y, x):
     return g / x
 
 
-@elementwise(symbolic=elements.named("exp2"))
+@elementwise(symbolic=elements.named("exp2"), bounds=NOT_NEGATIVE)
 def exp2(g, y, x):
     """2 to the power of x."""
     return g * y * math.log(2)
@@ -52,7 +53,7 @@ def expm1(g, y, x):
     return g * (y + 1)
 
 
-@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5", loop="sqrt")
+@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5", loop="sqrt", bounds=NOT_NEGATIVE)
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -73,13 +74,13 @@ def rsqrt(g, y, x):
     return -0.5 * g * y**3
 
 
-@elementwise()
+@elementwise(bounds=WAVE)
 def sin(g, y, x):
     """Sine."""
     return g * cos(x)
 
 
-@elementwise()
+@elementwise(bounds=WAVE)
 def cos(g, y, x):
     """Cosine."""
     return g * -sin(x)
@@ -135,13 +136,13 @@ def sinh(g, y, x):
     return g * cosh(x)
 
 
-@elementwise()
+@elementwise(bounds=NOT_NEGATIVE)
 def cosh(g, y, x):
     """Hyperbolic cosine."""
     return g * sinh(x)
 
 
-@elementwise()
+@elementwise(bounds=WAVE)
 def tanh(g, y, x):
     """Hyperbolic tangent."""
     return g * (1 - y * y)
@@ -228,6 +229,7 @@ def _sigmoid(x):
     aliases=("expit",),
     numpy="1 / (1 + np.exp(-{0}))",
     jax="jax.nn.sigmoid",
+    bounds=PROBABILITY,
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
@@ -246,6 +248,7 @@ F = "torch.nn.functional."
     numpy="np.maximum({0}, 0)",
     jax="jax.nn.relu",
     order="x inplace",
+    bounds=lambda x: larger(x, (0.0, 0.0)),
 )
 def relu(g, y, x):
     """max(x, 0)."""
@@ -311,6 +314,7 @@ def _softplus(x, *, beta, threshold):
     ),
     dtype="float",
     samples=(*SAMPLES, 25.0),
+    bounds=lambda x, *, beta, threshold: NOT_NEGATIVE if beta > 0 else ANY,
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""

@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
+from .bounds import kept, summed
 from .comparisons import logical_and, maximum, minimum, same, where
 from .families import composite, one_each, operator, reduced, reduction, shorthand
 from .guards import unless, without_slope
@@ -27,6 +28,7 @@ def average(x, axis, keepdims):
     index="sum",
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
     loop="sum",
+    bounds=summed,
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
@@ -41,6 +43,7 @@ def sum(g, y, x, dim):
     on_masks=False,
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     loop="mean",
+    bounds=kept,
 )
 def mean(g, y, x, dim):
     """Average along dim."""
@@ -148,6 +151,7 @@ def tied(y, x, *, dim, keepdim, **_):
     kink=tied,
     caveat=TIE,
     numpy="{0}.max(axis={dim}, keepdims={keepdim})",
+    bounds=kept,
 )
 def amax(g, y, x, dim):
     """Largest element along dim."""
@@ -160,6 +164,7 @@ def amax(g, y, x, dim):
     kink=tied,
     caveat=TIE,
     numpy="{0}.min(axis={dim}, keepdims={keepdim})",
+    bounds=kept,
 )
 def amin(g, y, x, dim):
     """Smallest element along dim."""

@@ -7,6 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round
+from .bounds import NOT_NEGATIVE
 from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .guards import refuse_where, unless
@@ -77,6 +78,7 @@ def _spread_flops(out, s, **_):
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
     loop="var correction",
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
+    bounds=NOT_NEGATIVE,
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -98,6 +100,7 @@ def var(g, y, x, dim, *, correction=1):
     flops=_spread_flops,
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
+    bounds=NOT_NEGATIVE,
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""

@@ -20,6 +20,13 @@ from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
 from ..wording import Wording, listed
 
+ELSEWHERE = {  # by how far a formula holds
+    "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and it may "
+    "not be.",
+    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere it may not "
+    "be.",
+    "here": "; at other sizes it is not.",
+}
 BARE_SUM = re.compile(r"sum\s*\(")
 IN_PYTORCH = {  # what holds of numbers that are not finite, by order
     1: ": PyTorch computes the same",
@@ -77,8 +84,8 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         *too_long,
         *undefined,
         *(
-            at_these_sizes(w, w.gradient_name(inputs[name]), sizes_alike=name in w.sizes_alike)
-            for name in w.only_here
+            at_these_sizes(w, w.gradient_name(inputs[name]), extent)
+            for name, extent in w.extents.items()
             if name not in w.nowhere
         ),
     ]
@@ -96,14 +103,10 @@ def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
     return "no-formula", f"the formula of {name} {why}."
 
 
-def at_these_sizes(w: Wording, name: str, sizes_alike: bool = False) -> tuple[str, str]:
-    """That the formula of what is called `name` does not hold for any sizes; `sizes_alike` where it
-    does for those that are equal or larger where these are.
-    """
+def at_these_sizes(w: Wording, name: str, extent: str = "here") -> tuple[str, str]:
+    """That the formula of what is called `name` holds for some sizes alone, and for which."""
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    alike = ", and where sizes are equal, or larger than others, as there; elsewhere it may not be."
-    others = alike if sizes_alike else "; at other sizes it is not."
-    return "these-sizes", f"the formula of {name} is right for {given}{others}"
+    return "these-sizes", f"the formula of {name} is right for {given}{ELSEWHERE[extent]}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:

@@ -1,35 +1,51 @@
-"""Values that are never negative."""
+"""Numbers that values are known to lie between."""
 
-from ...graphs import Node
-from .products import constant_value, is_zero_or_one, product_of
+from functools import lru_cache, reduce
+from math import inf
 
-NEVER_NEGATIVE = (
-    *("abs", "cosh", "exp", "exp2", "held_above", "relu", "sigmoid", "softmax", "softplus"),
-    *("sqrt", "square", "std", "var", "vector_norm", "matrix_norm", "cdist", "pairwise_distance"),
-)
-KEEPING = ("add", "amax", "amin", "maximum", "mean", "minimum", "sum")
+from ...graphs import Node, walk
+from ...operators.bounds import ANY, PROBABILITY, Bounds
+from .products import REMEMBERED, Coefficient, constant_value, is_zero_or_one, product_of
 
 
 def is_not_negative(x: Node) -> bool:
-    """Whether it is plain to see that no element is less than 0; x * (1 - x) is taken to be of
-    probabilities.
-    """
-    if x.op.name in NEVER_NEGATIVE or is_zero_or_one(x):
-        return True
-    if x.op.name == "clamp":
-        low = None if x.inputs[1] is None else constant_value(x.inputs[1])
-        return low is not None and low >= 0
-    if x.op.family == "movement" or x.op.name in KEEPING:
-        return all(map(is_not_negative, x.parents))
-    found = product_of(x)
-    if found is None or x in found.factors:
-        return False
-    odd = {f for f, e in found.factors.items() if e % 2 == 1}
-    opposite = {f for f in odd if _is_rest(f) and f.parents[1] in odd}
-    odd -= opposite | {f.parents[1] for f in opposite}
-    return found.coefficient >= 0 and all(map(is_not_negative, odd))
+    """Whether it is plain to see that no element is less than 0."""
+    return bounds_of(x)[0] >= 0
 
 
-def _is_rest(f: Node) -> bool:
-    """Whether it is 1 - x."""
-    return f.op.name == "sub" and constant_value(f.parents[0]) == 1
+@lru_cache(maxsize=REMEMBERED)
+def bounds_of(x: Node) -> Bounds:
+    """The least and the greatest number that an element may be."""
+    found: dict[Node | None, Bounds] = {}
+    for n in walk([x]):
+        found[n] = _bounds(n, found)
+    return found[x]
+
+
+def _bounds(n: Node, found: dict[Node | None, Bounds]) -> Bounds:
+    value = constant_value(n)
+    if value is not None:
+        return float(value), float(value)
+    if is_zero_or_one(n):
+        return PROBABILITY
+    own = n.op.bounds
+    if own is not None:
+        return own(*map(found.get, n.inputs), **n.attrs) if callable(own) else own
+    p = product_of(n)
+    if p is None or n in p.factors:
+        return ANY
+    c = float(p.coefficient)
+    return reduce(_times, (_raised(found[f], e) for f, e in p.factors.items()), (c, c))
+
+
+def _times(a: Bounds, b: Bounds) -> Bounds:
+    ends = [x * y if x and y else 0.0 for x in a for y in b]
+    return min(ends), max(ends)
+
+
+def _raised(x: Bounds, e: Coefficient) -> Bounds:
+    if e == 1:
+        return x
+    if x[0] < 0 and e % 2 == 1:
+        return ANY
+    return PROBABILITY if e > 0 and max(-x[0], x[1]) <= 1 else (0.0, inf)

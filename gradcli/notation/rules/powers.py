@@ -24,12 +24,14 @@ def powers_together(node: Node) -> Iterator[Node]:
 
 @other("mul", "div")
 def exponents_added(node: Node) -> Iterator[Node]:
-    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b)."""
+    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
+    sqrt(x) * x = x ** 1.5.
+    """
     found = product_of(node)
     if found is None:
         return
     for f in found.factors:
-        base = f.parents[0] if f.op.name == "pow" else None
+        base = f.parents[0] if f.op.name in ("pow", "sqrt") else None
         exponents = {k: _exponent_of(k, v, base) for k, v in found.factors.items() if base}
         for k, more in exponents.items():
             own = exponents[f]
@@ -43,6 +45,8 @@ def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
     """The exponent of a base in one of a product's powers; None for powers of something else."""
     if power is base:
         return number_node(e)
+    if power.op.name == "sqrt" and power.parents[0] is base:
+        return number_node(e / 2)
     if power.op.name != "pow" or power.parents[0] is not base or abs(e) != 1:
         return None
     return power.parents[1] if e == 1 else -power.parents[1]

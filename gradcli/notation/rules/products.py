@@ -39,14 +39,19 @@ def as_number(value: float) -> Coefficient:
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
-def as_meant(value: Coefficient) -> Coefficient:
-    """What rules made of numbers, as the number of six digits that it is meant to be where it is
-    one: 0.3 for 0.1 + 0.2.
+def as_meant(value: Coefficient, of: Coefficient = 0) -> Coefficient:
+    """What rules made of numbers up to `of`, as the number of six digits that it is meant to be
+    where it is one: 0.3 for 0.1 + 0.2.
     """
     if not isinstance(value, float):
         return value
-    short = float(f"{value:.6g}")
-    return short if abs(short - value) <= CLOSE * abs(value) else value
+    short = float(f"{value:.6g}") if abs(value) > CLOSE * of else 0.0
+    return short if abs(short - value) <= CLOSE * max(abs(value), of) else value
+
+
+def added_up(a: Coefficient, b: Coefficient) -> Coefficient:
+    """a + b as it is meant: 0.1 for 1.2 - 1.1."""
+    return as_meant(a + b, max(abs(float(a)), abs(float(b))))
 
 
 def magnitude(value: Coefficient) -> Coefficient:
@@ -70,7 +75,7 @@ def product_of(node: Node) -> Product | None:
             continue
         inner = _split(part, e)
         if inner is None:
-            factors[part] = factors[part] + e if part in factors else e
+            factors[part] = added_up(factors[part], e) if part in factors else e
             if len(factors) > MOST:
                 return None
         else:
@@ -121,7 +126,7 @@ def _split(node: Node, e: Coefficient):
         return (-1) ** int(e), [(inputs[0], e)]
     if name == "pow":
         value = constant_value(inputs[1]) if inputs[1].op.name == "constant" else None
-        return None if value is None else (1, [(inputs[0], _exponent(e * value))])
+        return None if value is None else (1, [(inputs[0], _exponent(e * as_meant(value)))])
     if name in ("square", "reciprocal"):
         return 1, [(inputs[0], e * (2 if name == "square" else -1))]
     if name == "expand" or (name == "unsqueeze" and _leading(node)):
@@ -155,7 +160,7 @@ def with_factors(
     """The factors and more of them, which may be among them: their exponents are added."""
     out = dict(factors)
     for f, e in more.items():
-        out[f] = out.get(f, 0) + e
+        out[f] = added_up(out.get(f, 0), e)
     return {f: e for f, e in out.items() if e}
 
 

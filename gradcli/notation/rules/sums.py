@@ -10,7 +10,7 @@ from .products import (
     REMEMBERED,
     Coefficient,
     Product,
-    as_meant,
+    added_up,
     build,
     carries_seed,
     is_mask,
@@ -36,12 +36,12 @@ def terms_of(node: Node) -> list[Product] | None:
             return None
         own = p._replace(coefficient=sign * p.coefficient)
         have = found.get(p.key)
-        found[p.key] = own if have is None else _added_up(have, own)
+        found[p.key] = own if have is None else _together(have, own)
     return [p for p in found.values() if p.coefficient != 0]
 
 
-def _added_up(a: Product, b: Product) -> Product:
-    return a._replace(coefficient=as_meant(a.coefficient + b.coefficient))
+def _together(a: Product, b: Product) -> Product:
+    return a._replace(coefficient=added_up(a.coefficient, b.coefficient))
 
 
 @rule("add", "sub")
