@@ -13,11 +13,14 @@ from support import run_torch
 
 import gradcli as package
 from gradcli.errors import GradcliError
+from gradcli.explanation.claims import edits
 from gradcli.explanation.claims.given import FORM
 from gradcli.explanation.claims.report import as_data, extent, reason
 from gradcli.explanation.claims.verdict import judge
 from gradcli.language.options import read_shapes, read_values
 from gradcli.language.problem import pose
+from gradcli.language.program import read_program
+from gradcli.limits import Limits
 
 LINEAR = "x @ W + b"
 MLP = "h = relu(x @ W1 + b1); h @ W2"
@@ -93,6 +96,8 @@ RIGHT = [
     Case("logdet(X)", "X = inv(X).T", EVERY),
     Case("det(X)", "X = det(X) * inv(X).T", EVERY),
     Case("sigmoid(x)", "g * out * (1 - out)", EVERY),
+    Case("hardsigmoid(x)", "x = g / 6 * ((x > -3) & (x < 3))", "agrees at 4 sizes"),
+    Case("celu(x, 0.3)", "x = where(x > 0, g, g * exp(x / 0.3))", "agrees at 4 sizes"),
     Case("tanh(x)", "x = g * (1 - tanh(x)**2)", EVERY),
     Case("(x * x).sum(1)", "x = 2 * x * g[:, None]", GIVEN, "x=3x4"),
     Case("x.sum()", "x = ones_like(x)", EVERY),
@@ -598,6 +603,14 @@ def test_a_gradient_that_does_not_flow_is_zero():
 def test_numbers_and_shapes_of_the_program_can_be_used():
     expr = "n = x.shape[0]; out = (x**2).sum() / n"
     assert judge(["x = 2 * x / n"], pose(expr))[0].ok
+
+
+def test_the_search_for_what_mends_a_claim_ends():
+    """A long formula has more pairs of changes than anybody waits for."""
+    program = read_program(" + ".join(f"x.T @ a{k}" for k in range(30)), Limits())
+    texts = [e.text for e in edits.written(edits.pairs(program), 5000)]
+    assert len({*texts}) == len(texts) > 10
+    assert sum(map(len, texts[:-1])) <= 5000
 
 
 # ---- what is printed -----------------------------------------------------------------------------

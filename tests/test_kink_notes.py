@@ -44,6 +44,8 @@ HIT = [
     ("x.nanquantile(0.5)", {"x": [2.0, 1.0, 1.0, 0.0, math.nan]}),
     ("x.quantile(q)", {"x": [2.0, 1.0, 3.0], "q": 0.5}),
     ("x.argsort() @ x", {"x": [1.0, 1.0]}),
+    ("x[x.argsort()] @ x.detach()", {"x": [1.0, 1.0, 3.0]}),
+    ("x[x.argmax()]", {"x": [2.0, 2.0]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
 ]
 
@@ -52,6 +54,8 @@ NOT_HIT = [
     ("x.nanquantile(0.5)", {"x": [3.0, 1.0, 2.0]}),
     ("x.quantile(0.9)", {"x": [3.0, 1.0, 1.0, 1.0, 4.0]}),
     ("F.softsign(x)", {"x": 0.0}),
+    ("x[x.argsort()] @ x.detach()", {"x": [1.0, 2.0, 3.0]}),
+    ("x[x.detach().argmax()]", {"x": [2.0, 2.0]}),
     ("F.elu(x) + F.celu(x, 2.)", {"x": 0.0}),
     ("x.detach().abs() * x", {"x": 0.0}),
     ("x.sign().detach() * x", {"x": 0.0}),

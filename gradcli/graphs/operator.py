@@ -93,6 +93,7 @@ class Operator:
     takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
     digits_vary  whether the last digits of PyTorch's value are others where a gradient is asked for
+    single      whether a number in PyTorch's gradient is rounded to single precision
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     batches     whether its first input comes in batches as a rule, though it need not, and has
@@ -157,6 +158,7 @@ class Operator:
     takes_dtype: bool = False
     finds_places: bool = False
     digits_vary: bool = False
+    single: bool = False
     matrices: bool = False
     square: bool = False
     batches: bool = False

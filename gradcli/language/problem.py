@@ -83,6 +83,7 @@ class Problem(NamedTuple):
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
     of_sizes: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
+    indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
 
     @property
     def order(self) -> int:
@@ -270,6 +271,7 @@ class Posing:
             self.limits,
             constants,
             of_sizes=self._of_sizes,
+            indices=tuple(self._indices),
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:

@@ -101,6 +101,16 @@ def read_program(text: str, limits: Limits, origin: str = "expression") -> Progr
     return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
 
 
+def read_again(text: str, origin: str) -> Program:
+    """The statements of a text that was written from one that was read: it asks for nothing.
+
+    Raises GradcliError `syntax` or `limit`.
+    """
+    source = Source(text, origin)
+    body = _parse(text, source)
+    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
+
+
 def _is_formula(body: list[ast.stmt]) -> bool:
     """Whether it is an expression of names, numbers and signs, which asks for nothing."""
     alone = len(body) == 1 and isinstance(body[0], ast.Expr)

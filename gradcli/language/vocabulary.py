@@ -110,14 +110,20 @@ def function(name: str, span: Span | None) -> Callable:
         inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
-            module = "torch" if inside in OF_TORCH else "F"
-            pad = re.fullmatch(PADS, name.lower())
-            mode = f", mode='{PAD_MODES[pad[1]]}'" if pad and pad[1] in PAD_MODES else ""
-            hint = f"call the function: {module}.{inside}(...{mode})"
+            hint = f"call the function: {_called(name, inside)}"
             raise GradcliError("unsupported", said, hint=hint, span=span)
         said = f"there is no function {name}"
         raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
     return found
+
+
+def _called(name: str, inside: str) -> str:
+    """How the function of a module is called: `F.linear(input, weight, bias)`."""
+    places = [p for p in getattr(lookup(inside), "places", ()) if p != "inplace"]
+    pad = re.fullmatch(PADS, name.lower())
+    if pad and pad[1] in PAD_MODES:
+        places = [*places[: places.index("mode")], f"mode='{PAD_MODES[pad[1]]}'"]
+    return f"{'torch' if inside in OF_TORCH else 'F'}.{inside}({', '.join(places)})"
 
 
 def _instead(name: str) -> str:

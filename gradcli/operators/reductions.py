@@ -13,6 +13,7 @@ from .pointwise import exp
 from .sums import total
 
 TIE = "ties share the gradient equally"
+FIRST = "of equal elements it is the place of the first"
 
 
 def average(x, axis, keepdims):
@@ -187,6 +188,8 @@ def _index_of(ufunc):
     method=True,
     numpy="{0}.argmax(axis={dim}, keepdims={keepdim})",
     finds_places=True,
+    kink=lambda y, x, **along: tied(amax(x, **along), x, **along),
+    caveat=FIRST,
 )
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
@@ -202,6 +205,8 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
     method=True,
     numpy="{0}.argmin(axis={dim}, keepdims={keepdim})",
     finds_places=True,
+    kink=lambda y, x, **along: tied(amin(x, **along), x, **along),
+    caveat=FIRST,
 )
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""

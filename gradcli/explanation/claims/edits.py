@@ -1,16 +1,19 @@
 """Formulas with small changes, as texts.
 
-Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too.
+Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too. A text
+is written where it is wanted: the likeliest are, as many as there is time for.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ...language.program import Program
-from .changes import Words, added, changes, expression, method, opposite, parts, transposed
+from ...language.program import Program, read_again
+from .changes import Change, Words, added, changes, expression, method, opposite, parts, transposed
+from .given import ORIGIN
 
 LONGEST = 40  # parts of a formula that are changed
+SHAPES = 3  # the highest rank of changes that exchange rows and columns, or operands
 
 
 class Edit(NamedTuple):
@@ -21,8 +24,45 @@ class Edit(NamedTuple):
     rank: int
 
 
-def edits(program: Program, words: Words) -> Iterator[Edit]:
-    """The changes of each part of a formula, of its steps as well."""
+class Draft(NamedTuple):
+    """A change of one part of a formula, in one of its steps."""
+
+    program: Program
+    place: int
+    part: ast.expr
+    change: Change
+
+    @property
+    def text(self) -> str:
+        """The changed formula."""
+        value = self.program.statements[self.place].value
+        return _text(self.program, self.place, _replaced(value, self.part, self.change.new))
+
+    def after(self, first: "Draft") -> "Draft":
+        """The same as the second of two changes."""
+        why = f"{first.change.why}, and {self.change.why}"
+        return self._replace(change=self.change._replace(why=why))
+
+
+def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
+    """Changed formulas, each once: the first ones, until they have `most` characters together."""
+    made: dict[str, Edit] = {}
+    for draft in drafts:
+        text = draft.text
+        if text not in made:
+            made[text] = Edit(text, draft.change.why, draft.change.rank)
+            most -= len(text)
+        if most < 0:
+            break
+    return list(made.values())
+
+
+def edits(program: Program, words: Words) -> list[Draft]:
+    """The changes of each part of a formula, of its steps as well, the likeliest first."""
+    return sorted(_drafts(program, words), key=lambda draft: draft.change.rank)
+
+
+def _drafts(program: Program, words: Words) -> Iterator[Draft]:
     count = 0
     for place, statement in enumerate(program.statements):
         for part in parts(statement.value):
@@ -31,25 +71,33 @@ def edits(program: Program, words: Words) -> Iterator[Edit]:
                 return
             whole = part is statement.value and place == len(program.statements) - 1
             for change in changes(part, words, whole):
-                value = _replaced(statement.value, part, change.new)
-                yield Edit(_text(program, place, value), change.why, change.rank)
+                yield Draft(program, place, part, change)
     yield from _transposed_everywhere(program)
     yield from _renamed(program, words.names)
 
 
-def shape_edits(program: Program) -> list[Edit]:
+def pairs(program: Program) -> Iterator[Draft]:
+    """Two changes: of shapes and places, and of the sign beside them."""
+    for first in _shape_edits(program):
+        changed = read_again(first.text, ORIGIN)
+        negative = opposite(changed.statements[-1].value)
+        sign = _whole(changed, negative, "the sign is wrong", 0)
+        for second in (sign, *_shape_edits(changed)):
+            yield second.after(first)
+
+
+def _shape_edits(program: Program) -> list[Draft]:
     """The changes that exchange rows and columns, or operands."""
-    words = Words(None, (), (), ())
-    return [e for e in edits(program, words) if e.rank <= 3]
+    found = edits(program, Words(None, (), (), ()))
+    return [draft for draft in found if draft.change.rank <= SHAPES]
 
 
-def left_out(program: Program) -> Iterator[Edit]:
+def left_out(program: Program) -> Iterator[Draft]:
     """A formula without one of its terms or factors; `why` says that this is missing."""
     for place, statement in enumerate(program.statements):
         for e in parts(statement.value):
             for rest, missing in _without_operand(e):
-                value = _replaced(statement.value, e, rest)
-                yield Edit(_text(program, place, value), f"{missing} is missing", 0)
+                yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
 
 
 def _without_operand(e: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -124,11 +172,17 @@ def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
     if isinstance(e, list):
         items = [_replaced(item, old, new) for item in e]
         return items if any(a is not b for a, b in zip(items, e)) else e
-    if not isinstance(e, ast.AST):
+    if not isinstance(e, ast.expr | ast.keyword):
         return e
     fields = dict(ast.iter_fields(e))
     made = {name: _replaced(value, old, new) for name, value in fields.items()}
     return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+
+
+def _whole(program: Program, new: ast.expr, why: str, rank: int) -> Draft:
+    """Another formula in the place of the last step's."""
+    place = len(program.statements) - 1
+    return Draft(program, place, program.statements[place].value, Change(new, why, rank))
 
 
 def _text(program: Program, place: int, value: ast.expr) -> str:
@@ -138,7 +192,7 @@ def _text(program: Program, place: int, value: ast.expr) -> str:
     return "; ".join([*named[:-1], written[-1]])
 
 
-def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
+def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Draft]:
     """One name in place of another, in a single place or in all."""
     value = program.statements[-1].value
     functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
@@ -154,14 +208,14 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
                 yield _put(program, places, name, why)
 
 
-def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Edit:
+def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Draft:
     value = program.statements[-1].value
     for part in places:
         value = _replaced(value, part, ast.Name(name))
-    return Edit(_text(program, len(program.statements) - 1, value), why, 6)
+    return _whole(program, value, why, 6)
 
 
-def _transposed_everywhere(program: Program) -> Iterator[Edit]:
+def _transposed_everywhere(program: Program) -> Iterator[Draft]:
     """What occurs several times, transposed wherever it does."""
     value = program.statements[-1].value
     groups: dict[str, list[ast.expr]] = {}
@@ -172,5 +226,4 @@ def _transposed_everywhere(program: Program) -> Iterator[Edit]:
             made = value
             for part in same:
                 made = _replaced(made, part, transposed(part, text)[0])
-            why = transposed(same[0], text)[1]
-            yield Edit(_text(program, len(program.statements) - 1, made), why, 3)
+            yield _whole(program, made, transposed(same[0], text)[1], SHAPES)

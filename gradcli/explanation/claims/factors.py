@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...language.program import Program, read_program
+from ...language.program import Program, read_again
 from ...lazy import np
-from ...limits import Limits
 from .edits import negated, numbers, renumbered, scaled
-from .given import built
+from .given import ORIGIN, built
 from .trials import Trial, close
 
 LARGEST = 12  # number above or below the line in a factor that is told
@@ -65,12 +64,12 @@ def by_a_size(
             made = scaled(program, size, divide)
             if beside == 1:
                 return made, why
-            return _without(read_program(made, Limits()), beside), f"{why}; {_too_large(beside)}"
+            return _without(read_again(made, ORIGIN), beside), f"{why}; {_too_large(beside)}"
     return None
 
 
 def _number(size: str, trial: Trial) -> float:
-    program = read_program(size, Limits())
+    program = read_again(size, ORIGIN)
     return float(trial.point(built(program, trial.point.problem)))
 
 
@@ -101,7 +100,7 @@ def _without(program: Program, factor: Fraction) -> str:
     """The text of a formula divided by a number."""
     if factor < 0:
         text = negated(program)
-        return text if factor == -1 else _without(read_program(text, Limits()), -factor)
+        return text if factor == -1 else _without(read_again(text, ORIGIN), -factor)
     if factor.numerator == 1:
         return scaled(program, str(factor.denominator))
     if factor.denominator == 1:

@@ -11,7 +11,7 @@ from ...autodiff.reverse import Contribution, Step, backward
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import OPS, Node, walk
-from ...language.program import Program, read_program
+from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
@@ -24,7 +24,8 @@ from .given import ORIGIN, Claim, targets
 from .points import Point, Points
 from .trials import Trial, close, holds, tried
 
-PAIRS = 800  # pairs of changes that are tried
+EDITED = 40_000  # characters of the changed formulas that are tried
+PAIRED = 20_000  # characters of those with two changes
 SHORT = 60  # characters of what is said of a part that was left out
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 USES = 5  # uses of an input, of which some may be missing
@@ -94,7 +95,7 @@ class Search:
 
     def _at_all_points(self, text: str) -> Program | None:
         try:
-            program = read_program(text, self.problem.limits, ORIGIN)
+            program = read_again(text, ORIGIN)
         except GradcliError:
             return None
         return program if holds(program, self.claim.name, self.points.tried) else None
@@ -173,17 +174,14 @@ class Search:
     @cached_property
     def _tried_edits(self) -> list[tuple[edits.Edit, Trial]]:
         """The changes that can be computed, with what they come to at the first point."""
-        made: dict[str, edits.Edit] = {}
-        for e in edits.edits(self.claim.program, self._words()):
-            made.setdefault(e.text, e)
-        tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made.values())
-        return sorted(((e, t) for e, t in tried if t is not None), key=lambda pair: pair[0].rank)
+        made = edits.written(edits.edits(self.claim.program, self._words()), EDITED)
+        tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
+        return [(e, trial) for e, trial in tried if trial is not None]
 
     def _tried(self, text: str, point: Point) -> Trial | None:
         """What a text comes to at a point; None where it cannot be read."""
         try:
-            program = read_program(text, self.problem.limits, ORIGIN)
-            return tried(program, self.claim.name, point)
+            return tried(read_again(text, ORIGIN), self.claim.name, point)
         except GradcliError:
             return None
 
@@ -193,7 +191,7 @@ class Search:
             if e.rank < 6 and factors.ratio(first) is not None:
                 others = [self._tried(e.text, point) for point in self.points.tried[1:]]
                 trials = [first, *(t for t in others if t is not None)]
-                program = read_program(e.text, self.problem.limits, ORIGIN)
+                program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
                     found = self._scaled(program, trials, sizes)
                     if found is not None:
@@ -205,9 +203,9 @@ class Search:
         text, value = self._formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
-        for e in edits.left_out(read_program(text, self.problem.limits)):
-            if len(e.why) <= longest and all(self._is(e.text, t) for t in self.trials):
-                return Mend(text, e.why)
+        for e in edits.left_out(read_again(text, ORIGIN)):
+            if len(e.change.why) <= longest and all(self._is(e.text, t) for t in self.trials):
+                return Mend(text, e.change.why)
         return None
 
     def _left_out_at_length(self) -> Mend | None:
@@ -222,18 +220,12 @@ class Search:
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
-        count = 0
-        for first in edits.shape_edits(self.claim.program):
-            program = read_program(first.text, self.problem.limits, ORIGIN)
-            others = edits.shape_edits(program)
-            opposite = edits.Edit(edits.negated(program), "the sign is wrong", 0)
-            for second in (opposite, *others):
-                count += 1
-                if count > PAIRS:
-                    return None
-                if self._verified(second.text):
-                    return Mend(second.text, f"{first.why}, and {second.why}")
-        return None
+        found = (Mend(e.text, e.why) for e in self._edits_twice if self._verified(e.text))
+        return next(found, None)
+
+    @cached_property
+    def _edits_twice(self) -> list[edits.Edit]:
+        return edits.written(edits.pairs(self.claim.program), PAIRED)
 
     def _words(self) -> edits.Words:
         """What a formula can be changed with."""

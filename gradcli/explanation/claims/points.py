@@ -33,16 +33,16 @@ MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 TOLERANCE = 1e-10  # relative to the largest element, within which a claim agrees
+SINGLE = 1e-6  # the same where the gradient has a number that PyTorch rounds to single precision
 MOST_SIZES = 12  # that are tried where the program is singular at some
 
 
 class Point:
     """A problem, with a number for every element of its inputs and its seed."""
 
-    tolerance = TOLERANCE
-
     def __init__(self, problem: Problem, values: dict[Node, Any], seed: Any):
         self.problem = problem
+        self.tolerance = SINGLE if any(n.op.single for n in walk([problem.out])) else TOLERANCE
         self.numbers = Evaluator(values, limits=problem.limits)
         given = problem.seed.value
         self.seed = seed if given is None else self.numbers(given)[0].astype(float)

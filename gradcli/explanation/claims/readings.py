@@ -120,6 +120,16 @@ def _posed(
     return found if sum(n.numel for n in walk([found.out])) <= ELEMENTS else None
 
 
+def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:
+    """These requests; nothing where one of them does not work, and no more are made after it."""
+    found: list[Problem] = []
+    for problem in posed:
+        if problem is None:
+            return []
+        found.append(problem)
+    return found
+
+
 # ---- other shapes --------------------------------------------------------------------------------
 
 
@@ -186,12 +196,12 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
     for names in islice(chosen, READINGS):
         for equal in (False, True):
             lengths = [(row[0],) * len(names) if equal else row for row in VECTORS]
-            tried = [
+            tried = (
                 _posed(problem, fixed | {name: (n,) for name, n in zip(names, row)})
                 for row in lengths
-            ]
-            found = [p for p in tried if p is not None and p.out.shape == ()]
-            if len(found) == len(tried):
+            )
+            found = _all_of(p if p is not None and p.out.shape == () else None for p in tried)
+            if found:
                 yield Reading(found, f"with {of_rank(names, 1)}", single=True, names=names)
                 break
 
@@ -244,9 +254,9 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
     for first, second in combinations(free, 2):
         numbers = [rng.choice(room, len(free), replace=False).tolist() for _ in range(SIZES)]
         drawn = [dict(zip(free, row)) for row in numbers]
-        tried = [_posed(problem, _shapes(problem, s | {second: s[first]})) for s in drawn]
-        found = [p for p in tried if p is not None]
-        if len(found) == len(tried):
+        tried = (_posed(problem, _shapes(problem, s | {second: s[first]})) for s in drawn)
+        found = _all_of(tried)
+        if found:
             remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"
             yield Reading(found, remark)
 
