@@ -30,6 +30,7 @@ OUTSIDE = "(g - out * (g @ out)) / norm(x)"
         ("where(norm(x) > 1, x / norm(x), x)", f"x = {OUTSIDE}"),
         ("x * clamp(1 / norm(x), max=1)", f"x = {OUTSIDE}"),
         ("x**2", "x = 2 * g * x * (x < 50)"),
+        ("abs(sin(x))", "x = g * cos(x) * sign(x)"),
     ],
 )
 def test_every_branch_is_tried(expr, claim):
@@ -47,10 +48,31 @@ def test_every_branch_is_tried(expr, claim):
         ("huber_loss(x, y, delta=5.)", "x = clamp(x - y, -5, 5) / x.numel()"),
         ("where(norm(x) > 1, x / norm(x), x)", f"x = where(norm(x) > 1, {OUTSIDE}, g)"),
         ("relu(clamp(x, -5, 5))", "x = g * ((x > 0) & (x < 5))"),
+        ("abs(sin(x))", "x = g * cos(x) * sign(sin(x))"),
+        ("log(softplus(x))", "x = g * sigmoid(x) / log(1 + exp(x))"),
+        ("sigmoid(relu(x))", "x = g * (x > 0) * exp(-relu(x)) / (1 + exp(-relu(x)))**2"),
+        ("tanh(clamp(x, -50, 50))", "x = g * (abs(x) < 50) / cosh(x)**2"),
     ],
 )
 def test_what_is_right_on_every_branch_is_right(expr, claim):
     assert judge([claim], pose(expr))[0].ok
+
+
+@pytest.mark.parametrize(
+    "expr", ["normalize(x, dim=0)", "x / x.norm().clamp(min=1e-8)", "x / (x.norm() + 1e-12)"]
+)
+def test_what_denominators_are_held_above_may_be_left_out(expr):
+    claim = "x = (g - out * (g @ out)) / norm(x)"
+    assert judge([claim], pose(expr, shapes={"x": (3,)}))[0].ok
+
+
+def test_what_is_kept_symmetric_is_so_on_every_branch():
+    problem = pose("relu((eigvalsh(A)**2).sum() - 5)", shapes={"A": (3, 3)})
+    assert judge(["A = 2 * A * (trace(A @ A) > 5)"], problem)[0].ok
+
+
+def test_there_may_be_no_elements():
+    assert judge(["x = g"], pose("sort(x).values", shapes={"x": (0,)}))[0].ok
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
 
+from gradcli.explanation.claims.verdict import judge as judged
+from gradcli.language.problem import pose
 from gradcli.notation.torch_code import expression
 from gradcli.notation.tree import Name
 
@@ -54,6 +56,20 @@ def test_formulas_do_not_depend_on_the_sizes(identity):
     labelled = any(kind.startswith("index") for _, _, kind in identity.inputs)
     if not labelled:
         assert formula_of(identity, 0) == formula_of(identity, 1)
+
+
+def is_for_all_numbers(identity):
+    """Whether it holds for any floats; whole numbers are labels."""
+    kinds = {kind.partition("=")[0] for _, _, kind in identity.inputs}
+    return not identity.assume and kinds <= {"", "real", "index"}
+
+
+@pytest.mark.parametrize("identity", named(filter(is_for_all_numbers, GRADIENTS)))
+def test_the_book_is_right_as_a_claim(identity):
+    labels = {n: v for n, v in identity.values(0).items() if v.dtype.kind != "f"}
+    problem = pose(identity.expr, shapes=identity.shapes(0), values=labels, wrt=[identity.wrt])
+    (verdict,) = judged([f"{identity.wrt} = {identity.form}"], problem)
+    assert verdict.ok
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------

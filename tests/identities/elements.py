@@ -119,7 +119,7 @@ IDENTITIES = together(
     case("maximum", "x.amax(1, keepdim=True)", "x: m n real", x="g * (x == out)"),
     case("norm", "x.norm(dim=1)", "x: m n", x="(g / out).unsqueeze(1) * x"),
     case("norm", "x.norm(dim=1, keepdim=True)", "x: m n", x="g * x / out"),
-    case("norm, of power 3", "x.norm(3)", "x: n", x="(x / x.norm(3)) ** 2"),
+    case("norm, of power 3", "x.norm(3)", "x: n unit", x="(x / x.norm(3)) ** 2"),
     case("norm, of power 3", "(x ** 3).sum()", "x: n", x="3 * x ** 2"),
     case(
         "distance",

@@ -1,8 +1,10 @@
-"""Points on all branches: what compares numbers, or has a kink, is tried on its other sides.
+"""Points on all branches: what compares numbers, or has a kink, is tried on its other sides, in the
+program, its gradients and the claims.
 
-Values are drawn around the numbers that a condition compares with, and at other scales; in other
-orders where places are found by order. A point is taken where conditions hold that held nowhere
-before. None of them is at a kink.
+Values are drawn around the numbers that a condition compares with, and at other scales: a point is
+taken where conditions hold that held nowhere before. Where places are found by order there are
+points in other orders. None of them is at a kink, where a denominator is below what it is held
+above, which formulas leave out, or where rounding decides on a claim.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +13,18 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
 from ...lazy import np
+from ...notation.rules.bounds import is_not_negative
+from ...notation.rules.guards import TINY
+from ...notation.rules.products import constant_value
 from ..conventions import kinks
+from ..mirrored import mirrored
 from .given import Claim, built
-from .points import Point, Points, kept_values
+from .points import Point, Points, kept_values, one_triangle_read
+from .trials import NOISE, close
 
 MOST = 8  # points that are added
 TRIES = 60
@@ -24,7 +32,8 @@ ELEMENTS = 4_000_000  # of all nodes together, at all tries
 CONSTANTS = 8  # that values are drawn around
 SPREAD = 3  # draws in all ranges between constants
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
-TOLERANCE = 1e-6  # far out more is rounding: a wrong branch is wrong by more than that
+FAR_OUT = 1e-6  # the tolerance: more is rounding there, and a wrong branch is wrong by more
+ROUGH = 1e-3  # within which single precision finds a claim's numbers, unless digits are lost
 
 Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
 Values = dict[Node, Any]
@@ -32,37 +41,95 @@ Values = dict[Node, Any]
 
 def on_all_branches(points: Points, claims: Sequence[Claim], names: Sequence[str]) -> Points:
     """The points, and those on other branches of the program, its gradients and the claims."""
-    base = points.tried[0]
-    masks = [mask for _, mask in kinks(base.problem)]
-    roots = [base.problem.out, *filter(None, map(base.gradient, names)), *_formulas(claims, base)]
-    free = _free(base)
-    order = walk([*roots, *masks])
-    compared = _compared(order, free)
-    ordered = any(node.op.finds_places for node in order)
-    if not free or not (compared or ordered):
+    branches = _Branches(points.tried[0], claims, names)
+    if not branches.free or not (branches.compared or branches.ordered):
         return points
-    drawn = _drawn(base, free, _constants(compared, free, base))
-    tries = min(TRIES, ELEMENTS // sum(node.numel for node in order))
-    met = {s for p in points.tried if p.problem is base.problem for s in _sides(compared, p)}
-    orders = (_point(base, v, names, masks) for v in _orders(base, free) if ordered)
-    found = [p for p in orders if p is not None]
-    for values in islice(drawn, tries):
-        point = _point(base, values, names, masks)
-        sides = set() if point is None else _sides(compared, point)
-        if point is not None and sides - met and len(found) < MOST:
+    same = [p for p in points.tried if p.problem is branches.base.problem]
+    met = {s for p in same for s in branches.sides(p)}
+    found = list(filter(None, map(branches.point, branches.orders())))
+    for values in islice(branches.drawn(), branches.tries):
+        point = branches.point(values) if len(found) < MOST else None
+        sides = set() if point is None else branches.sides(point)
+        if point is not None and sides - met:
             found.append(point)
             met |= sides
     return points._replace(tried=points.tried + found)
 
 
-def _point(base: Point, values: Values, names: Sequence[str], masks: list[Node]) -> Point | None:
-    """The point of these values; None at a kink, and where it is not sound."""
-    with suppress(GradcliError), np.errstate(all="ignore"):
-        point = base.moved(values)
-        point.tolerance = TOLERANCE
-        if not any(np.any(point(mask)) for mask in masks) and point.sound(names):
-            return point
-    return None
+class _Branches:
+    """What a program, its gradients and claims compare, and points on both sides of it."""
+
+    def __init__(self, base: Point, claims: Sequence[Claim], names: Sequence[str]):
+        self.base, self.names = base, names
+        self.claimed = list(_formulas(claims, base))
+        self.kinks = [mask for _, mask in kinks(base.problem)]
+        roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
+        self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
+        kept = kept_values(base.problem)
+        self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
+        self.symmetric = one_triangle_read(base.problem, kept)
+        order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)])
+        self.compared = _compared(order, self.free)
+        self.lengths = [y for y, c in self.compared if c is not None and _holds_above_0(y, c)]
+        self.ordered = any(node.op.finds_places for node in order)
+        self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
+
+    def point(self, values: Values) -> Point | None:
+        """The point of these values; None where it tells nothing of the claims."""
+        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in values.items()}
+        with suppress(GradcliError), np.errstate(all="ignore"):
+            point = self.base.moved(kept)
+            point.tolerance = FAR_OUT
+            special = any(np.any(point(mask)) for mask in self.kinks)
+            held = any(np.any(point(y) <= TINY) for y in self.lengths)
+            if not special and not held and point.sound(self.names) and self._steady(kept, point):
+                return point
+        return None
+
+    def _steady(self, values: Values, point: Point) -> bool:
+        """Whether the claims are finite, no digits are lost in them, and they are 0 or more than
+        what rounding may leave of it.
+        """
+        given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
+        single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
+        largest = [np.max(np.abs(point(n)), initial=0.0) for n in self.claimed]
+        if any(0 < size <= NOISE for size in largest):
+            return False
+        return all(close(single(n)[0], point(n), ROUGH) for n in self.claimed)
+
+    def sides(self, point: Point) -> set[Any]:
+        """Which is the larger in what is compared: for each shape, all that is met in one place."""
+        with np.errstate(all="ignore"):
+            signs: dict[tuple[int, ...], list[Any]] = {}
+            for left, right in self.compared:
+                other = 0 if right is None else point(right)
+                sign = np.sign(np.subtract(point(left), other, dtype=float))
+                signs.setdefault(sign.shape, []).append(np.ravel(sign))
+        return {(s, met) for s, rows in signs.items() for met in zip(*(r.tolist() for r in rows))}
+
+    def drawn(self) -> Iterator[Values]:
+        """Values in all ranges between the constants, then the first values at other scales, with
+        signs of their own and of one kind, then one input alone at another scale.
+        """
+        rng = np.random.default_rng(2)
+        constants = _constants(self.compared, self.free, self.base)
+        edges = np.unique([0.0, *constants, *(-c for c in constants)])
+        for _ in range(SPREAD if constants else 0):
+            yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
+        scales = [k * c for c in constants for k in (1, 3, 0.3)] + [*SCALES]
+        for s in scales:
+            for changed in (partial(np.multiply, s), *(partial(_signed, k * s) for k in (1, -1))):
+                yield self.given | {x: changed(self.given[x]) for x in self.free}
+        for s in scales if len(self.free) > 1 else ():
+            for x in self.free:
+                yield self.given | {x: self.given[x] * s}
+
+    def orders(self) -> Iterator[Values]:
+        """Where places are found by order, the first values in orders that are not their own
+        inverse: up, or down, with the last one first along every dimension.
+        """
+        for direction in (1, -1) if self.ordered else ():
+            yield self.given | {x: _rolled(self.given[x], direction) for x in self.free}
 
 
 # ---- conditions ----------------------------------------------------------------------------------
@@ -73,6 +140,14 @@ def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
     for claim in claims:
         with suppress(GradcliError):
             yield built(claim.program, base.problem, base.picking)
+
+
+def _bends(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
+    """Where claims have kinks, as masks."""
+    order = walk(claimed)
+    moving = downstream(order, free)
+    for node in order:
+        yield from node.op.kink_masks(node, moving)
 
 
 def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
@@ -87,6 +162,12 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
     return list(found)
 
 
+def _holds_above_0(length: Node, bound: Node) -> bool:
+    """Whether it is a bound that formulas leave out, as `guards` does: a length is above it."""
+    value = constant_value(bound)
+    return value is not None and 0 < value <= TINY and is_not_negative(length)
+
+
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:
     """The sizes of the numbers that go into what is compared, and depend on nothing free."""
     order = walk([x for pair in compared for x in pair if x is not None])
@@ -99,43 +180,7 @@ def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[fl
     return list(found)[:CONSTANTS]
 
 
-def _sides(compared: Compared, point: Point) -> set[Any]:
-    """Which is the larger in what is compared: for each shape, all that is met in one place."""
-    with np.errstate(all="ignore"):
-        signs: dict[tuple[int, ...], list[Any]] = {}
-        for left, right in compared:
-            other = 0 if right is None else point(right)
-            sign = np.sign(np.subtract(point(left), other, dtype=float))
-            signs.setdefault(sign.shape, []).append(np.ravel(sign))
-    return {(s, met) for s, rows in signs.items() for met in zip(*(r.tolist() for r in rows))}
-
-
 # ---- values --------------------------------------------------------------------------------------
-
-
-def _free(base: Point) -> list[Node]:
-    """The inputs that can have any numbers."""
-    kept = kept_values(base.problem)
-    inputs = (x.node for x in base.problem.inputs.values())
-    return [x for x in inputs if x.dtype == "float" and x not in kept]
-
-
-def _drawn(base: Point, free: Sequence[Node], constants: Sequence[float]) -> Iterator[Values]:
-    """Values in all ranges between the constants, then the first values at other scales, with
-    signs of their own and of one kind, then one input alone at another scale.
-    """
-    rng = np.random.default_rng(2)
-    given = {x.node: base(x.node) for x in base.problem.inputs.values()}
-    edges = np.unique([0.0, *constants, *(-c for c in constants)])
-    for _ in range(SPREAD if constants else 0):
-        yield given | {x: _between(rng, edges, x.shape) for x in free}
-    scales = [k * c for c in constants for k in (1, 3, 0.3)] + [*SCALES]
-    for s in scales:
-        for changed in (partial(np.multiply, s), *(partial(_signed, k * s) for k in (1, -1))):
-            yield given | {x: changed(given[x]) for x in free}
-    for s in scales if len(free) > 1 else ():
-        for x in free:
-            yield given | {x: given[x] * s}
 
 
 def _signed(scale: float, array: Any) -> Any:
@@ -149,15 +194,6 @@ def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
     ends = np.concatenate([2 * edges[:1], edges, 2 * edges[-1:]])
     k = rng.integers(0, len(ends) - 1, shape)
     return ends[k] + np.round(rng.uniform(0.1, 0.9, shape), 2) * (ends[k + 1] - ends[k])
-
-
-def _orders(base: Point, free: Sequence[Node]) -> Iterator[Values]:
-    """The first values in orders that are not their own inverse: up, or down, with the last one
-    first along every dimension.
-    """
-    given = {x.node: base(x.node) for x in base.problem.inputs.values()}
-    for direction in (1, -1):
-        yield given | {x: _rolled(given[x], direction) for x in free}
 
 
 def _rolled(array: Any, direction: int) -> Any:

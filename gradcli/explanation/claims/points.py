@@ -210,7 +210,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
     """Points with random values that are sound."""
     kept = kept_values(problem)
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
-    symmetric = _symmetric(problem, kept)
+    symmetric = one_triangle_read(problem, kept)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
@@ -222,7 +222,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
             yield found
 
 
-def _symmetric(problem: Problem, kept: dict[Node, Any]) -> set[Node]:
+def one_triangle_read(problem: Problem, kept: dict[Node, Any]) -> set[Node]:
     """The inputs of which one triangle is read."""
     rng = np.random.default_rng(1)
     drawn = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values()}
