@@ -1,6 +1,7 @@
 """Masks, and values guarded against a denominator of 0."""
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
@@ -217,6 +218,12 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     return out
 
 
+@normal("double")
+def converted_once(node: Node) -> Node | None:
+    """x.double().double() = x.double()."""
+    return node.parents[0] if node.parents[0].dtype == "float" else None
+
+
 def _is_needless(f: Node, e: Coefficient) -> bool:
     """Whether a factor is a conversion; a power is one too, where that of a mask is the mask."""
     return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
@@ -256,7 +263,7 @@ def shared_factors_out(node: Node) -> Node | None:
 
 @normal("gt", "ge", "lt", "le", "eq", "ne")
 def compared_with_zero(node: Node) -> Node | None:
-    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1."""
+    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1; -2 * x > 0 is x < 0."""
     a, b = node.parents
     name = node.op.name
     if a.op.name == b.op.name == "constant":
@@ -268,6 +275,10 @@ def compared_with_zero(node: Node) -> Node | None:
         return OPS[MIRRORED[name]](b, a)
     if right != 0:
         return None
+    found = product_of(a)
+    if found is not None and found.factors and found.coefficient not in (0, 1):
+        bare = build(found._replace(coefficient=Fraction(1)), a.shape)
+        return OPS[name if found.coefficient > 0 else MIRRORED[name]](bare, b)
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)
     new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
