@@ -364,38 +364,3 @@ def clamped(node: Node) -> Node | None:
     if not signs or found.coefficient != bound or next(iter(found.factors)).parents[0] is not x:  # type: ignore[union-attr]
         return None
     return OPS["clamp"](x, min=-float(bound), max=float(bound))
-
-
-@normal("add")
-def one_of_two(node: Node) -> Node | None:
-    """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
-    found = [_split(i) for i in node.parents]
-    (p, first), (q, second) = found
-    if first is None or second is None or first.parents[0] is not second.parents[0]:
-        return None
-    condition, a, b = first.parents
-    _, c, d = second.parents
-    if constant_value(b) == 0 and constant_value(c) == 0:
-        chosen = (p, a), (q, d)
-    elif constant_value(a) == 0 and constant_value(d) == 0:
-        chosen = (q, c), (p, b)
-    else:
-        return None
-    sides = [value * factor if factor is not None else value for factor, value in chosen]
-    new = OPS["where"](condition, *sides)
-    return new if new.shape == node.shape else None
-
-
-def _split(term: Node) -> tuple[Node | None, Node | None]:
-    """A term as what is before a where, and the where."""
-    if term.op.name == "where":
-        return None, term
-    found = product_of(term)
-    if found is None:
-        return None, None
-    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
-    if len(wheres) != 1:
-        return None, None
-    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}
-    shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(found.coefficient, rest), shape), wheres[0]
