@@ -149,6 +149,9 @@ WRITTEN = [
     ("2 * cholesky(X).diagonal().log().sum()", {"X": (3, 3)}, ["diag"]),
     ("X.T @ X / (X.shape[0] - 1)", {"X": (5, 3)}, ["(X.shape[0] - 1)"]),
     ("x.mean(1).sum()", {"x": (2, 3, 4)}, ["shape[1]"]),
+    ("kron(A, B) @ x.flatten()", {"A": (3, 4), "B": (2, 5), "x": (4, 5)},
+     ["A.shape[0], B.shape[0], A.shape[1], B.shape[1]"]),
+    ("(x.flatten() * y.flatten()).sum()", dict.fromkeys("xy", (2, 3, 4)), ["y.reshape(x.shape)"]),
     ("q @ k.T / math.sqrt(q.shape[1])", {"q": (2, 3), "k": (4, 3)}, ["q.shape[1] ** 0.5"]),
 ]  # fmt: skip
 

@@ -103,6 +103,23 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
     assert gradcli.formula(text, shapes={"X": (4, 3)}) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "x", "expected"),
+    [
+        ("x**a * x**b", "xab", "x", "g * x ** (a + b - 1) * (b + a)"),
+        ("log(x**a)", "xa", "x", "g * a / x"),
+        ("relu(x) - relu(-x)", "x", "x", "g * (x != 0)"),
+        ("softplus(a - b) - softplus(b - a)", "ab", "a", "g"),
+        ("diag(x) @ diag(y)", "xy", "x", "g.diag() * y"),
+        ("(A + b) * (A - b)", "Ab", "b", "-2 * g.sum(dim=0) * b"),
+    ],
+)
+def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
+    given = {name: (2, 3) if name.isupper() else (3,) for name in shapes}
+    found = gradcli.formula(text, shapes=given, wrt=[x])
+    assert found == expected
+
+
 # ---- every rule, alone ---------------------------------------------------------------------------
 
 SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
@@ -137,14 +154,23 @@ CASES = {
         "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
     ],
     "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
-    "compared_with_zero": ["relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1"],
+    "complements": [
+        "x * (y > 0) + x * (y < 0)", "x * (y > 0) + x * (y <= 0) - y", "s * (A > z) + s * (A == z)",
+        "2 * y * sigmoid(x - z[:1]) + 2 * y * sigmoid(z[:1] - x)",
+    ],
+    "compared_with_zero": [
+        "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",
+    ],
     "constants_out_of_sums": [
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
         "(A / c).mean(-1, keepdim=True)",
     ],
+    "converted_once": ["x.double()", "(x > 1).double().double()"],
     "counted_from_zero": ["arange(4) != -100", "arange(2, 5) < -1"],
     "determinant_of_product": ["det(S @ T)", "det(inv(S))", "det(S.T)"],
-    "diagonal_beside_a_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()"],
+    "diagonal_beside_a_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()",
+        "(S @ diag(z)).diag()", "(2 * diag(z) @ S).diag()",
+    ],
     "diagonal_of_a_number": ["diag(ones(5))", "(2 * s).expand(x.shape).diag()"],
     "diagonal_of_ones": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
@@ -267,6 +293,7 @@ CASES = {
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
+    "one_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
     "powers_together": [
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
         "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
@@ -360,6 +387,7 @@ CASES = {
     ],
     "sign_takes_the_minus": ["-sign(x - y) * s", "-2 * sign(x - y) * sign(y - x) * (x - y)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
+    "sums_together": ["A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
     "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
@@ -377,6 +405,7 @@ CASES = {
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T",
     ],
+    "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],

@@ -6,7 +6,7 @@ from math import prod
 from ..graphs.shapes import Shape
 
 FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
-MOST_PARTS = 6  # of products that are made equal
+MOST_PARTS = 9  # of products that are made equal
 
 
 class Sizes:

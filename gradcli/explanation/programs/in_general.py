@@ -31,7 +31,7 @@ def written(plan: Plan, write: Write) -> str:
     found, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
     if found is not None and found == even:
         places = sum(n > 1 for i in plan.problem.inputs.values() for n in i.shape)
-        falling = _where_telling(plan, write, rising[:places][::-1])
+        falling = _where_telling(plan, write, (*rising[:places][::-1], *rising[places:]))
         return found if falling in (None, found) else f"{_remark(ORDERED, plan)}{found}"
     own = write(plan, plan.here)
     others = [other for other in (found, even) if other is not None]

@@ -10,6 +10,7 @@ from . import (
     broadcasting,
     chains,
     choices,
+    complements,
     factoring,
     foreign,
     functions,
@@ -34,7 +35,7 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
-    "chains", "choices", "factoring", "foreign", "functions", "guards", "interpolation", "layout",
-    "matrices", "matrix_products", "normal", "other", "parts", "places", "powers", "products",
-    "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "chains", "choices", "complements", "factoring", "foreign", "functions", "guards",
+    "interpolation", "layout", "matrices", "matrix_products", "normal", "other", "parts", "places",
+    "powers", "products", "reductions", "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Masks, and values guarded against a denominator of 0."""
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
@@ -217,6 +218,12 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     return out
 
 
+@normal("double")
+def converted_once(node: Node) -> Node | None:
+    """x.double().double() = x.double()."""
+    return node.parents[0] if node.parents[0].dtype == "float" else None
+
+
 def _is_needless(f: Node, e: Coefficient) -> bool:
     """Whether a factor is a conversion; a power is one too, where that of a mask is the mask."""
     return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
@@ -256,7 +263,7 @@ def shared_factors_out(node: Node) -> Node | None:
 
 @normal("gt", "ge", "lt", "le", "eq", "ne")
 def compared_with_zero(node: Node) -> Node | None:
-    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1."""
+    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1; -2 * x > 0 is x < 0."""
     a, b = node.parents
     name = node.op.name
     if a.op.name == b.op.name == "constant":
@@ -268,6 +275,10 @@ def compared_with_zero(node: Node) -> Node | None:
         return OPS[MIRRORED[name]](b, a)
     if right != 0:
         return None
+    found = product_of(a)
+    if found is not None and found.factors and found.coefficient not in (0, 1):
+        bare = build(found._replace(coefficient=Fraction(1)), a.shape)
+        return OPS[name if found.coefficient > 0 else MIRRORED[name]](bare, b)
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)
     new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
@@ -353,38 +364,3 @@ def clamped(node: Node) -> Node | None:
     if not signs or found.coefficient != bound or next(iter(found.factors)).parents[0] is not x:  # type: ignore[union-attr]
         return None
     return OPS["clamp"](x, min=-float(bound), max=float(bound))
-
-
-@normal("add")
-def one_of_two(node: Node) -> Node | None:
-    """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
-    found = [_split(i) for i in node.parents]
-    (p, first), (q, second) = found
-    if first is None or second is None or first.parents[0] is not second.parents[0]:
-        return None
-    condition, a, b = first.parents
-    _, c, d = second.parents
-    if constant_value(b) == 0 and constant_value(c) == 0:
-        chosen = (p, a), (q, d)
-    elif constant_value(a) == 0 and constant_value(d) == 0:
-        chosen = (q, c), (p, b)
-    else:
-        return None
-    sides = [value * factor if factor is not None else value for factor, value in chosen]
-    new = OPS["where"](condition, *sides)
-    return new if new.shape == node.shape else None
-
-
-def _split(term: Node) -> tuple[Node | None, Node | None]:
-    """A term as what is before a where, and the where."""
-    if term.op.name == "where":
-        return None, term
-    found = product_of(term)
-    if found is None:
-        return None, None
-    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
-    if len(wheres) != 1:
-        return None, None
-    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}
-    shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(found.coefficient, rest), shape), wheres[0]

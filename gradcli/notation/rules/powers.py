@@ -6,7 +6,8 @@ from itertools import permutations
 from ...graphs import Node, as_node
 from .factoring import negative
 from .products import Coefficient, build, number_node, product_of, with_factors
-from .registry import other
+from .registry import normal, other
+from .sums import added, terms_of
 
 
 @other("mul", "div")
@@ -37,8 +38,19 @@ def exponents_added(node: Node) -> Iterator[Node]:
             own = exponents[f]
             if k is not f and own is not None and more is not None:
                 rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
-                new = base ** (own + more)
+                new = base ** _sorted(own + more)
                 yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@normal("pow")
+def one_exponent(node: Node) -> Node | None:
+    """x ** -ones_like(x) = x ** -1."""
+    x, e = node.parents
+    found = product_of(e)
+    if e.op.name == "constant" or found is None or found.factors:
+        return None
+    new = x ** number_node(found.coefficient)
+    return new if new.shape == node.shape else new.expand(shape=node.shape)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
@@ -50,6 +62,16 @@ def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
     if power.op.name != "pow" or power.parents[0] is not base or abs(e) != 1:
         return None
     return power.parents[1] if e == 1 else -power.parents[1]
+
+
+def _sorted(exponent: Node) -> Node:
+    """A sum in an order that does not depend on how it came about, numbers last."""
+    terms = terms_of(exponent)
+    if not terms:
+        return exponent
+    first = sorted(terms, key=lambda p: (not p.factors, *sorted(f.serial for f in p.factors)))
+    total = added(first)
+    return total if total.shape == exponent.shape else exponent
 
 
 def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:

@@ -2,17 +2,27 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations, product
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, axis, numel
 from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import _thinner
-from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
+from .products import (
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other
 from .sums import added, terms_of
 
 ONE = Fraction(1)
+MOST_SUMS = 4  # that are compared with each other
 
 
 def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
@@ -161,6 +171,38 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
         out = part if out is None else out + part
     if out is not None and out.shape == node.shape:
         yield out
+
+
+@other("add", "sub")
+def sums_together(node: Node) -> Iterator[Node]:
+    """a * x.sum(dim=0) + a * y.sum(dim=0) = a * (x + y).sum(dim=0)."""
+    terms = terms_of(node) or []
+    for p, q in combinations(terms[:MOST_SUMS], 2):
+        for f, k in product(_sums_in(p), _sums_in(q)):
+            rest = with_factors(p.factors, {f: -1})
+            if not _alike(f, k) or rest != with_factors(q.factors, {k: -1}):
+                continue
+            whole = f.op(_summand(p, f) + _summand(q, k), **f.attrs)
+            both = Product(ONE, with_factor(rest, whole))
+            out = added([both, *(t for t in terms if t is not p and t is not q)])
+            if out.shape == node.shape:
+                yield out
+
+
+def _sums_in(p: Product) -> list[Node]:
+    return [f for f, e in p.factors.items() if f.op.name in ("sum", "mean") and e == 1]
+
+
+def _alike(f: Node, k: Node) -> bool:
+    """Whether two sums are over the same dimensions of equal shapes."""
+    same = f.op is k.op and f.attrs == k.attrs
+    return same and f is not k and f.parents[0].shape == k.parents[0].shape
+
+
+def _summand(p: Product, total: Node) -> Node:
+    """What a term adds up in one of its factors, times its number."""
+    (x,) = total.parents
+    return build(Product(p.coefficient, {x: 1}), x.shape)
 
 
 def _multiplied(x: Node) -> list[Product]:

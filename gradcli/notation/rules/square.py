@@ -160,20 +160,27 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
 
 @other("diag", "diagonal")
 def diagonal_beside_a_diagonal(node: Node) -> Node | None:
-    """(A @ diag(x) @ B).diag() = (A * B.T) @ x."""
+    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (A @ diag(x)).diag() = A.diag() * x."""
     x = node.parents[0]
     if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
         return None
     chain = chain_of(x)
-    if chain is None or len(chain.factors) != 3 or any(f.node.ndim != 2 for f in chain.factors):
+    if chain is None or not is_square(x) or any(f.node.ndim != 2 for f in chain.factors):
         return None
-    left, middle, right = chain.factors
-    d = middle.node
-    if d.op.name not in DIAGONAL or d.parents[0].ndim != 1 or not is_plain(d):
-        return None
-    if not is_square(x):
-        return None
-    return scaled(chain.scale, (_matrix(left) * _matrix(right.flip())) @ d.parents[0])
+    if len(chain.factors) == 3:
+        left, middle, right = chain.factors
+        if _is_diagonal(middle.node):
+            of_rows = _matrix(left) * _matrix(right.flip())
+            return scaled(chain.scale, of_rows @ middle.node.parents[0])
+    if len(chain.factors) == 2:
+        for d, other_ in (chain.factors, chain.factors[::-1]):
+            if _is_diagonal(d.node):
+                return scaled(chain.scale, node.op(other_.node) * d.node.parents[0])
+    return None
+
+
+def _is_diagonal(d: Node) -> bool:
+    return d.op.name in DIAGONAL and d.parents[0].ndim == 1 and is_plain(d)
 
 
 def _matrix(f: Factor) -> Node:

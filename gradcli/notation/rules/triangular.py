@@ -30,6 +30,16 @@ def triangle_of_a_diagonal(node: Node) -> Node | None:
     return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
 
 
+@normal("tril", "triu")
+def triangle_of_a_triangle(node: Node) -> Node | None:
+    """A.tril().tril(-1) = A.tril(-1)."""
+    inner = node.parents[0]
+    if inner.op is not node.op:
+        return None
+    smaller = min if node.op.name == "tril" else max
+    return node.op(inner.parents[0], diagonal=smaller(n.attrs["diagonal"] for n in (node, inner)))
+
+
 def is_plain(x: Node) -> bool:
     """Whether a diagonal is that of a square matrix, not one beside it."""
     return x.ndim == 2 and not any(x.attrs.get(k) for k in ("diagonal", "offset"))
