@@ -216,6 +216,10 @@ NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
     ("A.prod() * B.sum()", [[1e200, 1e200], [3.0, 4.0]], [[1.0, 1.0]]),
     ("A.prod(1).sum() * B.sum()", [[-np.inf, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
     ("A.prod(1).sum() * B.sum()", [[0.0, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
+    ("A.prod() * B.sum()", [[0.0, np.inf], [2.0, np.nan]], [[1.0, 1.0]]),
+    ("A.prod(0).sum() * B.sum()", [[0.0, np.nan], [np.inf, 0.0]], [[1.0, 1.0]]),
+    ("A.prod() * B.sum()", [[1e-200, 1e-200], [3.0, 1.0]], [[1.0, 1.0]]),
+    ("A.cumprod(0).sum() * B.sum()", [[1e-200, 1e-200], [1e-200, 2.0]], [[1.0, 1.0]]),
     *(
         (f"A.cumprod({dim}).sum() + (B * B).sum()", rows, [[1.0, 1.0]])
         for dim in (0, 1)
