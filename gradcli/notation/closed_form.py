@@ -134,6 +134,10 @@ class _Linear(Lowering):
             self.known.setdefault(top, any(self.known[i] for i in top.parents))
         return self.known[node]
 
+    def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
+        """Either of the two: numbers are asked for where `odd` holds too."""
+        return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
+
     def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
         if self.depends(node) or node.op.name == "constant":
             return super()._lowered(node, at)

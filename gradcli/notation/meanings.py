@@ -95,6 +95,10 @@ class Meanings:
             (Product((condition, a)), Product((Function(OPS["logical_not"], (condition,)), b)))
         )
 
+    def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
+        """value, though it is `instead` where `odd` holds: what is read is about the rest."""
+        return self.of(value, at)
+
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
         """The place below `size` that a tensor of whole numbers holds."""
         value = Simplifier(self.sizes)(self(index, at))

@@ -9,7 +9,7 @@ from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
 from .arithmetic import abs
-from .comparisons import where
+from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand
 from .guards import unless, without_slope
 from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
@@ -64,7 +64,7 @@ def hardswish(g, y, x):
 def _hardtanh(x, *, min_val, max_val):
     if min_val > max_val:
         raise GradcliError("arguments", f"min_val {min_val} is above max_val {max_val}")
-    return np.minimum(np.maximum(x, min_val), max_val)
+    return bounded_by(np.minimum, bounded_by(np.maximum, x, min_val), max_val)
 
 
 @elementwise(

@@ -133,6 +133,7 @@ def remainder(g, y, a, b):
     lambda x: np.abs(x),
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
+    flat=True,
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0",
     numpy="np.abs",
@@ -140,7 +141,12 @@ def remainder(g, y, a, b):
 )
 def abs(g, y, x):
     """Distance from 0."""
-    return g * sign(x)
+    return g * side(x)
+
+
+def side(x):
+    """The sign of x as a constant: PyTorch sends nothing through it, where 0 times inf is nan."""
+    return sign(x.detach())
 
 
 def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):

@@ -157,8 +157,14 @@ minimum = _extremum("minimum", "Min", "The smaller of two.", smaller)
 
 def _clip(x, low, high):
     _bounded(low, high)
-    x = x if low is None else np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
+    x = x if low is None else bounded_by(np.maximum, x, low)
+    return x if high is None else bounded_by(np.minimum, x, high)
+
+
+def bounded_by(extreme, x, bound):
+    """np.maximum or np.minimum of the two, but x where they are equal: a -0 stays one."""
+    found = extreme(x, bound)
+    return np.where(np.equal(x, bound), x, found) if np.any(np.equal(bound, 0)) else found
 
 
 def _bound_hit(y, x, low, high):

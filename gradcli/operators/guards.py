@@ -9,13 +9,16 @@ from .comparisons import where
 from .families import elementwise, operator
 
 
+def _as_wide(odd, value):
+    shape = shapes.broadcast(odd.shape, value.shape)
+    return value if value.shape == shape else value.expand(shape=shape)
+
+
 @elementwise(
     lambda odd, value, *, instead, flat: np.where(odd, instead, value),
     symbolic=lambda sp, odd, value, *, instead, flat: value,
     expand=lambda odd, value, *, instead, flat: where(odd, instead, value),
-    index=lambda lower, i, odd, value, *, instead, flat: value.expand(
-        shape=shapes.broadcast(odd.shape, value.shape)
-    ),
+    index=lambda lower, i, odd, value, *, instead, flat: _as_wide(odd, value),
     labels=("odd",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
@@ -31,7 +34,7 @@ def unless(g, y, odd, value, *, instead=nan, flat=False):
     lambda odd, value: np.broadcast_to(value, np.broadcast_shapes(odd.shape, value.shape)),
     symbolic=lambda sp, odd, value: value,
     expand=lambda odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
-    index=lambda lower, i, odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
+    index=lambda lower, i, odd, value: _as_wide(odd, value),
     labels=("odd",),
     torch=None,
     examples=(("without_slope(x > 5, x)", "x=2x3"),),
@@ -39,6 +42,21 @@ def unless(g, y, odd, value, *, instead=nan, flat=False):
 def without_slope(g, y, odd, value):
     """value; where `odd` holds its slope is nan, as PyTorch's is that divides by 0 or by inf."""
     return None, unless(odd, g)
+
+
+@elementwise(
+    lambda odd, value, instead: np.where(odd, instead, value),
+    symbolic=lambda sp, odd, value, instead: instead if odd is sp.true else value,
+    said=lambda odd, value, instead: _as_wide(odd, value),
+    expand=lambda odd, value, instead: where(odd, instead, value),
+    index=lambda lower, i, odd, value, instead: lower.usual(odd, value, instead, i),
+    labels=("odd",),
+    torch=None,
+    examples=(("otherwise(x > 5, x, a)", "x=2x3,a=2x3"),),
+)
+def otherwise(g, y, odd, value, instead):
+    """value; `instead` where PyTorch computes the same in another way, of other inf and nan."""
+    return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
 
 
 def _refuse_where(value, odd, *, said, code):

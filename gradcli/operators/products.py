@@ -1,14 +1,13 @@
 """Products with something added, products of many, and products of vectors."""
 
 from functools import reduce
-from math import inf, nan
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .contractions import einsum
 from .families import composite, elementwise, is_whole, require, shorthand
-from .guards import unless
+from .guards import otherwise
 from .inverses import inv
 from .joining import stack
 from .lapack import square
@@ -185,9 +184,13 @@ def _powers_rule(g, y, x, *, N):
     count = y.shape[-1]
     if count <= 2:  # a line
         return g[..., 1:].sum(dim=-1)
-    to_x = (g[..., 1:] * arange(start=1, end=count) * y[..., :-1]).sum(dim=-1)
-    # PyTorch divides running products by x
-    return unless((x * x).eq(inf), to_x, instead=nan)
+    last, rows = y[..., -1], x.unsqueeze(dim=-1).expand(shape=(*x.shape, count - 1))
+    odd = (last.eq(0) | (last * 0).ne(0)).any()
+    by_running_products = g[..., 1:].cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    to_x = otherwise(
+        odd, g[..., 1:] * arange(start=1, end=count) * y[..., :-1], by_running_products
+    )
+    return to_x.sum(dim=-1)
 
 
 @composite(

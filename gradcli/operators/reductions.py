@@ -5,10 +5,12 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .bounds import kept, summed
-from .comparisons import logical_and, maximum, minimum, same, where
+from .comparisons import maximum, minimum, same, where
 from .families import composite, one_each, operator, reduced, reduction, shorthand
-from .guards import unless, without_slope
-from .leaves import eye, size
+from .guards import otherwise, unless
+from .joining import cat
+from .leaves import ones, size
+from .ordering import permuted
 from .pointwise import exp
 from .sums import total
 
@@ -122,16 +124,21 @@ def _others_by_index(lower, i, x, *, dim):
 )
 def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""
+    divided = x.ne(0).all()
+    away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
+    return otherwise(~divided, _product(away, dim) / away, _without_each(near, dim))
+
+
+def _without_each(x, dim):
+    """Products of all before times products of all after, as PyTorch takes them beside zeros."""
     kept = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*kept, *dim)
-    n = shapes.numel([x.shape[d] for d in dim])
-    divided = x.eq(0).sum().eq(0)
-    x = without_slope(logical_and(divided, (_product(x, dim) * 0).ne(0)), x)
-    rows = x.permute(dims=order).reshape(shape=(*(x.shape[d] for d in kept), 1, n))
-    left_out = (
-        where(eye(n=n) > 0, 1, rows).prod(dim=-1).reshape(shape=tuple(x.shape[d] for d in order))
-    )
-    return left_out.permute(dims=tuple(order.index(d) for d in range(x.ndim)))
+    rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in kept), -1))
+    one = ones(size=(*rows.shape[:-1], 1))
+    before = cat([one, rows[..., :-1]], dim=-1).cumprod(dim=-1)
+    after = cat([one, rows[..., 1:].flip(dims=(-1,))], dim=-1).cumprod(dim=-1).flip(dims=(-1,))
+    found = (before * after).reshape(shape=tuple(x.shape[d] for d in order))
+    return permuted(found, tuple(order.index(d) for d in range(x.ndim)))
 
 
 def _shared(g, y, x, dim):

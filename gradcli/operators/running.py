@@ -5,9 +5,9 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
-from .comparisons import logical_and, where
+from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
-from .guards import without_slope
+from .guards import otherwise, without_slope
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
@@ -102,8 +102,14 @@ def _moved_last(x, dim):
 )
 def cumprod_slope(g, x, y, *, dim):
     """The sum over k from i on of g[k] times all x up to k but x[i]; y is the running product."""
-    divided, last = x.eq(0).sum().eq(0), part(y, dim, start=-1)
-    rows, both = _pairs(without_slope(logical_and(divided, (last * 0).ne(0)), x), dim)
+    divided = x.ne(0).all()
+    away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
+    by_division = _from_here(g * away.cumprod(dim=dim), dim) / away
+    return otherwise(~divided, by_division, _by_leaving_out(g, near, dim))
+
+
+def _by_leaving_out(g, x, dim):
+    rows, both = _pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
     left_out = where(off > 0, rows.unsqueeze(dim=-2), 1).cumprod(dim=-1).triu()
     return _moved_last((left_out * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)

@@ -228,5 +228,9 @@ ENDLESS = [
         (text, {"x": [[-0.0, 1.0], [2.0, 3.0]]}, None)
         for text in ("linalg.qr(x).Q", "linalg.qr(x).R", "linalg.svd(x).U", "linalg.svd(x).Vh")
     ),
+    *(
+        ("linalg.vander(x, N=3) * x.sum()", {"x": x}, None)
+        for x in ([0.0, INF, 2.0], [0.0, 1e200, 1e200], [1e-200, 3.0], [NAN, 0.0])
+    ),
 ]
 CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD, *ENDLESS]

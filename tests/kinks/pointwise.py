@@ -134,6 +134,9 @@ CASES = [
     # ---- values of 0 that have a sign ------------------------------------------------------------
     *(
         (f"1 / {text}", {"x": [-0.0, 0.0, -1.5, 4.0, -4.0]}, [1.0, 2, 3, 4, 5])
-        for text in ("elu(x)", "selu(x)", "celu(x, 0.5)", "elu(x, 0.5)", "(x % 2)", "(x % -2)")
+        for text in (
+            *("elu(x)", "selu(x)", "celu(x, 0.5)", "elu(x, 0.5)", "(x % 2)", "(x % -2)"),
+            *("clamp(x, min=0)", "clamp(x, -0.0, 2)", "clamp(x, max=0)", "relu6(x)"),
+        )
     ),
 ]

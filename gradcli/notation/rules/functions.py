@@ -338,6 +338,13 @@ def square_root(node: Node) -> Node | None:
     return x.sqrt() if constant_value(e) == 0.5 and x.dtype == "float" else None
 
 
+@rule("sign")
+def sign_of_a_constant(node: Node) -> Node | None:
+    """sign(x.detach()) = sign(x): both have no slope."""
+    (x,) = node.parents
+    return OPS["sign"](x.parents[0]) if x.op.family == "barrier" else None
+
+
 @normal("sign")
 def sign_of_opposite(node: Node) -> Node | None:
     """sign(-2 * x) = -sign(x); sign(b - a) = -sign(a - b)."""

@@ -231,8 +231,10 @@ def collected(node: Node) -> Node | None:
 
 @rule(*LINEAR)
 def numbers_out_of_linear_maps(node: Node) -> Node | None:
-    """f(2 * x) = 2 * f(x) for what is linear."""
+    """f(2 * x) = 2 * f(x) and f(0) = 0 for what is linear."""
     inner = node.inputs[0]
+    if inner is not None and constant_value(inner) == 0:
+        return OPS["zeros"](size=node.shape)
     if inner is None or inner.op.name not in ("mul", "div", "neg"):
         return None
     outer, rest = scalars_of(inner)
