@@ -10,7 +10,7 @@ from console import Result, gradcli
 
 import gradcli as library
 from gradcli import ways
-from gradcli.errors import CODES
+from gradcli.errors import CODES, GradcliError
 
 
 def refused(*args: str, **how) -> Result:
@@ -455,6 +455,23 @@ def test_what_is_alone_in_a_file_is_no_header(tmp_path):
 def test_requests_are_refused_with_an_example(request_, hint):
     (answer,) = library.batch([request_])
     assert hint in answer["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["embedding(tensor([{}]), x)", "x.index_select(0, tensor([{}]))",
+     "x.gather(0, tensor([[{}]]))", "x.scatter(0, tensor([[{}]]), 1.)",
+     "x.scatter_add(0, tensor([[{}]]), x)", "x.scatter_reduce(0, tensor([[{}]]), x, 'sum')",
+     "nll_loss(x.T, tensor([{}, 0, 0]))"],
+)  # fmt: skip
+def test_labels_are_from_0_to_below_a_size_with_values_or_without(text):
+    for given in ({"shapes": {"x": (2, 3)}}, {"values": {"x": [[1.0] * 3] * 2}}):
+        for place in (0, 1):
+            assert library.formula(text.format(place), **given)
+        for place in (-1, 2):
+            with pytest.raises(GradcliError, match=f"{place} is out of range .* size 2") as raised:
+                library.formula(text.format(place), **given)
+            assert raised.value.code == "index"
 
 
 # ---- shown, never interpreted --------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Second derivatives and Jacobian-vector products against those of PyTorch and JAX."""
 
+import itertools
 import re
 
 import numpy as np
@@ -402,6 +403,49 @@ def test_jvps_where_a_rule_masks_infinite_slopes_are_those_of_torch(text):
     theirs = torch.func.jvp(lambda x: run_torch(text, {"x": x}), (x,), (along,))[1]
     ours = gradcli.jvp(text, values={"x": x.numpy()}, tangents={"x": along.numpy()})
     assert_equal(ours, theirs.numpy())
+
+
+FORWARD = [
+    *("relu(x)", "abs(x)", "clamp(x, 0, 1)"),
+    *("x.prod()", "x.cumprod(0)", "norm(x - x[:1])", "norm(x, p=1)", "norm(x, p=inf)"),
+    *("x.max()", "x.max(0)[0]", "x.amax(0)", "x.amin()", "x.cummax(0)[0]", "fmin(x, x.flip(0))"),
+    *("maximum(x, x.flip(0))", "minimum(x, 0 * x)", "x.median()", "x.median(0)[0]"),
+    *("x.sort()[0]", "x.topk(2)[0]", "x.kthvalue(2)[0]", "x.quantile(0.5)", "sqrt(x - x[:1])"),
+]
+
+
+@pytest.mark.parametrize("text", FORWARD)
+@pytest.mark.parametrize("x", [[0.0, 1.0, 0.0], [-1.0, 0.0, -1.0]], ids=str)
+def test_jvps_at_kinks_are_those_of_torch_forward_mode(text, x):
+    assert_equal(*_in_forward_mode(text, {"x": x}))
+
+
+REVERSE = [  # where PyTorch's forward mode has another derivative than its reverse mode
+    ("fmax(x, y)", {"x": [0.0], "y": [0.0]}, [1.0], [2.0]),
+    ("atan2(x, y)", {"x": [0.0], "y": [0.0]}, [0.0], [np.nan]),
+    ("gaussian_nll_loss(x, torch.ones(1), y)", {"x": [0.0], "y": [0.0]}, -1e12, -1e6),
+    ("cosine_similarity(x, y, dim=0)", {"x": [1e-9], "y": [1.0]}, 9e7, 1e8),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "ours", "theirs"), REVERSE)
+def test_jvps_where_forward_mode_of_torch_differs(text, values, ours, theirs):
+    """As docs/kinks.md says; the tangents are 1 and 2."""
+    found, in_torch = _in_forward_mode(text, values)
+    assert_equal(found, ours, rtol=1e-5, atol=1e-5)
+    assert_equal(in_torch, theirs, rtol=1e-5, atol=1e-5)
+
+
+def _in_forward_mode(text, values):
+    """The Jacobian-vector product of gradcli and of torch.func.jvp, along 1, 2, 3, ..."""
+    import torch
+
+    sizes = itertools.accumulate(map(len, values.values()))
+    along = {n: np.arange(end - len(v), end) + 1.0 for (n, v), end in zip(values.items(), sizes)}
+    function = lambda *xs: run_torch(text, dict(zip(values, xs)))  # noqa: E731
+    given = tuple(torch.tensor(v) for v in values.values())
+    theirs = torch.func.jvp(function, given, tuple(torch.tensor(t) for t in along.values()))[1]
+    return gradcli.jvp(text, values=values, tangents=along), theirs.numpy()
 
 
 @pytest.mark.parametrize("rows", [("x", "x"), ("x", "y"), ("y", "x"), ("y", "y")], ids="".join)

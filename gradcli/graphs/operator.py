@@ -87,6 +87,8 @@ class Operator:
                 PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
     labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
     masks       those of them that hold a mask, and no whole numbers
+    reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
+                pick from: labels as arrays, of other inputs their shapes; None: its value tells
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
@@ -152,6 +154,7 @@ class Operator:
     symmetric: Collection[str] = ()
     triangular: Any = None
     labels: Collection[str] = ()
+    reach: Any = None
     on_masks: Any = True
     numbers: bool = False
     of_one: tuple[str, dict[str, Any]] | None = None

@@ -60,13 +60,23 @@ def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
         labels = [i for i in _of_operation(node) if i.dtype == "int"]
         if not labels or not unknown.isdisjoint(labels):
             continue
-        zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
         try:
-            picked = dict(zip(labels, known(*labels), strict=True))
-            Evaluator(zeros | picked, limits=limits)(node)
+            _check(node, dict(zip(labels, known(*labels), strict=True)), limits)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
                 raise error.at(written_for(node, order)) from None
+
+
+def _check(node: Node, labels: dict[Node, Any], limits: Limits) -> None:
+    """Raise GradcliError where an operation does not take these labels."""
+    from ..backends.numeric import Evaluator, sources
+
+    if node.op.reach is not None:
+        given = {i: i.shape for i in node.parents} | labels
+        node.op.reach(*[i and given[i] for i in node.inputs], **node.attrs)
+        return
+    zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
+    Evaluator(zeros | labels, limits=limits)(node)
 
 
 def _of_operation(node: Node) -> list[Node]:

@@ -37,6 +37,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
     dtype="float",
     labels=("input",),
+    reach=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
     caveat="the row padding_idx has no gradient",
     index=lambda lower, i, input, weight, **_: lower(

@@ -8,7 +8,7 @@ from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
 from .leaves import arange, full, zeros
 from .reductions import TIE
-from .selecting import check_index, flat_places, wrapped
+from .selecting import along_dim, check_index, flat_places, wrapped
 from .shaping import expand, reshape
 
 
@@ -134,6 +134,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     value=_scatter,
     order="x dim index src",
     labels=("index",),
+    reach=along_dim,
     method=True,
     numbers=True,
     kink=_met_twice,
@@ -164,6 +165,7 @@ def _scatter_add(x, index, src, *, dim):
     fixed=_larger_source,
     order="x dim index src",
     labels=("index",),
+    reach=along_dim,
     method=True,
     examples=(
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
@@ -287,6 +289,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     fixed=_larger_source,
     order="x dim index src reduce include_self",
     labels=("index",),
+    reach=along_dim,
     method=True,
     kink=tied,
     caveat=TIE,

@@ -23,6 +23,11 @@ def in_range(index, size):
     return index
 
 
+def along_dim(s, index, *_, dim, **attrs):
+    """Raise where an index reaches beyond a dimension of shape s."""
+    in_range(index, s[dim] if s else 1)
+
+
 # ---- one element for each number -----------------------------------------------------------------
 
 
@@ -73,6 +78,7 @@ def _gather(x, index, *, dim):
     order="x dim index sparse_grad",
     settle=lambda *, dim, sparse_grad=False: {"dim": dim},
     labels=("index",),
+    reach=along_dim,
     method=True,
     examples=(
         ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
@@ -145,6 +151,7 @@ def _index_select(x, index, *, dim):
     dtype="first",
     order="x dim index",
     labels=("index",),
+    reach=along_dim,
     method=True,
     examples=(
         ("x.index_select(0, tensor([2, 0, 2]))", "x=3x2"),

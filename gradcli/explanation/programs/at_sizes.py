@@ -1,40 +1,53 @@
 """What programs are written from: the graph without places in the text, and shortened gradients."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import substitute
-from ...language.problem import Problem
+from ...language.problem import Input, Problem
 from ...notation.formula import Telling
 from ...notation.rules import IN_CODE
 from ...notation.simplify import simplify, without_spans
 from ...notation.tree import Name
 from ..analysis import Analysis
 
-if TYPE_CHECKING:
-    from .plan import Plan
+# Names that programs need for themselves: an input that is called so gets a _ after its name.
+RESERVED = (
+    "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
+    "saved", "put", "put_over", "direction",
+)  # fmt: skip
+
+
+def safe(name: str) -> str:
+    """A name of the user's, changed where programs need it for themselves."""
+    return f"{name}_" if name in RESERVED else name
 
 
 class AtSizes:
-    """The graphs of a problem that poses the same as that of `plan`, at its sizes or at others;
-    where they are `telling`, as in `formula`.
+    """The graphs of a problem that poses the same as what was `asked`, at its sizes or at others,
+    with gradients by the inputs `wrt`; where sizes are `telling`, as in `formula`.
     """
 
-    def __init__(self, problem: Problem, plan: "Plan", telling: Telling | None = None):
-        self.problem, self.plan, self.telling = problem, plan, telling
+    def __init__(
+        self,
+        problem: Problem,
+        asked: Analysis,
+        wrt: Sequence[Input],
+        telling: Telling | None = None,
+    ):
+        self.problem, self.asked, self.wrt, self.telling = problem, asked, wrt, telling
         self._bare: dict[Node, Node] = {}
 
     @cached_property
     def names(self) -> dict[Node, Name]:
         """The names of the inputs."""
-        return {i.node: Name(self.plan.safe(i.name)) for i in self.problem.inputs.values()}
+        return {i.node: Name(safe(i.name)) for i in self.problem.inputs.values()}
 
     @cached_property
     def all_names(self) -> dict[Node, Name]:
         """The names of the inputs, and of the seed where there is one."""
-        seed = self.plan.problem.seed
+        seed = self.asked.problem.seed
         return self.names if seed.implicit else self.names | {self.seed: Name(seed.name)}
 
     @property
@@ -54,7 +67,7 @@ class AtSizes:
         named = {n: name for name, n in p.names.items() if n not in self.inputs and n.op.inputs}
         named.setdefault(p.out, p.out_name)
         order = [n for n in walk([p.out]) if n in named and n not in self.inputs]
-        return {self.bare(n): self.plan.safe(named[n]) for n in order}
+        return {self.bare(n): safe(named[n]) for n in order}
 
     @cached_property
     def intermediates(self) -> dict[Node, str]:
@@ -73,16 +86,16 @@ class AtSizes:
         return self.bare(self.problem.out)
 
     def gradients(self, *, seeded: bool) -> list[Node]:
-        """The shortened gradient by each of the plan's `wrt`; not `seeded`, with 1 for an implicit
+        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit
         seed.
         """
         p = self.problem
         kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
         found = []
-        for x in self.plan.wrt:
+        for x in self.wrt:
             grad = self._of[p.inputs[x.name].node]
             assert grad is not None
-            if self.plan.problem.seed.implicit and not seeded:
+            if self.asked.problem.seed.implicit and not seeded:
                 grad = substitute(grad, {self.seed: _ones(self.seed)})
             short = simplify(grad, kept, IN_CODE)
             short = substitute(short, {n: self.bare(n) for n in kept})
@@ -91,8 +104,8 @@ class AtSizes:
 
     @cached_property
     def _of(self) -> Mapping[Node, Node | None]:
-        here = self.problem is self.plan.problem
-        analysis = self.plan.analysis if here else Analysis(self.problem)
+        here = self.problem is self.asked.problem
+        analysis = self.asked if here else Analysis(self.problem)
         return analysis.gradients.of
 
 

@@ -50,7 +50,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
     if problem is None:
         return None
     try:
-        return write(plan, AtSizes(problem, plan, problem.of_sizes))
+        return write(plan, plan.at_sizes(problem, problem.of_sizes))
     except GradcliError:
         return None
 
@@ -58,7 +58,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
     for problem in _posed(plan.problem):
         with suppress(GradcliError):
-            yield write(plan, AtSizes(problem, plan))
+            yield write(plan, plan.at_sizes(problem))
 
 
 def _posed(problem: Problem) -> Iterator[Problem]:

@@ -8,20 +8,16 @@ from functools import cached_property
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
-from ...language.problem import Input
+from ...language.problem import Input, Problem
 from ...lazy import np
+from ...notation.formula import Telling
 from ...notation.statements import Names
 from ...notation.tree import Name
 from ..analysis import Analysis
 from ..conventions import kinks_met
 from ..mirrored import kept_symmetric
-from .at_sizes import AtSizes
+from .at_sizes import RESERVED, AtSizes, safe
 
-# Names that programs need for themselves: an input that is called so gets a _ after its name.
-RESERVED = (
-    "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
-    "saved", "put", "put_over", "direction",
-)  # fmt: skip
 LARGE = 60  # numbers of an array that are written out
 
 
@@ -68,14 +64,15 @@ class Plan:
     @cached_property
     def here(self) -> AtSizes:
         """The graphs at the sizes given."""
-        return AtSizes(self.problem, self)
+        return self.at_sizes(self.problem)
+
+    def at_sizes(self, problem: Problem, telling: Telling | None = None) -> AtSizes:
+        """The graphs of the same problem posed at other sizes; `telling` as in `formula`."""
+        return AtSizes(problem, self.analysis, self.wrt, telling)
 
     # ---- names -----------------------------------------------------------------------------------
 
-    @staticmethod
-    def safe(name: str) -> str:
-        """A name of the user's, changed where programs need it for themselves."""
-        return f"{name}_" if name in RESERVED else name
+    safe = staticmethod(safe)
 
     def called(self, function: str, named: Sequence[Input], given: Sequence[Input]) -> str:
         """A function as one of the inputs `named`, called with those `given`: itself where these

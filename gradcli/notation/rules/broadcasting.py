@@ -12,7 +12,7 @@ from .registry import rule
 def spread_by_the_others(node: Node) -> Node | None:
     """x + y.expand(x.shape) = x + y; where(c, ones, x) = where(c, 1, x)."""
     for place, operand in enumerate(node.inputs):
-        thin = None if operand is None else _thinner(operand)
+        thin = None if operand is None else thinner(operand)
         if thin is None or (thin.op.name == "constant" and not _takes_numbers(node.op)):
             continue
         new = node.op(*node.inputs[:place], thin, *node.inputs[place + 1 :], **node.attrs)
@@ -26,7 +26,7 @@ def _takes_numbers(op: Operator) -> bool:
     return bool(op.spelling) or op.numbers or op.torch is None
 
 
-def _thinner(x: Node) -> Node | None:
+def thinner(x: Node) -> Node | None:
     """What broadcasting makes into x."""
     if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
         return x.inputs[0]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes
 from .bounds import is_not_negative
-from .broadcasting import _thinner
+from .broadcasting import thinner
 from .products import (
     Coefficient,
     Product,
@@ -40,7 +40,7 @@ def no_denominator_is_zero(node: Node) -> Node | None:
         return None
     vanishing = set(_vanishing(b))
     for zeros in map(_zeros, _conjuncts(condition)):
-        if zeros and all(z in vanishing or _thinner(z) in vanishing for z in zeros):
+        if zeros and all(z in vanishing or thinner(z) in vanishing for z in zeros):
             return b
     return None
 
@@ -83,7 +83,7 @@ def no_tiny_length(node: Node) -> Node | None:
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
         y, bound = mask.parents[0], constant_value(mask.parents[1])
-        lengths = (y, _thinner(y) or y)
+        lengths = (y, thinner(y) or y)
         below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
         if bound is not None and 0 < bound <= TINY and below and is_not_negative(y):
             kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]

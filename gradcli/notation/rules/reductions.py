@@ -8,7 +8,7 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import axes, axis, numel
 from ...graphs.signature import signature
 from .atoms import definition
-from .broadcasting import _thinner
+from .broadcasting import thinner
 from .products import (
     Product,
     build,
@@ -359,5 +359,5 @@ def dimension_kept(node: Node) -> Node | None:
 @normal("expand")
 def spread_as_it_is(node: Node) -> Node | None:
     """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2)."""
-    thin = _thinner(node.parents[0])
+    thin = thinner(node.parents[0])
     return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)
