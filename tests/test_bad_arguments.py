@@ -77,6 +77,11 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("torch.fake_quantize_per_tensor_affine(x, 0.1, 0, 12, -12)", {"x": X}),
         ("torch.fake_quantize_per_tensor_affine(x, 0.1, 20, -12, 12)", {"x": X}),
         ("torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -12.5, 12)", {"x": X}),
+        (
+            "torch.fake_quantize_per_channel_affine(x, tensor([1.0]).float(), tensor([20]).int(), "
+            "1, -12, 12)",
+            {"x": [[1.0], [2.0]]},
+        ),
         ("torch.tile(x, (2,), dims=(3,))", {"x": X}),
         ("polygamma(-1, x)", {"x": X}),
         ("mvlgamma(x, 0)", {"x": [3.0]}),
