@@ -11,6 +11,7 @@ import gradcli
 from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.options import read_shapes
+from gradcli.language.problem import pose
 
 pytest.importorskip("torch")
 pytestmark = [
@@ -358,6 +359,20 @@ def test_the_table_says_what_torch_differentiates_once(example):
         told = list(refused_again(problem.out, moved.node).values())
         assert bool(told) == bool(said and re.search("_backward'? is not implemented", said))
         assert all(words in said for words in told)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_of_two_calls_that_torch_differentiates_once_is_told(turned):
+    import torch
+
+    calls = ["cdist(x, x.detach() + 1).sum()", "cdist(x.repeat(10, 1), x.detach()).sum()"]
+    text = " + ".join(calls[::-1] if turned else calls)
+    x = torch.arange(8.0).reshape(4, 2).requires_grad_()
+    (first,) = torch.autograd.grad(run_torch(text, {"x": x}), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="_cdist_backward"):
+        first.sum().backward()
+    problem = pose(text, shapes={"x": (4, 2)})
+    assert "cdist" in refused_again(problem.out, problem.wrt[0].node)
 
 
 def test_a_refusal_says_what_torch_differentiates_once():
