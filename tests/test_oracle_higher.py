@@ -469,13 +469,17 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
     assert_equal(found, second.numpy(), rtol=1e-7)
 
 
+CHOSEN = [  # masks that know what the line is, though the rule of the line does not
+    "max(relu6(x)) * x.detach()", "minimum(x, relu6(x))", "maximum(prelu(x, x[0].detach()), x)",
+    "relu6(x).clamp(0, 1)",
+]  # fmt: skip
 CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
 BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
 
 
 @pytest.mark.parametrize(
     "text",
-    [*FLAT, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
+    [*FLAT, *CHOSEN, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
      "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
      "pad(x[None], (1, 1), mode='circular')", "adaptive_avg_pool1d(x[None], 1)"],
 )  # fmt: skip
