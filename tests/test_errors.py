@@ -67,7 +67,11 @@ MISTAKES = [
     ),
     (
         ["code", "take(x, tensor([3]))", "-v", "x=[1, 2, 3]"],
-        *("index", "take(x, tensor([3]))", "from 0 to 2"),
+        *("index", "take(x, tensor([3]))", "from -3 to 2"),
+    ),
+    (
+        ["grad", "x.put(tensor([-4]), tensor([1.0])).sum()", "-v", "x=[1, 2, 3]"],
+        *("index", "x.put(tensor([-4]), tensor([1.0]))", "index -4 is"),
     ),
     (
         ["grad", "cross_entropy(x, tensor([3])) * 2", "-s", "x=1x3"],

@@ -658,9 +658,21 @@ def test_a_formula_without_a_number_anywhere_is_told_of_once():
 
 
 def test_a_formula_with_a_number_for_every_element():
-    e = explained("x.prod()", "-v", "x=[1., 2.]")
+    e = explained("x.cumprod(0)", "-v", "x=[1., 2.]", "-g", "[1., 1.]")
     assert e["notes"] == []
     assert e["jacobian"]["x"]["undefined"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("x.cumprod(0)", ["-s", "x=3"]),  # no values
+        ("1 / x", ["-v", f"x={[2.0] * 65}"]),  # 4,225 entries
+        ("x.prod()", ["-v", "x=[1., 2.]"]),  # no formula but that of the gradient
+    ],
+)
+def test_a_formula_that_nobody_looked_through(text, given):
+    assert explained(text, *given)["jacobian"]["x"]["undefined"] is None
 
 
 def test_entries_for_which_the_formula_of_a_matrix_has_no_number():

@@ -12,6 +12,7 @@ import gradcli
 from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.options import read_shapes
+from gradcli.language.problem import pose
 
 pytest.importorskip("torch")
 pytestmark = [
@@ -365,6 +366,20 @@ def test_the_table_says_what_torch_differentiates_once(example):
         assert all(words in said for words in told)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_of_two_calls_that_torch_differentiates_once_is_told(turned):
+    import torch
+
+    calls = ["cdist(x, x.detach() + 1).sum()", "cdist(x.repeat(10, 1), x.detach()).sum()"]
+    text = " + ".join(calls[::-1] if turned else calls)
+    x = torch.arange(8.0).reshape(4, 2).requires_grad_()
+    (first,) = torch.autograd.grad(run_torch(text, {"x": x}), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="_cdist_backward"):
+        first.sum().backward()
+    problem = pose(text, shapes={"x": (4, 2)})
+    assert "cdist" in refused_again(problem.out, problem.wrt[0].node)
+
+
 def test_a_refusal_says_what_torch_differentiates_once():
     import torch
 
@@ -503,13 +518,17 @@ def test_lines_with_corners_are_flat_at_order_2(text, x):
     assert_equal(found, second.numpy(force=True), rtol=1e-7)
 
 
+CHOSEN = [  # masks that know what the line is, though the rule of the line does not
+    "max(relu6(x)) * x.detach()", "minimum(x, relu6(x))", "maximum(prelu(x, x[0].detach()), x)",
+    "relu6(x).clamp(0, 1)",
+]  # fmt: skip
 CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
 BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
 
 
 @pytest.mark.parametrize(
     "text",
-    [*FLAT, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
+    [*FLAT, *CHOSEN, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
      "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
      "pad(x[None], (1, 1), mode='circular')", "adaptive_avg_pool1d(x[None], 1)"],
 )  # fmt: skip

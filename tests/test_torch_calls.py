@@ -20,7 +20,7 @@ def drawn(*shape):
     return DRAWS.uniform(0.3, 1.7, shape)
 
 
-def agrees(text, **values):
+def agrees(text, rtol=1e-12, **values):
     """Output and gradients of a call, by a seed that is no constant, are those of PyTorch."""
     tensors = {
         n: torch.tensor(v, requires_grad=np.asarray(v).dtype == float) for n, v in values.items()
@@ -34,7 +34,7 @@ def agrees(text, **values):
     )
     found = Analysis(pose(text, values=values, grad=seed, wrt=wrt))
     out, grads = found.value(found.problem.out), found.grad_values()
-    np.testing.assert_allclose(out, want.detach().numpy(), 1e-12, 1e-13)
+    np.testing.assert_allclose(out, want.detach().numpy(), rtol, 1e-13)
     for name, grad in zip(wrt, sent, strict=True):
         have = grads[name]
         assert (have is None) == (grad is None), name
@@ -73,6 +73,8 @@ def test_finfo_of_a_tensor():
 # ---- rounding whose gradient passes straight through ---------------------------------------------
 
 AT = np.array([-2.0, -1.25, -1.3, 0.0, 0.3125, 0.25, 1.25, 1.3, 7.0, -9.0])
+BETWEEN = np.array([0.15, 1.15, 0.45, -0.45, 1.05, -1.15, 3.15, np.nan, np.inf, -3.45])
+OF_32_BITS = 1e-6  # to which digits PyTorch's values are those of multiples of the scale
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,20 @@ AT = np.array([-2.0, -1.25, -1.3, 0.0, 0.3125, 0.25, 1.25, 1.3, 7.0, -9.0])
 )
 def test_numbers_of_few_bits(text):
     agrees(text, x=AT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -11, 11)",
+        "torch.fake_quantize_per_tensor_affine(x, 0.3, 3, -11, 11)",
+        "torch.fake_quantize_per_tensor_affine(x, tensor(0.7).float(), tensor(1), -3, 4)",
+        "torch.fake_quantize_per_channel_affine(x.reshape(5, 2).nan_to_num(posinf=9.0), "
+        "tensor([0.1, 0.3]).float(), tensor([0, 2]).int(), 1, -11, 11)",
+    ],
+)
+def test_between_two_numbers_of_few_bits(text):
+    agrees(text, OF_32_BITS, x=BETWEEN)
 
 
 # ---- flags that say whether to write over the input ----------------------------------------------

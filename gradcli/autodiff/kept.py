@@ -22,5 +22,5 @@ def refused_again(out: Node, x: Node) -> dict[str, str]:
     name, and what it says there.
     """
     on_the_way = conducting(walk([out]), {x})
-    told = {n.op.name: n.op.refused_again(n) for n in on_the_way}
-    return {name: said for name, said in told.items() if said is not None}
+    told = ((n.op.name, n.op.refused_again(n)) for n in on_the_way)
+    return {name: said for name, said in told if said is not None}

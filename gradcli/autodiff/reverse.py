@@ -92,7 +92,7 @@ def _contributions(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[Contribution]:
     found = _answer(node, received, active, zeros)
-    answers = zip(node.inputs, _with_zeros(node, found) if zeros else found, strict=True)
+    answers = zip(node.inputs, _with_zeros(node, received, found) if zeros else found, strict=True)
     return [
         Contribution(slot, to, _derived(local, slot, node), fit(local, to.shape, node))
         for slot, (to, local) in enumerate(answers)
@@ -100,14 +100,17 @@ def _contributions(
     ]
 
 
-def _with_zeros(node: Node, answers: Sequence[Node | None]) -> Sequence[Node | None]:
+def _with_zeros(
+    node: Node, received: Node, answers: Sequence[Node | None]
+) -> Sequence[Node | None]:
     """What a rule answers, and 0 times what PyTorch computes it with, where that is flat: the
-    output, where the rule takes it, otherwise the inputs.
+    output, where the rule takes it, otherwise the inputs. What it received may hold the output too.
     """
     flat = node.op.flat_inputs(node).values()
     if not flat:
         return answers
-    used = [node] if node in walk([a for a in answers if a is not None]) else node.parents
+    made = walk(filter(None, answers), lambda n: () if n is received else n.inputs)
+    used = [node] if node in made else node.parents
     zero = sum(0 * i.sign().sum() for i in used if conducts(i))
     return [a + zero if a is not None and i in flat else a for i, a in zip(node.inputs, answers)]
 

@@ -157,7 +157,8 @@ class Data:
 
     def jacobian(self, x: Input) -> dict[str, Any]:
         """One Jacobian: shape, flattened matrix (None where it is too large), structure, closed
-        form, and how many entries the form has no number for where the matrix has one.
+        form, and how many entries the form has no number for where the matrix has one (None where
+        nothing was looked at).
         """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel

@@ -64,18 +64,20 @@ def at_random_values(a: Analysis, x: Input) -> Any:
     return found.reshape(out.numel, x.node.numel)
 
 
-def without_number(a: Analysis, s: Structure, x: Input) -> int:
-    """How many entries of its closed form are nan or infinite where those of the matrix are not."""
+def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
+    """How many entries of its closed form are nan or infinite where those of the matrix are not;
+    None where there is no such form, no matrix of numbers, or one too large to look through.
+    """
     p = a.problem
     jacobian = a.jacobian(x)
     if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
-        return 0
+        return None
     nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
         found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)
         return int(np.sum(~np.isfinite(found) & np.isfinite(jacobian.matrix)))
-    return 0
+    return None
 
 
 # ---- closed forms --------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from .blocks import Line
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, extent, fails, general, is_wrong, trials, tried_out
+from .formulas import Trial, elsewhere, extent, fails, general, signed, trials, tried_out
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -230,7 +230,9 @@ class Wording:
             return False
         if x.name not in self._wrong:
             written = self._alone(grad)
-            self._wrong[x.name] = written is not None and is_wrong(self.problem, written, x.name)
+            self._wrong[x.name] = written is not None and any(
+                trial.contradicts(tree.text(written), x.name) for trial in self._here
+            )
         return self._wrong[x.name]
 
     def is_long(self, x: Input) -> bool:
@@ -257,9 +259,8 @@ class Wording:
     @cached_property
     def nowhere(self) -> list[str]:
         """Those of them whose formula has no number at random values of the problem's own sizes."""
-        here = self.only_here
-        own = next(trials(None, self.problem), None) if here else None
-        return [] if own is None else [name for name, f in here.items() if own.has_no_number(f)]
+        found = self.only_here.items()
+        return [name for name, f in found if any(t.has_no_number(f) for t in self._here[:1])]
 
     @cached_property
     def in_general(self) -> "Wording | None":
@@ -278,6 +279,11 @@ class Wording:
     def trials(self) -> list[Trial]:
         """The problem at small sizes, where it has general ones, and at its own."""
         return list(trials(self._whole, self.problem))
+
+    @cached_property
+    def _here(self) -> list[Trial]:
+        """The problem at its own sizes, and there with numbers below 0 where it chooses by them."""
+        return [*trials(None, self.problem), *signed(self.problem)]
 
     @cached_property
     def elsewhere(self) -> list[Trial]:

@@ -3,25 +3,26 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .families import shorthand
+from .families import given_once, shorthand
 from .leaves import full, numbers, ones, zeros
 
 
-def _sizes(size):
-    """The sizes of new_zeros(2, 3) and new_zeros((2, 3))."""
-    return size[0] if len(size) == 1 and isinstance(size[0], tuple) else tuple(size)
+def _sizes(name, sizes, size):
+    """The sizes of new_zeros(2, 3), new_zeros((2, 3)) and new_zeros(size=(2, 3))."""
+    listed = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple) else sizes or None
+    return given_once(f"x.{name}(2, 3)", "size", listed, size)
 
 
 @shorthand()
-def new_zeros(input, *sizes, size=()):
+def new_zeros(input, *sizes, size=None):
     """Zeros in a shape of their own."""
-    return zeros(size=_sizes(sizes or size))
+    return zeros(size=_sizes("new_zeros", sizes, size))
 
 
 @shorthand()
-def new_ones(input, *sizes, size=()):
+def new_ones(input, *sizes, size=None):
     """Ones in a shape of their own."""
-    return ones(size=_sizes(sizes or size))
+    return ones(size=_sizes("new_ones", sizes, size))
 
 
 @shorthand()

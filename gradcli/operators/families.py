@@ -75,6 +75,17 @@ def require(holds, said):
         raise GradcliError("arguments", said)
 
 
+def given_once(call, what, *given):
+    """What was given in one of several ways; a refusal, with a call that is taken, if it was in
+    none or in two.
+    """
+    found = [value for value in given if value is not None]
+    if len(found) != 1:
+        name = call.partition("(")[0].rpartition(".")[2]
+        raise GradcliError("arguments", f"{name}() takes {what} once", hint=f"as in {call}")
+    return found[0]
+
+
 def is_whole(value):
     """Whether an argument is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)

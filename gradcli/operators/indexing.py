@@ -11,6 +11,17 @@ from .families import movement, operator
 from .leaves import Array
 
 
+def in_range(index, size, first=0):
+    """An index as an array, whose numbers are from `first` to below size."""
+    index = np.asarray(index)
+    if index.dtype == object:
+        raise GradcliError("needs-value", "what an index picks depends on its numbers")
+    if index.size and (index.min() < first or index.max() >= size):
+        bad = index[(index < first) | (index >= size)].flat[0]
+        raise shapes.out_of_range(bad, size, first)
+    return index
+
+
 def full_index(index, ndim):
     """`index` with `...` spelled out and one item for every dimension."""
     used = sum(_consumed(item) for item in index)
@@ -113,18 +124,12 @@ def _pick(x, index):
             said = f"a mask of shape {given} does not fit dimensions of shape {whole}"
             raise GradcliError("index", said, hint="a mask says True or False of each element")
         if isinstance(item, np.ndarray) and not is_mask:
-            _check_range(item, x.shape[place])
+            in_range(item, x.shape[place], -x.shape[place])
         place += item.ndim if is_mask else 1
     try:
         return x[index]
     except IndexError as error:
         raise GradcliError("index", str(error)) from None
-
-
-def _check_range(index, size):
-    outside = index[(index < -size) | (index >= size)]
-    if outside.size:
-        raise shapes.out_of_range(outside.flat[0], size, -size)
 
 
 def _getitem(x, *, index):

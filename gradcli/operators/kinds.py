@@ -94,8 +94,13 @@ def bucketize(input, boundaries, *, right=False, out_int32=False):
 @shorthand()
 def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False, sorter=None):
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
+    require(side in (None, "left", "right"), f"side is 'left' or 'right', not {side!r}")
+    require(not right or side != "left", "right=True of searchsorted() is no side='left'")
     if sorter is not None:
-        sorted_sequence = as_node(sorted_sequence).gather(dim=-1, index=sorter)
+        rows, order = as_node(sorted_sequence), as_node(sorter)
+        said = f"sorter has the shape of the sorted sequence, {shapes.text(rows.shape)}"
+        shapes.require_equal(order.shape, rows.shape, said)
+        sorted_sequence = rows.gather(dim=-1, index=order)
     return place_in_row(sorted_sequence, input, right=right or side == "right")
 
 

@@ -10,9 +10,9 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
 from .families import composite, operator, shorthand
+from .indexing import in_range
 from .leaves import Array
 from .pointwise import F, relu
-from .selecting import in_range
 from .windows import several, zeros_around
 
 

@@ -1,14 +1,19 @@
 """Numbers rounded to those that few bits can store; the gradient passes straight through.
 
-PyTorch computes with scales of 32 bits, here they have 64 as all other numbers.
+PyTorch multiplies by the inverse of a scale of 32 bits, and that decides between two neighbours:
+so has the inverse of a scale that is written out 32 bits here. All other numbers have 64.
 """
 
 from ..graphs import Node, as_node, shapes
-from .arithmetic import round
-from .comparisons import clamp, logical_and, where
+from ..lazy import np
+from .arithmetic import double, round
+from .comparisons import logical_and, logical_or, where
 from .families import is_whole, require, shorthand
-from .leaves import detach
+from .guards import refuse_where
+from .leaves import constant, detach, numbers, tensor
 from .shaping import reshape
+
+OUTSIDE = "zero_point is a whole number between quant_min and quant_max"
 
 
 @shorthand()
@@ -16,7 +21,8 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
     """input, rounded to multiples of scale; the gradient passes where those can be stored."""
     for number in (scale, zero_point):
         require(as_node(number).numel == 1, "scale and zero_point are one number each")
-    return _rounded(as_node(input), scale, zero_point, quant_min, quant_max)
+    inverse = _inverse(as_node(scale))
+    return _rounded(as_node(input), scale, inverse, zero_point, quant_min, quant_max)
 
 
 @shorthand()
@@ -26,19 +32,34 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, q
     place = shapes.axis(dim, node.ndim)
     along = tuple(n if d == place else 1 for d, n in enumerate(node.shape))
     message = f"scale and zero_point have {along[place]} numbers, as many as input along dim"
-    for numbers in (scale, zero_point):
-        shapes.require_equal(as_node(numbers).shape, (along[place],), message)
+    for given in (scale, zero_point):
+        shapes.require_equal(as_node(given).shape, (along[place],), message)
+    inverse = reshape(_inverse(as_node(scale)), shape=along)
     scale, zero_point = (reshape(as_node(n), shape=along) for n in (scale, zero_point))
-    return _rounded(node, scale, zero_point, quant_min, quant_max)
+    outside = logical_or(zero_point < quant_min, zero_point > quant_max)
+    kept = refuse_where(zero_point, outside, said=OUTSIDE)
+    return _rounded(node, scale, inverse, kept, quant_min, quant_max)
 
 
-def _rounded(x, scale, zero_point, low, high):
+def _rounded(x, scale, inverse, zero_point, low, high):
     require(is_whole(low) and is_whole(high), "quant_min and quant_max are whole numbers")
     require(low <= high, f"quant_min is at most quant_max, not {low} beside {high}")
     known = not isinstance(zero_point, Node)
-    said = "zero_point is a whole number between quant_min and quant_max"
-    require(not known or (is_whole(zero_point) and low <= zero_point <= high), said)
-    stored = round(x / scale) + zero_point
-    found = (clamp(stored, low, high) - zero_point) * scale
-    moving = where(logical_and(stored.ge(low), stored.le(high)), x - detach(x), 0)
-    return detach(found) + moving
+    require(not known or (is_whole(zero_point) and low <= zero_point <= high), OUTSIDE)
+    stored = round(x * inverse) + zero_point
+    inside = logical_and(stored.ge(low), stored.le(high))
+    held = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
+    found = (held - zero_point) * scale
+    return detach(found) + where(inside, x - detach(x), 0)
+
+
+def _inverse(scale):
+    """1 / scale, with 32 bits where its numbers are written out."""
+    while scale.op is double:
+        (scale,) = scale.inputs
+    if scale.op not in (constant, tensor):
+        return 1 / scale
+    written = scale.attrs["value"] if scale.op is constant else scale.attrs["data"].value
+    with np.errstate(divide="ignore"):
+        found = (1 / np.asarray(written, np.float32)).astype(float)
+    return numbers(found) if found.ndim else as_node(found.item())

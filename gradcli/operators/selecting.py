@@ -7,20 +7,10 @@ from ..lazy import np
 from . import elements
 from .comparisons import where
 from .families import composite, movement, none_at_all, operator, shorthand
+from .indexing import in_range
 from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim
 from .shaping import expand, flatten, reshape, unflatten
-
-
-def in_range(index, size):
-    """An index as an array, whose numbers are from 0 to below size."""
-    index = np.asarray(index)
-    if index.dtype == object:
-        raise GradcliError("needs-value", "what an index picks depends on its numbers")
-    if index.size and (index.min() < 0 or index.max() >= size):
-        bad = index[(index < 0) | (index >= size)].flat[0]
-        raise shapes.out_of_range(bad, size, 0)
-    return index
 
 
 def along_dim(s, index, *_, dim, **attrs):
@@ -230,8 +220,8 @@ def repeat_each(g, y, x, *, repeats, dim):
 
 def wrapped(index, size):
     """An index of all elements in a row, which may count from the end."""
-    index = np.asarray(index).reshape(-1)
-    return in_range(np.where(index < 0, index + size, index), size)
+    index = in_range(index, size, -size).reshape(-1)
+    return np.where(index < 0, index + size, index)
 
 
 def _take(x, index, *, dim=0):

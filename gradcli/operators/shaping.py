@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
-from .families import movement, operator, shorthand
+from .families import given_once, movement, operator, shorthand
 
 
 @movement(
@@ -213,9 +213,8 @@ def repeat(g, y, x, *, repeats):
 @shorthand()
 def tile(input, *counts, dims=None):
     """As repeat; counts that are left out are 1."""
-    if bool(counts) is (dims is not None):
-        raise GradcliError("arguments", "tile() takes dims once", hint="as in tile(x, (2, 3))")
-    dims = counts[0] if len(counts) == 1 else counts or dims
+    listed = counts[0] if len(counts) == 1 else counts or None
+    dims = given_once("tile(x, (2, 3))", "dims", listed, dims)
     dims = dims if isinstance(dims, tuple) else (dims,)
     return repeat(input, repeats=(1,) * (input.ndim - len(dims)) + dims)
 

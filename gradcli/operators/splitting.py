@@ -4,16 +4,17 @@ from itertools import accumulate, pairwise
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import is_whole, require, shorthand
+from .families import given_once, is_whole, require, shorthand
 from .leaves import Array
 
 MOST_PARTS = 10_000  # of a tensor that is taken apart
+PARTS = "indices or sections"
 
 
 @shorthand("unsafe_split")
 def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
     """Parts of one size, or of the sizes listed, along dim."""
-    size = split_size_or_sections if split_size is None else split_size
+    size = given_once("x.split(2)", "split_size", split_size_or_sections, split_size)
     return Outputs(_parts_of(as_node(tensor), size, dim))
 
 
@@ -77,13 +78,8 @@ def unbind(input, dim=0):
 @shorthand(numbers=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """So many parts of nearly equal size along dim, or parts that end at the places listed."""
-    parts = _first(indices_or_sections, indices, sections)
+    parts = given_once("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
-
-
-def _first(*given):
-    """What was given, under one name or another."""
-    return next((n for n in given if n is not None), None)
 
 
 def _divided(input, parts, place, name):
@@ -116,17 +112,19 @@ def _evenly(input, parts, place, name):
 @shorthand()
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    parts = _first(indices_or_sections, indices, sections)
+    parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, "hsplit")
 
 
 @shorthand()
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    return _evenly(input, _first(indices_or_sections, indices, sections), 0, "vsplit")
+    parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    return _evenly(input, parts, 0, "vsplit")
 
 
 @shorthand()
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    return _evenly(input, _first(indices_or_sections, indices, sections), 2, "dsplit")
+    parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    return _evenly(input, parts, 2, "dsplit")

@@ -76,7 +76,7 @@ def structure_row(s: Structure, total: int) -> Row:
 
 def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
     """That the formula of a matrix has no number for entries that have one."""
-    count = without_number(a, s, x)
+    count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
     _, said = not_finite("The formula", f"for {entries}")
     return [Prose(words(said))] if count else []

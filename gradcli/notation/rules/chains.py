@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import is_unit
-from .products import ONE, REMEMBERED, Product, is_mask, product_of, scaled, with_factors
+from .products import ONE, REMEMBERED, Product, is_mask, multiplied_by, product_of, scaled
 
 LONGEST = 14  # factors
 
@@ -68,7 +68,7 @@ def chain_of(node: Node) -> Chain | None:
         if split is None:
             factors.append(factor(part, turned))
         else:
-            scale = _times(scale, split[0])
+            scale = multiplied_by(scale, split[0])
             stack.append((split[1], turned))
     return Chain(scale, tuple(factors))
 
@@ -104,10 +104,6 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
     return Product(found.coefficient, rest), inner[0]
 
 
-def _times(a: Product, b: Product) -> Product:
-    return Product(a.coefficient * b.coefficient, with_factors(a.factors, b.factors))
-
-
 def node_of(chain: Chain, shape: tuple[int, ...]) -> Node:
     """A chain as a node of this shape."""
     scale, factors = _inner_products(chain.scale, list(chain.factors))
@@ -125,7 +121,7 @@ def _inner_products(scale: Product, factors: list[Factor]) -> tuple[Product, lis
             start = k
         elif f.is_column and start is not None and k > start:
             row, column = factors[start], _column(factors[start + 1 : k + 1])
-            scale = _times(scale, Product(ONE, {row.node @ column: ONE}))
+            scale = multiplied_by(scale, Product(ONE, {row.node @ column: ONE}))
             return _inner_products(scale, factors[:start] + factors[k + 1 :])
     return scale, factors
 

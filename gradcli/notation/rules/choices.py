@@ -53,7 +53,7 @@ def chosen_by_a_mask(node: Node) -> Node | None:
         if k:
             rest = {other: power for other, power in factors.items() if other is not f}
             out = build(found._replace(factors=rest), node.shape)
-            out = _times(out, f.parents[k], e)
+            out = _times_power(out, f.parents[k], e)
             return out if out.shape == node.shape else None
     return None
 
@@ -128,11 +128,11 @@ def _chosen(side: Node, condition: Node, k: int) -> Node:
     rest = {f: e for f, e in found.factors.items() if f not in settled}
     out = build(found._replace(factors=rest), side.shape if rest else ())
     for f in settled:
-        out = _times(out, f.parents[k], found.factors[f])
+        out = _times_power(out, f.parents[k], found.factors[f])
     return out
 
 
-def _times(node: Node, factor: Node, e: Coefficient) -> Node:
+def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
     """node * factor ** e."""
     power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
     return node * power if e > 0 else node / power

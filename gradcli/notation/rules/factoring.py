@@ -12,6 +12,7 @@ from .products import (
     build,
     is_mask,
     magnitude,
+    multiplied_by,
     product_of,
     scaled,
     with_factor,
@@ -173,11 +174,7 @@ def _opened(t: Product) -> list[Product]:
         if e == 1 and f.op.name in ("add", "sub"):
             inner = terms_of(f) or []
             rest = {k: v for k, v in t.factors.items() if k is not f}
-            out = []
-            for p in inner:
-                factors = with_factors(rest, p.factors)
-                out.append(Product(t.coefficient * p.coefficient, factors))
-            return out or [t]
+            return [multiplied_by(t._replace(factors=rest), p) for p in inner] or [t]
     return [t]
 
 
@@ -335,7 +332,7 @@ def _size(c: Chain) -> tuple[int, int] | None:
 def shared_batches(node: Node) -> Iterator[Node]:
     """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
     terms = terms_of(node) if node.ndim > 2 else None
-    found = [_times_one_product(t) for t in terms or ()]
+    found = [_matrix_product_in(t) for t in terms or ()]
     if len(found) != 2 or None in found:
         return
     (a, rest), (b, other_rest) = found  # type: ignore[misc]
@@ -349,7 +346,7 @@ def shared_batches(node: Node) -> Iterator[Node]:
             yield build(Product(ONE, with_factor(rest, product)), node.shape)
 
 
-def _times_one_product(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
+def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
     """The one product of matrices in a term, and the other factors."""
     found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
     if len(found) != 1:

@@ -188,12 +188,13 @@ def as_mask(node: Node) -> Node | None:
             if value.op.name == "constant" and constant_value(value) is None:
                 return None  # inf times False is nan
             if constant_value(value) is not None or value.dtype != "float":
-                return None if constant_value(value) is None else _times(value, mask)
+                return None if constant_value(value) is None else _held_by(mask, value)
             return value * mask
     return None
 
 
-def _times(value: Node, mask: Node) -> Node:
+def _held_by(mask: Node, value: Node) -> Node:
+    """value where the mask holds, elsewhere 0: their product in numbers."""
     number = mask.double()
     return number if constant_value(value) == 1 else value * number
 

@@ -129,7 +129,7 @@ def by_selection(node: Node) -> Node | None:
         return _down(v, shape[0], rows)
     if not isinstance(rows, int):
         return OPS["outer"](_along(v, shape[0], rows), _unit(shape[1], columns))
-    return _times(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
+    return _at_unit(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
 
 
 def _picked(shape, index):
@@ -153,10 +153,11 @@ def _along(v: Node, size: int, item) -> Node:
     """v put at `item` of the last dimension."""
     if item == slice(None):
         return v
-    return _times(v, _unit(size, item)) if isinstance(item, int) else v @ _unit(size, item)
+    return _at_unit(v, _unit(size, item)) if isinstance(item, int) else v @ _unit(size, item)
 
 
-def _times(v: Node, unit: Node) -> Node:
+def _at_unit(v: Node, unit: Node) -> Node:
+    """v where a unit vector is 1, elsewhere 0."""
     return unit if constant_value(v) == 1 else v * unit
 
 
@@ -229,7 +230,7 @@ def put_into_each_row(node: Node) -> Node | None:
     each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))
     if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
         return None
-    return _times(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
+    return _at_unit(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
 
 
 @normal("gather")

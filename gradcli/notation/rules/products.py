@@ -71,7 +71,7 @@ def product_of(node: Node) -> Product | None:
         if value is not None and not (e < 0 and _divides_badly(value)):
             if value == 0 and e <= 0:
                 return None
-            coefficient = _times(coefficient, value if e == 1 else as_meant(value**e))
+            coefficient = _number(coefficient, value if e == 1 else as_meant(value**e))
             continue
         inner = _split(part, e)
         if inner is None:
@@ -98,7 +98,8 @@ def _divides_badly(value: Coefficient) -> bool:
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
 
-def _times(a: Coefficient, b: Coefficient) -> Coefficient:
+def _number(a: Coefficient, b: Coefficient) -> Coefficient:
+    """a * b, as it is meant."""
     return a * b if {a, b} & {1, -1} else as_meant(a * b)  # a number alone is left as it is
 
 
@@ -162,6 +163,11 @@ def with_factors(
     for f, e in more.items():
         out[f] = added_up(out.get(f, 0), e)
     return {f: e for f, e in out.items() if e}
+
+
+def multiplied_by(a: Product, b: Product) -> Product:
+    """a * b."""
+    return Product(_number(a.coefficient, b.coefficient), with_factors(a.factors, b.factors))
 
 
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
@@ -295,8 +301,7 @@ def is_mask(factors: Collection[Node]) -> bool:
 def scaled(p: Product, node: Node) -> Node:
     """A product of single numbers times a node."""
     inner = product_of(node) or Product(ONE, {node: 1})
-    factors = with_factors(p.factors, inner.factors)
-    return build(Product(_times(p.coefficient, inner.coefficient), factors), node.shape)
+    return build(multiplied_by(p, inner), node.shape)
 
 
 @layout("mul", "neg")

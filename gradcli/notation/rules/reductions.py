@@ -9,6 +9,7 @@ from ...graphs.shapes import axes, axis, numel
 from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import thinner
+from .factoring import multiplied
 from .products import (
     Product,
     build,
@@ -160,9 +161,7 @@ def centred(node: Node) -> Node | None:
 def sum_of_sums(node: Node) -> Iterator[Node]:
     """(x + y).sum() = x.sum() + y.sum(); (a * (x + y)).sum() = (a * x).sum() + (a * y).sum()."""
     x = node.parents[0]
-    terms = terms_of(x) if x.op.name in ("add", "sub") else None
-    if terms is None:
-        terms = _multiplied(x)
+    terms = multiplied(x)
     if not 2 <= len(terms) <= 6:
         return
     out: Node | None = None
@@ -203,21 +202,6 @@ def _summand(p: Product, total: Node) -> Node:
     """What a term adds up in one of its factors, times its number."""
     (x,) = total.parents
     return build(Product(p.coefficient, {x: 1}), x.shape)
-
-
-def _multiplied(x: Node) -> list[Product]:
-    """The terms of a product that has a sum among its factors."""
-    found = product_of(x)
-    for f, e in found.factors.items() if found else ():
-        if e == 1 and f.op.name in ("add", "sub"):
-            others = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
-            rest = Product(found.coefficient, others)  # type: ignore[union-attr]
-            return [_product(rest, t) for t in terms_of(f) or []]
-    return []
-
-
-def _product(a: Product, b: Product) -> Product:
-    return Product(a.coefficient * b.coefficient, with_factors(a.factors, b.factors))
 
 
 @normal("getitem")
