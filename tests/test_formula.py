@@ -636,3 +636,8 @@ def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, 
 def test_one_label_that_is_written_out_is_not_divided_by():
     found = package.formula("cross_entropy(x, tensor([2]))", shapes={"x": (1, 4)})
     assert found == "softmax(x, dim=1) - eye(x.shape[1])[tensor([2])]"
+
+
+def test_an_operator_with_a_value_is_no_number():
+    expr, shapes = "y * pad(x, (1, 1), value=-2.0)", {"x": (3,), "y": (5,)}
+    assert package.formula(expr, shapes=shapes, wrt="y") == "g * pad(x, (1, 1), value=-2.0)"

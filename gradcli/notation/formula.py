@@ -56,6 +56,11 @@ def in_library(op: Operator) -> str:
     return op.torch or f"torch.{op.name}"
 
 
+def number_of(node: Node) -> Any:
+    """The number that a node is, as the program has it; None for what is computed."""
+    return node.attrs["value"] if node.op.name == "constant" else None
+
+
 class Writer:
     """Trees of nodes, each made once."""
 
@@ -158,7 +163,7 @@ class Writer:
         assert source is not None
         if source.dtype == "bool" and not node.op.on_masks:
             return Method(self.trees[source], "double")
-        value = source.attrs.get("value")
+        value = number_of(source)
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
             return self.number(value, point=all(i.dtype != "float" for i in others))

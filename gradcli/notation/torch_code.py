@@ -15,7 +15,7 @@ from ..lazy import np
 from ..operators.indexing import index_text
 from ..operators.leaves import Array
 from . import tree
-from .formula import Writer
+from .formula import Writer, number_of
 from .numerals import numeral
 from .plain_text import names_in
 from .spelling import spelled
@@ -55,7 +55,7 @@ class TorchWriter(Writer):
         infix = node.op.spelling and node.op.family == "elementwise"
         if source not in self.numbers or infix or node.op.numbers:
             return written
-        value = source.attrs.get("value")
+        value = number_of(source)
         kept = isinstance(written, Number)
         if kept and (isinstance(value, float) or (value is not None and node.dtype == "float")):
             written = Verbatim(literal(float(value)))

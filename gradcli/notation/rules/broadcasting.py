@@ -98,7 +98,7 @@ def sum_of_equals(node: Node) -> Node | None:
     once = tuple(d - lead for d in over if d not in often)
     out = inner.sum(dim=once, keepdim=True) if once else inner
     several = any(x.shape[d] != 1 for d in often)
-    if inner.attrs.get("value") is True:
+    if inner.op.name == "constant" and inner.attrs["value"] is True:
         out = size_of(x.shape, often) if x.ndim else as_node(1)
     elif several:
         out = out * size_of(x.shape, often)
