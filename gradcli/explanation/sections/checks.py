@@ -27,7 +27,7 @@ EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which each is taken by itself
 GROUPS = 8  # rows are taken together in so many groups at least where that is more
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
-ODD = {
+UNCOMPARED = {
     CORNER: "a corner",
     NOT_FINITE: "not finite",
     UNCLEAR: "no clear slope, for rounding or corners nearby",
@@ -213,21 +213,21 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     here = at.evaluator(a.problem)
     mirrored = kept_symmetric(a.problem.out)
     mirrored |= one_triangle(a.problem.out, lambda node: here(node)[0])
-    odd: dict[str, list[str]] = {why: [] for why in (*ODD.values(), NOT_TRIANGULAR)}
+    uncompared: dict[str, list[str]] = {why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR)}
     sampled: dict[str, list[str]] = {}
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
-            odd[NOT_TRIANGULAR].append(x.name)
+            uncompared[NOT_TRIANGULAR].append(x.name)
             continue
         moving = _moving(a, at, x, x.node in mirrored)
         undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
                 outcome = NOT_FINITE
-            elif error > TOLERANCE and outcome not in ODD and not (at.steady or _at_kink(a)):
+            elif error > TOLERANCE and outcome not in UNCOMPARED and not (at.steady or _at_kink(a)):
                 outcome = UNCLEAR
-            if outcome in ODD:
-                odd[ODD[outcome]].append(name)
+            if outcome in UNCOMPARED:
+                uncompared[UNCOMPARED[outcome]].append(name)
                 continue
             compared += 1
             if error > worst:
@@ -237,9 +237,10 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
     remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
     kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
-    remarks += [f"{' and '.join(kept)} kept triangular"] if kept and not odd[NOT_TRIANGULAR] else []
+    if kept and not uncompared[NOT_TRIANGULAR]:
+        remarks.append(f"{' and '.join(kept)} kept triangular")
     remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
-    remarks += [_left_out(names, why) for why, names in odd.items() if names]
+    remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
         return Check(DIFFERENCES, None, None, "", "; ".join(filter(None, remarks)))
