@@ -158,6 +158,16 @@ def assert_same(arrays, ours, theirs, rtol):
     assert not different.any(), f"points, then gradcli's, then PyTorch's\n{table}"
 
 
+@pytest.mark.parametrize(
+    "text", ["hardtanh(x)", "relu6(x)", "hardshrink(x)", "softshrink(x)", "hardswish(x)"]
+)
+def test_lines_with_corners_at_nan(text):
+    """One number alone, which fills no vector register: there PyTorch has other gradients."""
+    x = torch.tensor(np.nan, requires_grad=True)
+    (theirs,) = torch.autograd.grad(run_torch(text, {"x": x}), x)
+    assert_equal(package.grad(text, values={"x": np.nan}), theirs.numpy(), rtol=0, atol=0)
+
+
 # ---- seeds ---------------------------------------------------------------------------------------
 
 
