@@ -165,6 +165,16 @@ def test_quotients_have_the_gradients_of_torch_to_the_last_digit():
     compare("a / b", values, seed, rtol=0, atol=0)
 
 
+@pytest.mark.parametrize(
+    "text", ["hardtanh(x)", "relu6(x)", "hardshrink(x)", "softshrink(x)", "hardswish(x)"]
+)
+def test_lines_with_corners_at_nan(text):
+    """One number alone, which fills no vector register: there PyTorch has other gradients."""
+    x = torch.tensor(np.nan, requires_grad=True)
+    (theirs,) = torch.autograd.grad(run_torch(text, {"x": x}), x)
+    assert_equal(package.grad(text, values={"x": np.nan}), theirs.numpy(), rtol=0, atol=0)
+
+
 # ---- seeds ---------------------------------------------------------------------------------------
 
 

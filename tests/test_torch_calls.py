@@ -99,6 +99,8 @@ def test_numbers_of_few_bits(text):
         "torch.fake_quantize_per_tensor_affine(x, tensor(0.7).float(), tensor(1), -3, 4)",
         "torch.fake_quantize_per_channel_affine(x.reshape(5, 2).nan_to_num(posinf=9.0), "
         "tensor([0.1, 0.3]).float(), tensor([0, 2]).int(), 1, -11, 11)",
+        "torch.fake_quantize_per_channel_affine(x.reshape(5, 2).nan_to_num(posinf=9.0), "
+        "tensor([0.1, 0.3]).float(), tensor([0.5, 2.25]).float(), 1, -11, 11)",
     ],
 )
 def test_between_two_numbers_of_few_bits(text):

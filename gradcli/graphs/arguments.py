@@ -15,9 +15,9 @@ TENSORS = (Node, int, float)  # what a tensor is given as
 IN_PLACE = "changes its input in place, and values never change here"
 
 # What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
-FIRST = ("input", "x", "a", "A", "tensors", "mat1", "logits")
-SECOND = ("other", "input2", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
-THIRD = ("src", "source", "value", "input3")
+FIRST_INPUT = ("input", "x", "a", "A", "tensors", "mat1", "logits")
+SECOND_INPUT = ("other", "input2", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
+THIRD_INPUT = ("src", "source", "value", "input3")
 NUMPY = {
     "axis": "dim",
     "axes": "dims",
@@ -54,7 +54,7 @@ def bind(
     """Arguments of a call, sorted into tensors and attributes."""
     given = in_older_order(args, op.older, op.inputs) or _by_place(op, args)
     for key, value in named.items():
-        name = _parameter(op, key)
+        name = _meant(op, key)
         if name in given:
             raise GradcliError(
                 "arguments", f"{op.name}() got two values for {name}", hint=op.usage()
@@ -120,14 +120,15 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
     return given
 
 
-def _parameter(op: "Operator", key: str) -> str:
+def _meant(op: "Operator", key: str) -> str:
+    """The parameter that a name means: its own, or one that PyTorch or NumPy has for its place."""
     name = NUMPY.get(key, key)
     other = OTHERS.get(name, name)
     if other in op.attributes:
         return other
     if name in op.attributes or name in op.inputs or name in op.places:
         return name
-    for place, others in enumerate((FIRST, SECOND, THIRD)):
+    for place, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
         if name in others and len(op.inputs) > place:
             return op.inputs[place]
     raise GradcliError("arguments", f"{op.name}() has no argument {key}", hint=op.usage())

@@ -25,9 +25,9 @@ from .tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 SIZES = ("shape", "size", "input_size", "weight_size")
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
-TOO_LONG = 300  # names, numbers and symbols: what is longer is not read
-IN_STATEMENTS = 200  # where what is repeated has a name
-MOST = 5_000  # where all that is repeated is written out
+TOO_LONG = 300  # names, numbers and symbols: what is longer is read in statements alone
+TOO_LONG_IN_STATEMENTS = 200  # and not at all, if it is longer with names for what is repeated
+MOST = 5_000  # what is longer with all that is repeated written out is not tried out
 
 
 def formula(
@@ -48,7 +48,7 @@ def formula(
 def too_long(written: Tree) -> bool:
     """Whether a formula is too long to be read, in statements or all at once to be tried out."""
     at_once = tree.size(written)
-    return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > IN_STATEMENTS)
+    return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > TOO_LONG_IN_STATEMENTS)
 
 
 def in_library(op: Operator) -> str:

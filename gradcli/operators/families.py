@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
-from ..graphs.arguments import FIRST, in_older_order, parameters_of
+from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
 from ..lazy import np
 from .bounds import with_zero
 
@@ -279,7 +279,7 @@ class Shorthand:
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
-        named = {self._parameter(name): value for name, value in named.items()}
+        named = {self._meant(name): value for name, value in named.items()}
         older = in_older_order(args, self.older, self.places)
         if older:
             args, named = (), older | named
@@ -293,11 +293,11 @@ class Shorthand:
                 raise GradcliError("arguments", f"{reason}") from None
             raise
 
-    def _parameter(self, name: str) -> str:
+    def _meant(self, name: str) -> str:
         """The parameter that a name means: its own, NumPy's, or that of the first tensor."""
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
         known = name in self.places or name in self.defaults or not self.places
-        return self.places[0] if name in FIRST and not known else name
+        return self.places[0] if name in FIRST_INPUT and not known else name
 
     def _check_switches(self, args, named):
         for name, value in (*zip(self.places, args, strict=False), *named.items()):

@@ -46,7 +46,8 @@ def _rounded(x, scale, inverse, zero_point, low, high):
     require(low <= high, f"quant_min is at most quant_max, not {low} beside {high}")
     known = not isinstance(zero_point, Node)
     require(not known or (is_whole(zero_point) and low <= zero_point <= high), OUTSIDE)
-    stored = round(x * inverse) + zero_point
+    whole = as_node(zero_point).dtype == "int"
+    stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))
     held = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
     found = (held - zero_point) * scale

@@ -125,7 +125,7 @@ def within_the_domain(node: Node) -> Node | None:
 
 
 @normal("where")
-def never_negative(node: Node) -> Node | None:
+def places_counted_from_the_front(node: Node) -> Node | None:
     """where(i < 0, i + n, i) = i for places that an operator found."""
     condition, _, b = node.parents
     negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
