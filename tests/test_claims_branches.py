@@ -71,6 +71,45 @@ def test_what_is_kept_symmetric_is_so_on_every_branch():
     assert judge(["A = 2 * A * (trace(A @ A) > 5)"], problem)[0].ok
 
 
+@pytest.mark.parametrize(
+    ("expr", "claim", "right"),
+    [
+        ("relu(x).sum()", "x = x > 0", True),
+        ("relu(x).sum()", "x = x < 0", False),
+        ("max(x)", "x = (x == max(x)) & (x > -100)", False),
+    ],
+)
+def test_a_claim_may_be_a_mask(expr, claim, right):
+    assert judge([claim], pose(expr, shapes={"x": (3,)}))[0].ok is right
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim", "right"),
+    [
+        ("(x - x.mean()) / x.std()",
+         "x = (g - g.mean() - out * (g * out).sum() / (x.numel() - 1)) / x.std()", True),
+        ("det(A.T @ A)", "A = 2 * out * A @ inv(A.T @ A)", True),
+        ("sqrt(det(A.T @ A))", "A = out * A @ inv(A.T @ A)", True),
+        ("1e-20 * x", "x = 2e-20 * g", False),
+    ],
+)  # fmt: skip
+def test_rounding_is_not_compared_with_rounding(expr, claim, right):
+    assert judge([claim], pose(expr))[0].ok is right
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim"),
+    [
+        ("maximum(x, maximum(y, z))", "x = g * ((x > y) & (x > z))"),
+        ("p = softmax(z, -1); (p * log(p)).sum()", "z = p * (log(p) - (p * log(p)).sum(-1, True))"),
+    ],
+)
+def test_a_right_claim_does_not_part_at_0_by_chance(expr, claim):
+    (v,) = judge([claim], pose(expr))
+    assert v.ok
+    assert v.apart is None
+
+
 def test_there_may_be_no_elements():
     assert judge(["x = g"], pose("sort(x).values", shapes={"x": (0,)}))[0].ok
 

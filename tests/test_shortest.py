@@ -256,7 +256,9 @@ CASES = {
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
         "x.unsqueeze(1) * y.unsqueeze(1) * (x * y).unsqueeze(1).exp()",
     ],
-    "never_negative": ["where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)"],
+    "places_counted_from_the_front": [
+        "where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)",
+    ],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",

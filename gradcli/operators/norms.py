@@ -193,17 +193,19 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 @shorthand()
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
-    x, order = as_node(input), p if ord is None else ord
-    if order == "nuc":
+    x = as_node(input)
+    if ord is not None:  # a word of linalg.norm's alone
+        return vector_or_matrix_norm(x, ord, dim, keepdim)
+    if p == "nuc":
         both = tuple(range(x.ndim)) if dim is None else dim
         return matrix_norm(x, ord="nuc", dim=both, keepdim=keepdim)
-    return vector_norm(x, ord=2 if order in ("fro", None) else order, dim=dim, keepdim=keepdim)
+    return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
 @shorthand("Tensor.norm", alone=True)
-def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None, *, ord=None):
+def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, which writes its answer nowhere else."""
-    return norm(input, p, dim, keepdim, ord=ord)
+    return norm(input, p, dim, keepdim)
 
 
 @shorthand("linalg.norm", "np.norm", alone=True)

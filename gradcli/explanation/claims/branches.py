@@ -92,10 +92,11 @@ class _Branches:
         """
         given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
         single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
-        largest = [np.max(np.abs(point(n)), initial=0.0) for n in self.claimed]
-        if any(0 < size <= NOISE for size in largest):
-            return False
-        return all(close(single(n)[0], point(n), ROUGH) for n in self.claimed)
+        for n in self.claimed:
+            found, here = (np.asarray(e(n), float) for e in (lambda n: single(n)[0], point))
+            if 0 < np.max(np.abs(here), initial=0.0) <= NOISE or not close(found, here, ROUGH):
+                return False
+        return True
 
     def sides(self, point: Point) -> set[Any]:
         """Which is the larger in what is compared: for each shape, all that is met in one place."""

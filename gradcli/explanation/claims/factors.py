@@ -86,7 +86,7 @@ def ratio(trial: Trial) -> float | None:
         return None
     with np.errstate(all="ignore"):
         found = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
-    return found if found and close(trial.value, found * trial.right) else None
+        return found if found and close(trial.value, found * trial.right) else None
 
 
 def _too_large(factor: Fraction) -> str:

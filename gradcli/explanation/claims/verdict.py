@@ -136,7 +136,7 @@ class Verdict:
     @cached_property
     def apart(self) -> Apart | None:
         """Where a claim that is right parts from PyTorch after all."""
-        return apart(self.claim, self.points.tried[0]) if self.ok else None
+        return apart(self.claim, self.points.tried) if self.ok else None
 
     @property
     def only_here(self) -> bool:

@@ -3,14 +3,14 @@
 Inputs that keep the values that were given, as masks do, are not tried at 0.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...graphs import Node
 from ...lazy import np
 from .given import Claim
 from .points import Point, at_values
-from .trials import Trial, tried
+from .trials import NOISE, Trial, tried
 
 
 class Apart(NamedTuple):
@@ -20,25 +20,44 @@ class Apart(NamedTuple):
     trial: Trial
 
 
-def apart(claim: Claim, first: Point) -> Apart | None:
-    """The first of these points at which output and gradient are finite, and the claim is not the
-    gradient; `first` has numbers for all inputs.
+def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
+    """The first of these places at which output and gradient are sound, and the claim is not the
+    gradient; of an input at 0 beside the numbers of any of the first two points.
     """
-    for where, values in _candidates(first):
-        point = at_values(first.problem, values, first.seed)
-        if point is not None and point.finite([claim.name]):
-            trial = tried(claim.program, claim.name, point)
-            if trial.value is not None and not trial.agrees:
-                return Apart(where, trial)
+    first = points[0]
+    if first.problem.numeric:
+        given = _disagreeing(claim, first, first.problem.values)
+        if given is not None:
+            return Apart("the values given", given)
+    for name in _moving(first):
+        trials = [_disagreeing(claim, p, _at_0(p, name)) for p in points[:2]]
+        if trials[0] is not None and None not in trials:
+            return Apart(f"{name} = 0", trials[0])
     return None
 
 
-def _candidates(first: Point) -> Iterator[tuple[str, dict[Node, Any]]]:
-    problem = first.problem
-    values = {x.node: first(x.node) for x in problem.inputs.values()}
-    if problem.numeric:
-        yield "the values given", values | problem.values
-    for x in problem.inputs.values():
-        stays = x.value is not None and np.array_equal(values[x.node], x.value)
+def _disagreeing(claim: Claim, point: Point, changed: dict[Node, Any]) -> Trial | None:
+    values = {x.node: point(x.node) for x in point.problem.inputs.values()} | changed
+    other = at_values(point.problem, values, point.seed)
+    if other is None or not other.sound([claim.name]):
+        return None
+    trial = tried(claim.program, claim.name, other)
+    if trial.value is None or trial.agrees or (trial.comparable and _is_rounding(trial)):
+        return None
+    return trial
+
+
+def _is_rounding(trial: Trial) -> bool:
+    return bool(np.all(np.abs(trial.value - trial.right) <= NOISE))
+
+
+def _at_0(point: Point, name: str) -> dict[Node, Any]:
+    x = point.problem.inputs[name]
+    return {x.node: np.zeros(x.shape)}
+
+
+def _moving(point: Point) -> Iterator[str]:
+    for x in point.problem.inputs.values():
+        stays = x.value is not None and np.array_equal(point(x.node), x.value)
         if x.node.dtype == "float" and not stays:
-            yield f"{x.name} = 0", values | {x.node: np.zeros(x.shape)}
+            yield x.name

@@ -75,8 +75,8 @@ class _CustomVjp:
         wanted = sized.intermediates | inner
         writer = JaxWriter(sized.names, sized.telling)
         writers.append(writer)
-        made = Statements(writer, [sized.out], wanted, self.plan.fresh(*wanted.values()))
-        (out,) = map(tree.text, made.formulas)
+        made = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
+        out = tree.text(made.formulas[0])
         residuals = f"({unpacked(kept)})" if len(kept) > 1 else unpacked(kept) if kept else "()"
         return [*assigned(made.lines), f"return {out}, {residuals}"]
 

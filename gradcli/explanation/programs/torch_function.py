@@ -131,7 +131,7 @@ class _Function:
         wanted = sized.intermediates | inner
         writer = ProgramWriter(sized.names, sized.telling)
         self.writers.append(writer)
-        made = Statements(writer, [sized.out], wanted, self.plan.fresh(*wanted.values()))
+        made = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from ...graphs import Node, as_node
+from ...graphs.signature import signature
 from .factoring import negative
 from .products import Coefficient, build, number_node, product_of, with_factors
 from .registry import normal, other
@@ -69,7 +70,7 @@ def _sorted(exponent: Node) -> Node:
     terms = terms_of(exponent)
     if not terms:
         return exponent
-    first = sorted(terms, key=lambda p: (not p.factors, *sorted(f.serial for f in p.factors)))
+    first = sorted(terms, key=lambda p: (not p.factors, *sorted(map(signature, p.factors))))
     total = added(first)
     return total if total.shape == exponent.shape else exponent
 
