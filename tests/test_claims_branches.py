@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradcli.explanation.claims.report import is_as_right, reason
 from gradcli.explanation.claims.verdict import judge
 from gradcli.language.problem import pose
 
@@ -108,6 +109,13 @@ def test_a_right_claim_does_not_part_at_0_by_chance(expr, claim):
     (v,) = judge([claim], pose(expr))
     assert v.ok
     assert v.apart is None
+
+
+def test_a_claim_that_divides_by_0_where_the_gradient_does_not():
+    (v,) = judge(["x = g * (x > 0) / (2 * out)"], pose("sqrt(relu(x))"))
+    assert reason(v) == "it divides by 0 or overflows where the gradient does not"
+    assert is_as_right(v)
+    assert judge(["x = where(x > 0, g / (2 * out), 0)"], pose("sqrt(relu(x))"))[0].ok
 
 
 def test_there_may_be_no_elements():

@@ -642,3 +642,9 @@ def test_one_label_that_is_written_out_is_not_divided_by():
 def test_an_operator_with_a_value_is_no_number():
     expr, shapes = "y * pad(x, (1, 1), value=-2.0)", {"x": (3,), "y": (5,)}
     assert package.formula(expr, shapes=shapes, wrt="y") == "g * pad(x, (1, 1), value=-2.0)"
+
+
+@pytest.mark.parametrize("expr", ["sqrt(relu(x))", "1 / relu(x)", "x.clamp(min=0).sqrt()"])
+def test_a_formula_that_divides_by_0_for_some_values_says_so(expr):
+    with pytest.warns(UserWarning, match="divides by 0 or overflows for some values"):
+        package.formula(expr)

@@ -158,6 +158,16 @@ def assert_same(arrays, ours, theirs, rtol):
     assert not different.any(), f"points, then gradcli's, then PyTorch's\n{table}"
 
 
+@pytest.mark.parametrize("ord", ["1", "2", "-2", "inf", "'nuc'"])
+def test_ord_is_a_word_of_the_norms_of_matrices(ord):
+    value = generator("ord").normal(size=(3, 4))
+    x = torch.tensor(value, requires_grad=True)
+    out = run_torch(f"torch.linalg.norm(x, ord={ord.replace('inf', 'torch.inf')})", {"x": x})
+    (theirs,) = torch.autograd.grad(out, x)
+    ours = package.grad(f"norm(x, ord={ord})", values={"x": value})
+    assert_equal(ours, theirs.numpy(), rtol=1e-10)
+
+
 def test_quotients_have_the_gradients_of_torch_to_the_last_digit():
     draw = generator("quotients")
     values = {"a": draw.normal(size=40), "b": draw.normal(size=40)}

@@ -28,7 +28,7 @@ def assumed_shapes(w: Wording) -> str | None:
     """
     problem = w.analysis.problem
     inputs = problem.inputs
-    if problem.before is not None or w.nowhere:
+    if problem.before is not None or w.undefined:
         return None
     for reading in _other_ranks(problem):
         there = reading.problems[0].inputs

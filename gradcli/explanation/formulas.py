@@ -173,11 +173,11 @@ class Trial:
             )
         return True
 
-    def has_no_number(self, formula: str) -> bool:
-        """Whether elements of a formula are nan or infinite."""
+    def without_number(self, formula: str, name: str) -> Any:
+        """Where a formula is nan or infinite, and the gradient of the input `name` is not."""
         with suppress(GradcliError), np.errstate(all="ignore"):
-            return not np.all(np.isfinite(self.array(formula)))
-        return False
+            return np.isfinite(self.expected(name)) & ~np.isfinite(self.array(formula))
+        return np.False_
 
     def cannot_read(self, formula: str) -> bool:
         """Whether a text in a formula, as `randn(3)`, means two draws of the program."""

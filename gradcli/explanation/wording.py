@@ -9,6 +9,7 @@ from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
+from ..lazy import np
 from ..notation import tree
 from ..notation.formula import TOO_LONG, Writer, formula, too_long
 from ..notation.index import Indices
@@ -244,12 +245,16 @@ class Wording:
         return written is None or tree.size(written) > TOO_LONG
 
     @cached_property
-    def only_here(self) -> dict[str, str]:
-        """Formulas of gradients that fail at sizes other than the problem's, by name of input."""
+    def _texts(self) -> dict[str, str]:
+        """The formulas of gradients that there are, by name of input."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
-        texts = {name: tree.text(f) for name, f in written.items() if f is not None}
-        at = self.elsewhere if texts else ()
-        return {name: f for name, f in texts.items() if any(fails(t, f, name) for t in at)}
+        return {name: tree.text(f) for name, f in written.items() if f is not None}
+
+    @cached_property
+    def only_here(self) -> dict[str, str]:
+        """Those of them that fail at sizes other than the problem's."""
+        at = self.elsewhere if self._texts else ()
+        return {name: f for name, f in self._texts.items() if any(fails(t, f, name) for t in at)}
 
     @cached_property
     def extents(self) -> dict[str, str]:
@@ -257,10 +262,16 @@ class Wording:
         return {name: extent(self.elsewhere, f, name) for name, f in self.only_here.items()}
 
     @cached_property
-    def nowhere(self) -> list[str]:
-        """Those of them whose formula has no number at random values of the problem's own sizes."""
-        found = self.only_here.items()
-        return [name for name, f in found if any(t.has_no_number(f) for t in self._here[:1])]
+    def undefined(self) -> dict[str, str]:
+        """For which random values formulas have no number, where the gradient has one."""
+        found = {}
+        for name, f in self._texts.items():
+            at = self._here if name in self.only_here else self._signed
+            masks = [trial.without_number(f, name) for trial in at]
+            if any(map(np.any, masks)):
+                always = all(map(np.all, masks))
+                found[name] = "whatever the values are" if always else "for some values"
+        return found
 
     @cached_property
     def in_general(self) -> "Wording | None":
@@ -283,7 +294,11 @@ class Wording:
     @cached_property
     def _here(self) -> list[Trial]:
         """The problem at its own sizes, and there with numbers below 0 where it chooses by them."""
-        return [*trials(None, self.problem), *signed(self.problem)]
+        return [*trials(None, self.problem), *self._signed]
+
+    @cached_property
+    def _signed(self) -> list[Trial]:
+        return list(signed(self.problem))
 
     @cached_property
     def elsewhere(self) -> list[Trial]:

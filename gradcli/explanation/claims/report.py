@@ -73,6 +73,12 @@ def reason(v: Verdict) -> str:
     return _mistake(v) + f" ({remarks})" * bool(remarks)
 
 
+def is_as_right(v: Verdict) -> bool:
+    """Whether the gradient's formula has no number either where a wrong claim has none."""
+    undefined = v.wrong is not None and v.wrong.is_undefined
+    return undefined and v.claim.name in wording(v.trials[0]).undefined
+
+
 def _mistake(v: Verdict) -> str:
     if v.mend is not None:
         return v.mend.why
@@ -82,6 +88,8 @@ def _mistake(v: Verdict) -> str:
     assert trial is not None
     if trial.error is not None:
         return "it cannot be computed"
+    if trial.is_undefined:
+        return "it divides by 0 or overflows where the gradient does not"
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:

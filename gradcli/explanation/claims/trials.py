@@ -39,6 +39,14 @@ class Trial(NamedTuple):
         return self.comparable and not np.any(self.value) and bool(np.all(abs(self.right) <= NOISE))
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether it is right but for elements that are nan or infinite."""
+        if not self.comparable or not np.all(np.isfinite(self.right)):
+            return False
+        known = np.isfinite(self.value)
+        return not known.all() and close(self.value[known], self.right[known], self.point.tolerance)
+
+    @property
     def broadcasts(self) -> bool:
         """Whether its numbers are right but for a shape that is not the gradient's."""
         if self.value is None or self.shape == self.right.shape:

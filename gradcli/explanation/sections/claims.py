@@ -35,7 +35,7 @@ def _details(v: Verdict) -> list[Row]:
         rows.append(_row("but", words(f"right where {v.condition}")))
     mended = report.mended_line(v)
     rows += [_row("mended", mended)] * bool(mended)
-    return [*rows, _row("right", report.right_line(v))]
+    return rows if report.is_as_right(v) else [*rows, _row("right", report.right_line(v))]
 
 
 def _row(name: str, line: Line) -> Row:

@@ -77,8 +77,8 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
     too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
     undefined = [
-        not_finite(f"the formula of {w.gradient_name(inputs[name])}", "whatever the values are")
-        for name in w.nowhere
+        not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
+        for name, where in w.undefined.items()
     ]
     return [
         *too_long,
@@ -86,7 +86,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         *(
             at_these_sizes(w, w.gradient_name(inputs[name]), extent)
             for name, extent in w.extents.items()
-            if name not in w.nowhere
+            if name not in w.undefined
         ),
     ]
 
@@ -282,7 +282,7 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     found = []
     for x in a.problem.wrt:
-        if x.name in w.nowhere:
+        if x.name in w.undefined:
             continue
         hit = _without_number(a, w, x)
         if np.any(hit):
