@@ -139,8 +139,8 @@ def readings(problem: Problem) -> Iterator[Reading]:
     """
     yield from _with_numbers(problem)
     yield from with_vectors(problem)
-    others = with_matrices(problem), with_rank(problem, 1, 2), with_rank(problem, 2, 1)
-    for other in (with_coefficients(problem), *others):
+    ranks = with_rank(problem, 1, 2), with_rank(problem, 2, 1), *with_one_matrix(problem)
+    for other in (with_coefficients(problem), with_matrices(problem), *ranks):
         if other is not None:
             yield other._replace(remark=f"with {other.remark}")
     yield from _with_equal_sizes(problem)
@@ -165,17 +165,33 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
 
 def with_matrices(problem: Problem) -> Reading | None:
     """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
+    names = _beside_matmul(problem)
+    return _with_those_as_matrices(problem, names, dict.fromkeys(names, 2)) if names else None
+
+
+def with_one_matrix(problem: Problem) -> Iterator[Reading | None]:
+    """A matrix for one of the vectors that stand beside an @, as x in `(x @ w) @ y`."""
+    names = _beside_matmul(problem)
+    for name in names if len(names) > 1 else ():
+        ranks = dict.fromkeys(names, 1) | {name: 2}
+        yield _with_those_as_matrices(problem, (name,), ranks)
+
+
+def _beside_matmul(problem: Problem) -> tuple[str, ...]:
+    """The vectors that nobody gave and that stand beside an @."""
     small = vectors(problem.program) | operands_of_matmul(problem.program)
-    names = tuple(
-        i.name
-        for i in problem.inputs.values()
-        if i.inferred and len(i.shape) == 1 and i.name in small
-    )
+    inputs = problem.inputs.values()
+    return tuple(i.name for i in inputs if i.inferred and len(i.shape) == 1 and i.name in small)
+
+
+def _with_those_as_matrices(
+    problem: Problem, names: Sequence[str], ranks: Mapping[str, int]
+) -> Reading | None:
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
-    found = _posed(problem, fixed, dict.fromkeys(names, 2)) if names else None
+    found = _posed(problem, fixed, ranks)
     if found is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=names)
+    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=tuple(names))
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:

@@ -20,7 +20,17 @@ from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .readings import RANKS, Reading, of_rank, readings, resized, shrunk, with_matrices, with_rank
+from .readings import (
+    RANKS,
+    Reading,
+    of_rank,
+    readings,
+    resized,
+    shrunk,
+    with_matrices,
+    with_rank,
+    with_vectors,
+)
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
@@ -229,10 +239,11 @@ def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
     """What is wrong for matrices, after a look at vectors."""
-    reading = with_rank(problem, 2, 1)
-    if reading is None or not _judged([v.claim], reading.problems)[0].ok:
-        return v
-    return v.remarked(_only_for_vectors(reading))
+    for reading in (with_rank(problem, 2, 1), *with_vectors(problem)):
+        with suppress(GradcliError):  # nothing is finite for these shapes
+            if reading is not None and _judged([v.claim], reading.problems)[0].ok:
+                return v.remarked(_only_for_vectors(reading))
+    return v
 
 
 def _only_for_vectors(reading: Reading) -> str:
