@@ -331,12 +331,21 @@ def test_requests_of_all_kinds(target, expr, given):
     run(gradcli.code(expr, target, **given))
 
 
+def test_values_are_drawn_where_jax_has_a_gradient():
+    """JAX multiplies the infinite slope of sqrt at 0 by the 0 of a mask."""
+    pytest.importorskip("jax")
+    run(gradcli.code("sqrt(clamp(x, 0, 1))", "jax", shapes={"x": (5,)}))
+    with pytest.raises(GradcliError, match="JAX's gradient is finite at no random values"):
+        gradcli.code("sqrt(clamp(x, 0, 1))", "jax", values={"x": [-1.5, 0.5, 2.0]})
+
+
 ONES, NEGATIVE = [[1.0, 1.0], [1.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]
 AWKWARD = [
     *((f"{f}(x)", x) for f in ("logdet", "det", "slogdet(x)[1] * trace") for x in (ONES, NEGATIVE)),
     *((f"{f}(x)", [0.0, 2.0, 0.0]) for f in ("prod", "norm", "sqrt", "log", "1 / ", "relu")),
     *((f"{f}(x)", [1.0, 1.0]) for f in ("std", "max", "median", "x / norm")),
     *((f"{f}(x)", [-1.0, 0.5]) for f in ("log", "acosh", "sqrt", "where(x > 0, sqrt(x), x) * ")),
+    ("sqrt(clamp(x, 0, 1)).sum()", [-1.5, 0.5]),
     *((f"{f}(x)", [np.inf, 1.0]) for f in ("exp", "logsumexp(x, 0) * ", "softmax(x, 0) * ")),
 ]
 

@@ -94,17 +94,19 @@ def suitable(plan: Plan) -> Choice:
 
 
 @lru_cache(maxsize=1)
-def finite(plan: Plan) -> Choice:
-    """The first choice at which output and gradients are finite; values given stay.
+def finite(plan: Plan, in_jax: bool = False) -> Choice:
+    """The first choice at which output and gradients are finite; values given stay. `in_jax` what
+    is sent on the way is, too: it multiplies that by masks.
 
     Raises GradcliError where there is none.
     """
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
     for draw in DRAWS:
-        if all(_is_finite(plan, Choice(draw), *how) for how in TRIES):
+        if all(_is_finite(plan, Choice(draw), in_jax, *how) for how in TRIES):
             return Choice(draw)
-    raise _nowhere("the gradient is finite at no random values", plan)
+    whose = "JAX's" if in_jax else "the"
+    raise _nowhere(f"{whose} gradient is finite at no random values", plan)
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
@@ -142,9 +144,10 @@ def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
     return Evaluator({**values, p.seed.node: weights}, limits=p.limits)
 
 
-def _is_finite(plan: Plan, choice: Choice, seed: int, side: int) -> bool:
+def _is_finite(plan: Plan, choice: Choice, in_jax: bool, seed: int, side: int) -> bool:
     values, weights, _ = _point(plan, choice, seed, side)
-    nodes = [plan.problem.out, *(plan.analysis.gradients.of[x.node] for x in plan.wrt)]
+    grads = [plan.analysis.gradients.of[x.node] for x in plan.wrt]
+    nodes = [plan.problem.out, *grads, *(plan.sent if in_jax else ())]
     try:
         found = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
     except GradcliError:

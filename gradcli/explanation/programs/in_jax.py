@@ -36,7 +36,7 @@ class _Jax:
 
     def text(self) -> str:
         plan, writer = self.plan, JaxWriter(self.sized.names, self.sized.telling)
-        choice = Choice(None) if plan.given else finite(plan)
+        choice = Choice(None) if plan.given else finite(plan, in_jax=True)
         asked = [plan.safe(x.name) for x in plan.problem.wrt]
         f = function(self.f, asked, forward(self.sized, writer, plan.fresh()))
         given = values(plan, choice, plan.inputs, "jnp")

@@ -114,8 +114,17 @@ class Plan:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether no convention of PyTorch's decides on the numbers given, and all are finite."""
-        return self._is_finite and not kinks_met(self.analysis)
+        """Whether no convention of PyTorch's decides on the numbers given, and all are finite, also
+        those that masks leave out on the way.
+        """
+        sent = map(self.analysis.value, self.sent)
+        all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)
+        return all_finite and not kinks_met(self.analysis)
+
+    @property
+    def sent(self) -> list[Node]:
+        """What the operations send back."""
+        return [c.sent for s in self.analysis.gradients.steps for c in s.contributions]
 
     @property
     def _is_finite(self) -> bool:
