@@ -591,6 +591,13 @@ AT_ODD_POINTS = [  # where rounding, underflow or a sign of 0 tells one expressi
     *((f"gelu(x, approximate={how!r})", x, 3) for how in ("none", "tanh") for x in (39.0, 1e154)),
     ("gelu(x, approximate='tanh')", -10.0, 2),
     ("log(reciprocal(x))", 1e200, 2),
+    *(
+        (f"{number} / x", x, order)
+        for number in ("1e-300", "0", "1e300", "2", "tensor(0.0)")
+        for x in (1e-170, 1e170)
+        for order in (1, 2)
+    ),
+    *(("sinc(x)", x, 2) for x in (1e-10, 1e-8, -1e-6)),
     ("logit(x)", -1e-300, 2),
     ("logit(x, eps=0.1)", 1e-300, 2),
 ]

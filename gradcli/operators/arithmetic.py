@@ -44,6 +44,9 @@ def mul(g, y, a, b):
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
+    if _is_constant(a):  # PyTorch multiplies it by the reciprocal
+        inverse = reciprocal(b)
+        return None, -(g * a) * (inverse * inverse)
     return g / b, -g * ((a / b) / b)
 
 

@@ -13,7 +13,7 @@ from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
 from .leaves import Array
 from .losses import TINY, held_above, loss, reduced
-from .norms import vector_norm
+from .norms import norm_by_powers, vector_norm
 from .pointwise import F
 
 # ---- length of a difference ----------------------------------------------------------------------
@@ -67,6 +67,10 @@ def _length_rule(g, y, x, *, p):
 
 @composite(
     rule=_length_rule,
+    shape=lambda s, *, p: s[:-1],
+    rows=lambda s, *, p: (len(s) > 1,),
+    dtype="float",
+    value=lambda x, *, p: norm_by_powers(x, -1, False, ord=p),
     method=True,
     examples=(("length(x)", "x=2x3"), ("length(x, p=3.0)", "x=2x3")),
     torch=None,

@@ -20,6 +20,11 @@ def _norm(x, axis, keepdims, *, ord):
     alone = all(np.shape(x)[k] == 1 for k in shapes.axes(axis, np.ndim(x)))
     if ord == 1 or (alone and ord != 0):  # nothing overflows
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    return norm_by_powers(x, axis, keepdims, ord=ord)
+
+
+def norm_by_powers(x, axis, keepdims, *, ord):
+    """The norm by its formula, of one element too: 0 or inf where that has no such power."""
     if math.isinf(ord):
         return (
             np.max(np.abs(x), axis=axis, keepdims=keepdims)

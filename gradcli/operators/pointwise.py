@@ -215,7 +215,8 @@ def rad2deg(x):
 def sinc(g, y, x):
     """sin(pi * x) / (pi * x), and 1 at 0."""
     z, square = x * math.pi, x * x * math.pi
-    return where(square.eq(0), 0, g * ((z * cos(z) - sin(z)) / square))
+    difference = -sin(z) + z * cos(z)  # PyTorch makes the sine first, and so adds its slope last
+    return where(square.eq(0), 0, g * (difference / square))
 
 
 def _sigmoid(x):

@@ -126,10 +126,10 @@ def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""
     divided = x.ne(0).all()
     away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
-    return otherwise(~divided, _product(away, dim) / away, _without_each(near, dim))
+    return otherwise(~divided, _product(away, dim) / away, without_each(near, dim))
 
 
-def _without_each(x, dim):
+def without_each(x, dim):
     """Products of all before times products of all after, as PyTorch takes them beside zeros."""
     kept = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*kept, *dim)

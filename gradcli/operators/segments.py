@@ -6,9 +6,10 @@ from ..lazy import np
 from .comparisons import where
 from .families import one_of, reduction, require, shorthand
 from .floats import isnan
+from .guards import otherwise
 from .joining import stack
 from .leaves import Array, full
-from .reductions import amax, amin, prod, tied
+from .reductions import amax, amin, prod, tied, without_each
 
 EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
 OTHER_NAMES = {"amax": "max", "amin": "min"}
@@ -43,6 +44,18 @@ segment_min = _extreme(
     amin,
     "amin, whose gradient goes to every nan where there are some, as of segment_reduce.",
 )
+
+
+@reduction(
+    lambda x, axis, keepdims: np.prod(x, axis=axis, keepdims=keepdims),
+    torch=None,
+    expand=lambda x, *, dim, keepdim: prod(x, dim=dim if x.ndim > 1 else None, keepdim=keepdim),
+    examples=(("segment_prod(x, 0)", "x=3x2"), ("segment_prod(x, 1)", "x=2x3")),
+)
+def segment_prod(g, y, x, dim):
+    """prod, which leaves out each element that is 0 or nan on its own, as segment_reduce."""
+    odd = x.eq(0) | isnan(x)
+    return otherwise(odd, g * y / otherwise(odd, x, 1), g * without_each(x, dim))
 
 
 @shorthand(numbers=("lengths", "offsets"))
@@ -101,7 +114,8 @@ def _reduced(part, reduce, initial):
         found = segment_min(part, dim=0)
         return found if initial is None else where(found > start, start, found)
     if reduce == "prod":
-        return prod(part, dim=0) * start if start != 1 else prod(part, dim=0)
+        found = segment_prod(part, dim=0)
+        return found * start if start != 1 else found
     total = part.sum(dim=0)
     total = total + initial if initial else total
     return total / size if reduce == "mean" else total

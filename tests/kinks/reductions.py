@@ -171,6 +171,11 @@ CASES = [
         for x in ([1.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [NAN, 1.0, NAN])
         for seed in (2.0, 0.0, -1.0, INF, -INF, NAN)
     ),
+    *(
+        (f"torch.segment_reduce(x, 'prod', lengths=tensor([2, 1]){initial})", {"x": x}, [1.0, 2.0])
+        for initial in ("", ", initial=0")
+        for x in ([2.0, NAN, 3.0], [2.0, 3.0, NAN], [0.0, INF, 3.0], [NAN, 0.0, 0.0])
+    ),
     # ---- lengths of one element ------------------------------------------------------------------
     ("x.norm(dim=1)", {"x": [[1e-200], [3.0], [-1e200], [0.0], [INF]]}, [1.0, 2, 3, 4, 5]),
     ("x.norm(dim=(0, 1), keepdim=True)", {"x": [[-1e-200]]}, [[2.0]]),
