@@ -50,7 +50,7 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     identity = None
     try:
         fields = _object_of(request, limits)
-        identity = fields.get("id")
+        identity = jsonable(fields.get("id"))
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:

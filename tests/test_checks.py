@@ -36,6 +36,15 @@ def test_a_slope_that_is_rounded_away_is_not_compared():
     assert differences.remark.startswith("not at x[0], x[1]: no clear slope")
 
 
+@pytest.mark.parametrize("text", [
+    "where(x > 0, x + 1, x)", "x * (x > 0) + (x > 0)", "where(x < 0, x - 1000, x).sum()",
+])  # fmt: skip
+def test_a_jump_shows_no_slope(text):
+    _, differences = checked(text, values={"x": [0.0, 1.0]})
+    assert differences.ok
+    assert "not at x[0]: no clear slope" in differences.remark
+
+
 def test_what_is_infinite_shows_no_slope():
     _, differences = checked("(1 / x).sum()", values={"x": [0.0, 1.0]})
     assert differences.ok is None

@@ -550,6 +550,12 @@ def test_what_a_mask_picks_is_put_back_at_any_size(expr, formula):
     assert package.formula(expr, values={"x": [[1.0, -2, 3], [0.5, 4, -3]]}) == formula
 
 
+def test_zeros_of_what_put_writes_have_its_size_and_not_that_of_x():
+    shapes = {"x": (4,), "i": (4,), "y": (4,)}
+    found = package.formula("x.put(i, y)", shapes=shapes)
+    assert found == {"x": "g.put(i, zeros_like(y))", "y": "g.take(i)"}
+
+
 def test_a_mask_in_index_notation():
     j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
     assert "Σ_j δ[i,nonzero(x > 0)[j,0]] y[j]" in str(j)

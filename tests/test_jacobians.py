@@ -69,6 +69,21 @@ def test_of_two_inputs():
     np.testing.assert_allclose(mixed, 2 * expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x.take(i)", [[0, 0, 1], [1, 0, 0]]),
+        ("x.put(i, y)", [[0, 0, 0], [0, 1, 0], [0, 0, 0]]),
+        ("y.new_zeros(3).put(i, x[:2])", [[0, 1, 0], [0, 0, 0], [1, 0, 0]]),
+    ],
+)
+def test_labels_that_count_from_the_end(text, expected):
+    values = {"x": [1.0, 2.0, 3.0], "i": [-1, 0], "y": [5.0, 6.0]}
+    values = {name: value for name, value in values.items() if name in text}
+    found = gradcli.explain(text, values=values, wrt="x").jacobian["x"]["value"]
+    np.testing.assert_array_equal(found, expected)
+
+
 # ---- how they are computed -----------------------------------------------------------------------
 
 

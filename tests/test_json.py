@@ -686,3 +686,13 @@ def test_a_line_of_a_batch_may_say_shapes_and_names_as_a_shell_does():
     request = {"expr": "a * b", "shapes": {"a": "2x3"}, "wrt": "a", "want": ["formula"]}
     (answer,) = package.batch([request])
     assert answer["formula"] == {"a": "g * b"}
+
+
+def test_an_id_is_answered_as_json():
+    (answer,) = package.batch(['{"id": NaN, "expr": "x", "values": {"x": 1}}'])
+    assert (answer["id"], answer["ok"]) == ("nan", True)
+
+
+def test_what_is_missing_is_not_said_to_be_there_twice():
+    (answer,) = package.batch([{"expr": "x.new_zeros()", "shapes": {"x": [3]}}])
+    assert answer["error"]["message"] == "new_zeros() needs size"

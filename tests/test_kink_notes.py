@@ -46,6 +46,8 @@ HIT = [
     ("x.argsort() @ x", {"x": [1.0, 1.0]}),
     ("x[x.argsort()] @ x.detach()", {"x": [1.0, 1.0, 3.0]}),
     ("x[x.argmax()]", {"x": [2.0, 2.0]}),
+    ("F.embedding(torch.tensor([0, 1]), x, padding_idx=1)", {"x": EYE}),
+    ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
 ]
 
@@ -67,6 +69,8 @@ NOT_HIT = [
     ("torch.linalg.norm(x, 'nuc')", {"x": EYE}),
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
+    ("F.embedding(torch.tensor([0, 0]), x, padding_idx=1)", {"x": EYE}),
+    ("F.embedding(torch.tensor([0, 1]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.grid_sample(x, p.detach(), align_corners=True).sum()", {"x": [[[[1.0]]]], "p": CENTRE}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0]]]], "p": [[[[0.3, 0]]]]}),
     ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0]]]], "p": CENTRE}),

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from gradcli.errors import GradcliError
 from gradcli.language.literals import read_array
+from gradcli.language.values import Reader
 from gradcli.limits import Limits
 
 inf, nan = float("inf"), float("nan")
@@ -113,6 +114,15 @@ def test_whole_numbers_that_int64_does_not_hold():
     same(read(str(-(2**63))), np.array(-(2**63)))
     same(read(f"[1, {2**63}]"), np.array([1.0, 2.0**63]))
     same(read(f"array([1, {2**63}], dtype=uint64)"), np.array([1.0, 2.0**63]))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [2**63, 2**64 - 1, 2**64, -(2**63) - 1, [2**63], [2**64], np.array([2**63], np.uint64)],
+    ids=str,
+)
+def test_python_s_whole_numbers_that_int64_does_not_hold(value):
+    same(Reader(Limits(), 0, None).literal(value, "x"), np.array(value, dtype=np.float64))
 
 
 OLD_PRINTS = {

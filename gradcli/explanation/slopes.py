@@ -55,10 +55,17 @@ class Line:
         return self.rise(step, 0.0) / step, self.rise(0.0, -step) / step
 
     def rounding(self) -> float:
-        """What the rounding of out makes of a slope by the longest steps."""
+        """What rounding makes of <seed, out>."""
         sizes = np.abs(self.seed * self.here)
-        largest = float(np.sum(sizes, where=np.isfinite(sizes)))
-        return float(np.finfo(float).eps) * largest / (STEP * max(OTHER_STEPS) * self.scale)
+        return float(np.finfo(float).eps) * float(np.sum(sizes, where=np.isfinite(sizes)))
+
+    def has_jump(self) -> bool:
+        """Whether out changes to a side as much by a small step as by a longer one."""
+        for step in (SMALL * self.scale, -SMALL * self.scale):
+            near, far = self.rise(step, 0.0), self.rise(100 * step, 0.0)
+            if abs(near) > 100 * self.rounding() and abs(far - near) < abs(near) / 10:
+                return True
+        return False
 
     def has_corner(self, right: float, left: float) -> bool:
         """Whether these slopes, by small steps, differ as they do at a corner: by rounding they
@@ -92,8 +99,9 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
             found.append(line.slopes(STEP * step)[-1])
             if abs(found[-1] - expected) <= TOLERANCE * size:
                 return SAME, abs(found[-1] - expected) / size
-    clear = _agree(found, error * size / 10) and 10 * line.rounding() < error * size
-    return OTHER if clear else UNCLEAR, error
+        rounding = line.rounding() / (STEP * max(OTHER_STEPS) * line.scale)
+        clear = _agree(found, error * size / 10) and 10 * rounding < error * size
+        return OTHER if clear and not line.has_jump() else UNCLEAR, error
 
 
 def _agree(slopes: Sequence[float], within: float) -> bool:

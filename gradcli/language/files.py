@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 from ..errors import GradcliError, Span, did_you_mean
 from ..graphs.shapes import numel
 from ..limits import Limits
-from .number_words import DIGITS, WORDS, numbers
+from .number_words import DIGITS, WORDS, numbers, plain
 from .prints import ABRIDGED_HINT, LIST_HINT, OLD_PRINT, PRINT, holds, read_text, short
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
 
 def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
     """The array in .npy format; its header is heard first, for it says how large the rest is."""
-    import numpy as np
     from numpy.lib import format as npy
 
     try:
@@ -85,10 +84,7 @@ def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
         raise GradcliError("file", f"{path} is no .npy file, or is damaged: {error}") from None
     if array.dtype.kind not in "biuf":
         raise GradcliError("value", f"{path} holds {array.dtype}, and real numbers are needed")
-    if array.dtype.kind == "b":
-        return array
-    whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and (array < 2**63).all())
-    return array.astype(np.int64 if whole else np.float64)
+    return plain(array)
 
 
 def _read_stream(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":

@@ -61,3 +61,15 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
     return array.astype(
         {"float": np.float64, "int": np.int64, "bool": np.bool_}.get(kind, array.dtype)
     )
+
+
+def plain(array: "np.ndarray") -> "np.ndarray":
+    """`array`, of bool, int, uint or float, as bool, int64 or float64; whole numbers that int64
+    cannot hold become float64.
+    """
+    import numpy as np
+
+    if array.dtype.kind == "b":
+        return array
+    whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and (array < 2**63).all())
+    return array.astype(np.int64 if whole else np.float64, copy=False)

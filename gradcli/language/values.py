@@ -8,6 +8,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node
 from ..lazy import np
 from ..limits import Limits
+from .number_words import plain
 from .program import Program, read_program
 
 
@@ -61,16 +62,13 @@ class Reader:
             return self._listed(value, origin)
         except (RuntimeError, TypeError) as error:  # of a library whose array it is
             raise _no_numbers(origin) from error
-        if array.dtype.kind in "OU" and array.size and array.shape:
+        listed = array.dtype.kind in "OU" and array.size and array.shape
+        if listed or (isinstance(value, int) and array.dtype == object):  # NumPy has none so large
             return self._listed(getattr(value, "tolist", lambda: value)(), origin)
-        if array.dtype.kind in "ui":
-            array = array.astype(np.int64, copy=False)
-        elif array.dtype.kind == "f":
-            array = array.astype(np.float64, copy=False)
-        elif array.dtype.kind != "b":
+        if array.dtype.kind not in "buif":
             raise _no_numbers(origin)
         self.limits.check("elements", array.size, f"the value of {origin}")
-        return array
+        return plain(array)
 
     def _listed(self, value: Any, origin: str) -> Any:
         """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""

@@ -103,7 +103,7 @@ class Meanings:
         """The place below `size` that a tensor of whole numbers holds."""
         value = Simplifier(self.sizes)(self(index, at))
         if isinstance(value, Number):
-            return int(value.value)
+            return int(value.value) + size * (value.value < 0)
         counted = self.counted(value)
         return Linear(((Picked(value, size), 1),), 0) if counted is None else counted
 

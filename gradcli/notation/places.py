@@ -28,8 +28,8 @@ class Part(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The whole number, from 0 to below `size`, that `value` (an expression of expressions.py)
-    gives.
+    """The place below `size` that `value` (an expression of expressions.py) gives; below 0 it
+    counts from the end, as the labels of take and put do.
     """
 
     value: Any
@@ -209,6 +209,7 @@ def at(place, env: Mapping[str, int], inside: Callable) -> int:
             value = value % atom.size if atom.size else value
         else:
             value = inside(atom.value)
+            value = value + atom.size * (value < 0)
         total = total + times * value
     return total
 

@@ -32,6 +32,17 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
     return (*index, s[1])
 
 
+def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_):
+    """Rows of which PyTorch sends back nothing, or a part."""
+    index = reshape(input, shape=(-1,))
+    rows = index < 0
+    if padding_idx is not None:
+        rows = index.eq(padding_idx % weight.shape[0])
+    if scale_grad_by_freq:
+        rows = rows | (_frequencies(index, weight.shape[0]) > 1)
+    return reshape(rows, shape=(*input.shape, 1))
+
+
 @operator(
     shape=_embedded,
     whole=("padding_idx",),
@@ -40,7 +51,9 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
     labels=("input",),
     reach=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
-    caveat="the row padding_idx has no gradient",
+    kink=_unlike_its_slope,
+    caveat="the row padding_idx has no gradient; scale_grad_by_freq divides that of a row by how "
+    "often it is there",
     index=lambda lower, i, input, weight, **_: lower(
         weight, [lower.picked(input, i[:-1], weight.shape[0]), i[-1]]
     ),

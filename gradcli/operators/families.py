@@ -82,7 +82,8 @@ def given_once(call, what, *given):
     found = [value for value in given if value is not None]
     if len(found) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
-        raise GradcliError("arguments", f"{name}() takes {what} once", hint=f"as in {call}")
+        said = f"takes {what} once" if found else f"needs {what}"
+        raise GradcliError("arguments", f"{name}() {said}", hint=f"as in {call}")
     return found[0]
 
 

@@ -315,12 +315,14 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
 
 
 def _put_shape(s, index, source, *, accumulate):
-    if shapes.numel(index) != shapes.numel(source):
-        raise GradcliError(
-            "shape",
-            f"put() needs as many elements as places, not {shapes.numel(source)} and "
-            f"{shapes.numel(index)}",
-        )
+    count, places = shapes.numel(source), shapes.numel(index)
+    if count != places:
+        said = f"put() needs as many elements as places, not {count} and {places}"
+        if len(source) == len(index):
+            raise shapes.Conflict(said, *next((n, k) for n, k in zip(source, index) if n != k))
+        if 1 in (len(source), len(index)):
+            raise shapes.Conflict(said, count, places)
+        raise GradcliError("shape", said)  # what makes their products equal is too large to try
     return s
 
 
@@ -333,9 +335,14 @@ def _put(x, index, source, *, accumulate):
     return out
 
 
+def _put_into_zeros(x, index, source):
+    """The source added into zeros of the shape of x."""
+    return zeros(size=x.shape).put(index, source, accumulate=True)
+
+
 def _put_twice(y, x, index, source, *, accumulate):
     ones = expand(as_node(0.0 if accumulate else 1.0), shape=index.shape)
-    return zeros(size=x.shape).put(index, ones, accumulate=True) > 1
+    return _put_into_zeros(x, index, ones) > 1
 
 
 @operator(
@@ -346,7 +353,7 @@ def _put_twice(y, x, index, source, *, accumulate):
     kink=_put_twice,
     caveat=WINS,
     examples=(
-        ("x.put(tensor([0, 4]), v)", "x=2x3,v=2"),
+        ("x.put(tensor([0, -2]), v)", "x=2x3,v=2"),
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),
     ),
     index=lambda lower, i, x, index, source, *, accumulate: (
@@ -355,8 +362,8 @@ def _put_twice(y, x, index, source, *, accumulate):
         else _overwritten(
             lower,
             x,
-            _in_a_row(x, index, expand(as_node(1.0), shape=index.shape)),
-            _in_a_row(x, index, source),
+            _put_into_zeros(x, index, expand(as_node(1.0), shape=index.shape)),
+            _put_into_zeros(x, index, source),
         )
     ),
 )

@@ -235,7 +235,7 @@ def _take(x, index, *, dim=0):
     dtype="first",
     labels=("index",),
     method=True,
-    examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, 1]]))", "x=2x3")),
+    examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, -2]]))", "x=2x3")),
     flops=none_at_all,
     saved=(..., "x"),
     numpy="np.take",

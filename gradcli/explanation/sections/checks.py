@@ -30,7 +30,7 @@ NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 UNCOMPARED = {
     CORNER: "a corner",
     NOT_FINITE: "not finite",
-    UNCLEAR: "no clear slope, for rounding or corners nearby",
+    UNCLEAR: "no clear slope, for rounding, corners or jumps nearby",
 }
 AGREE = 1e-9  # the same, for what is computed in another way and to all digits
 
