@@ -80,7 +80,7 @@ def test_of_two_inputs():
 def test_labels_that_count_from_the_end(text, expected):
     values = {"x": [1.0, 2.0, 3.0], "i": [-1, 0], "y": [5.0, 6.0]}
     values = {name: value for name, value in values.items() if name in text}
-    found = gradcli.explain(text, values=values, wrt="x").jacobian["x"]["value"]
+    found = gradcli.explain(text, values=values, wrt="x").jacobian["x"]["matrix"]
     np.testing.assert_array_equal(found, expected)
 
 
