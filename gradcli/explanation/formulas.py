@@ -274,6 +274,7 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     dimensions to broadcast; those of the problem `in_general` are known to fit together.
     """
     made: dict[tuple[Shape, ...], Trial | None] = {}
+    narrow = _narrow(problem)
 
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())
@@ -284,7 +285,6 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
                 made[key] = found if _narrow(found.problem) <= narrow else None
         return made[key]
 
-    narrow = _narrow(problem)
     falling = [] if in_general is None else [_small(in_general, falling=True)]
     untied = untied_shapes(problem, lambda shapes: trial(shapes) is not None)
     for shapes in (*falling, *other_shapes(problem), *islice(untied, UNTIED)):
@@ -325,6 +325,16 @@ def extent(at: Iterable[Trial], formula: str, name: str) -> str:
     alike = [trial for trial in plain if trial.sizes_alike]
     told = any(trial.tells(name) for trial in alike)
     return "alike" if told and not any(fails(trial, formula, name) for trial in alike) else "here"
+
+
+def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
+    """For which random values a formula is nan or infinite where the gradient is not; None where
+    that is so for none.
+    """
+    masks = [trial.without_number(formula, name) for trial in at]
+    if not any(map(np.any, masks)):
+        return None
+    return "whatever the values are" if all(map(np.all, masks)) else "for some values"
 
 
 def fails(trial: Trial, formula: str, name: str) -> bool:

@@ -9,7 +9,6 @@ from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
-from ..lazy import np
 from ..notation import tree
 from ..notation.formula import TOO_LONG, Writer, formula, too_long
 from ..notation.index import Indices
@@ -24,7 +23,7 @@ from .blocks import Line
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .derived import gradient_name
-from .formulas import Trial, elsewhere, extent, fails, general, signed, trials, tried_out
+from .formulas import Trial, elsewhere, extent, fails, general, signed, trials, tried_out, undefined
 from .source_text import SourceText, role_of
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -264,14 +263,9 @@ class Wording:
     @cached_property
     def undefined(self) -> dict[str, str]:
         """For which random values formulas have no number, where the gradient has one."""
-        found = {}
-        for name, f in self._texts.items():
-            at = self._here if name in self.only_here else self._signed
-            masks = [trial.without_number(f, name) for trial in at]
-            if any(map(np.any, masks)):
-                always = all(map(np.all, masks))
-                found[name] = "whatever the values are" if always else "for some values"
-        return found
+        at = {name: self._here if name in self.only_here else self._signed for name in self._texts}
+        found = {name: undefined(at[name], f, name) for name, f in self._texts.items()}
+        return {name: where for name, where in found.items() if where is not None}
 
     @cached_property
     def in_general(self) -> "Wording | None":
@@ -374,11 +368,8 @@ class Wording:
         seed = self.problem.seed
         if not seed.implicit:
             return node
-        one = (
-            OPS["constant"](value=1.0)
-            if seed.node.shape == ()
-            else OPS["ones"](size=seed.node.shape)
-        )
+        shape = seed.node.shape
+        one = OPS["ones"](size=shape) if shape else OPS["constant"](value=1.0)
         return substitute(node, {seed.node: one})
 
     def in_statements(self, written: tree.Tree) -> tree.Tree:
@@ -386,9 +377,7 @@ class Wording:
         return shared(written, tree.taken(self.names.values()))
 
     def line(self, written: tree.Tree | None) -> Line:
-        """A formula as a line, in statements if it is long; what it is where that would be too
-        long.
-        """
+        """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
         return UNREAD if written is None else tuple(tree.tokens(self._laid_out(written)))
 
     def _laid_out(self, written: tree.Tree) -> tree.Tree:

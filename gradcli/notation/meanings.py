@@ -1,5 +1,6 @@
 """What operators may say about their elements: the words of the functions in `index` fields."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import isfinite
 
@@ -21,18 +22,18 @@ from .expressions import (
 from .places import Linear, Picked, Place
 
 
-class Meanings:
+class Meanings(ABC):
     """`self(x, places)` is the element of a node; `sizes` are those of the letters."""
 
     sizes: dict[str, int]
 
+    @abstractmethod
     def __call__(self, node: Node, at: Sequence[Place]) -> Expr:
         """The element of a node at a place for each of its dimensions."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counted(self, e: Expr) -> Place | None:
         """The place that an element is in a list that counts; None for any other."""
-        raise NotImplementedError
 
     def fresh(self, size: int) -> str:
         """A letter that nobody has, running over `size`."""

@@ -17,8 +17,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
 from ...lazy import np
-from ...notation.rules.bounds import is_not_negative
-from ...notation.rules.guards import TINY
+from ...notation.rules.guards import TINY, is_left_out
 from ...notation.rules.products import constant_value
 from ..conventions import kinks
 from ..mirrored import mirrored
@@ -70,7 +69,9 @@ class _Branches:
         self.symmetric = one_triangle_read(base.problem, kept)
         order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)])
         self.compared = _compared(order, self.free)
-        self.lengths = [y for y, c in self.compared if c is not None and _holds_above_0(y, c)]
+        self.lengths = [
+            y for y, c in self.compared if c is not None and is_left_out(constant_value(c), y)
+        ]
         self.ordered = any(node.op.finds_places for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 
@@ -93,7 +94,7 @@ class _Branches:
         given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
         single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
         for n in self.claimed:
-            found, here = (np.asarray(e(n), float) for e in (lambda n: single(n)[0], point))
+            found, here = np.asarray(single(n)[0], float), np.asarray(point(n), float)
             if 0 < np.max(np.abs(here), initial=0.0) <= NOISE or not close(found, here, ROUGH):
                 return False
         return True
@@ -161,12 +162,6 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
             left, *right = node.parents
             found[left, right[0] if right else None] = None
     return list(found)
-
-
-def _holds_above_0(length: Node, bound: Node) -> bool:
-    """Whether it is a bound that formulas leave out, as `guards` does: a length is above it."""
-    value = constant_value(bound)
-    return value is not None and 0 < value <= TINY and is_not_negative(length)
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:

@@ -185,13 +185,13 @@ def _beside_matmul(problem: Problem) -> tuple[str, ...]:
 
 
 def _with_those_as_matrices(
-    problem: Problem, names: Sequence[str], ranks: Mapping[str, int]
+    problem: Problem, names: tuple[str, ...], ranks: Mapping[str, int]
 ) -> Reading | None:
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
     found = _posed(problem, fixed, ranks)
     if found is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=tuple(names))
+    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=names)
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:

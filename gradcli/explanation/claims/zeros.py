@@ -22,7 +22,7 @@ class Apart(NamedTuple):
 
 def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
     """The first of these places at which output and gradient are sound, and the claim is not the
-    gradient; of an input at 0 beside the numbers of any of the first two points.
+    gradient; with an input at 0, beside the numbers of each of the first two points.
     """
     first = points[0]
     if first.problem.numeric:

@@ -75,6 +75,11 @@ def _factors(node: Node) -> Iterable[Node]:
     return found.factors if found else (node,)
 
 
+def is_left_out(bound: Coefficient | None, length: Node) -> bool:
+    """Whether it is a bound above 0 that only keeps a length, which is never negative, from 0."""
+    return bound is not None and 0 < bound <= TINY and is_not_negative(length)
+
+
 @normal("div", "mul")
 def no_tiny_length(node: Node) -> Node | None:
     """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
@@ -85,7 +90,7 @@ def no_tiny_length(node: Node) -> Node | None:
         y, bound = mask.parents[0], constant_value(mask.parents[1])
         lengths = (y, thinner(y) or y)
         below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
-        if bound is not None and 0 < bound <= TINY and below and is_not_negative(y):
+        if below and is_left_out(bound, y):
             kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
             return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
     return None
@@ -346,7 +351,7 @@ def no_small_denominator(node: Node) -> Node | None:
     found = product_of(node)
     for f, e in found.factors.items() if found else ():
         bound = _lower_bound(f)
-        if e < 0 and bound is not None and 0 < bound <= TINY and is_not_negative(f.parents[0]):
+        if e < 0 and bound is not None and is_left_out(bound, f.parents[0]):
             factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
             return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None

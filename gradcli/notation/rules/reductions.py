@@ -10,15 +10,7 @@ from ...graphs.signature import signature
 from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
-from .products import (
-    Product,
-    build,
-    constant_value,
-    is_mask,
-    product_of,
-    with_factor,
-    with_factors,
-)
+from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
 from .registry import normal, other
 from .sums import added, terms_of
 
