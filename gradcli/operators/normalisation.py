@@ -63,7 +63,8 @@ def summed_vjp(g, x, *, dim, eps):
     """What standardize sends back, by the sums of PyTorch's kernels for layers and groups."""
     mean, scale = x.mean(dim=dim, keepdim=True), _inverse_deviation(x, dim, eps)
     total, count = g.sum(dim=dim, keepdim=True), size(x, dim=dim)
-    to_x = (total * mean - (g * x).sum(dim=dim, keepdim=True)) * (scale * scale * scale / count)
+    towards = total * mean - (g * x).sum(dim=dim, keepdim=True)
+    to_x = towards * scale * scale * scale / count  # in this order, or scale**3 may be 0
     return scale * g + to_x * x - (to_x * mean + total * scale / count)
 
 
