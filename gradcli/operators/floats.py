@@ -105,7 +105,8 @@ def frexp_exponent(x):
     torch="torch.frexp",
     rule=lambda g, y, x: g / frexp_exponent(x).exp2(),
     kink=lambda y, x: abs(y).eq(0.5),
-    caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump",
+    caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump; it has "
+    "that power in single precision, so a derivative of 0 from 2**127 on, and inf below 2**-150",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
     numpy="np.frexp({0})[0]",
 )
