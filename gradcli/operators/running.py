@@ -72,7 +72,7 @@ def _cumprod_slope(g, x, y, *, dim):
         return here
     first = between & (x == 0)
     after = np.cumprod(np.where(between & ~first, x, 1), axis=dim)
-    at_first = np.sum(np.where(between, g * after, 0), axis=dim, keepdims=True)
+    at_first = np.sum(np.where(between, g, 0) * after, axis=dim, keepdims=True)
     at_first = at_first * np.prod(np.where(before, x, 1), axis=dim, keepdims=True)
     return np.where(before, here, np.where(first, at_first, 0))
 

@@ -97,6 +97,7 @@ CASES = [
     ("x.cumprod(0)", {"x": ZEROS}, [UP, UP, UP]),
     ("x.cumprod(1)", {"x": ODD}, [[1.0, 2, 3], [4, 5, 6], [7, 8, 9]]),
     ("x.cumprod(0)", {"x": [2.0, INF, 0.0, NAN]}, UP),
+    ("x.cumprod(0)", {"x": [-0.5, 0.0, -0.7, INF, 0.0]}, [1.0, 2.0, 3.0, 4.0, 5.0]),
     ("x.cumprod(0)", {"x": 0.0}, 3.0),
     *(("x.cumprod(0)", {"x": row}, None) for row in ([INF], [NAN], [[INF, 2.0]], [[3.0, NAN]])),
     ("x.cumprod(-1)", {"x": [[NAN], [1.0], [0.0]]}, [[1.0], [2.0], [3.0]]),
