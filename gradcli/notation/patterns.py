@@ -35,14 +35,15 @@ def by_pattern(pattern: Any, units: bool) -> str:
 
 
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few diagonals side by side: no more than half of the rows and
-    columns are wide.
+    """Whether all entries are on a few diagonals side by side: the band, or its wider half beside
+    the main diagonal with this one, is no wider than half of the rows and columns.
     """
     if min(pattern.shape) < LEAST_BAND:
         return False
     rows, columns = np.nonzero(pattern)
     offsets = columns - rows
-    width = int(offsets.max() - offsets.min()) + 1
+    first, last = int(offsets.min()), int(offsets.max())
+    width = min(last - first, max(last, -first)) + 1
     return 2 * width <= min(pattern.shape)
 
 
