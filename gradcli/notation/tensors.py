@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Self
+from typing import NamedTuple, Self
 
 from ..graphs import Node, Operator
 from ..graphs.shapes import Shape
@@ -34,11 +34,21 @@ from .written import NEGATED, divides, inverted, opposite
 Letters = Sequence[str]
 
 
+class Side(NamedTuple):
+    """A tensor and the letters that count its elements: those of its dimensions, where it has its
+    `own` shape.
+    """
+
+    name: Name
+    at: Sequence[Place]
+    own: bool = True
+
+
 class Tensors:
     """Formulas over the nodes that have names. None: there is no short one.
 
-    `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
-    terms of which sizes are written; where these are `telling`, numbers that are one of them are
+    `sizes` are those of the letters; in terms of `sides` sizes are
+    written; where these are `telling`, numbers that are one of them are
     written so too. `given` are letters that stand for one value: a[i].
     """
 
@@ -46,7 +56,7 @@ class Tensors:
         self,
         names: Mapping[Node, Tree],
         sizes: Mapping[str, int],
-        sides: Sequence[tuple[Name, Sequence[Place]]],
+        sides: Sequence[Side],
         telling: bool = False,
         given: Letters = (),
     ):
@@ -68,10 +78,11 @@ class Tensors:
 
     def length(self, letters: Letters) -> Tree:
         """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
-        for name, at in self.sides:
-            own = [p for p in at if isinstance(p, str)]
+        for side in self.sides:
+            own = [p for p in side.at if isinstance(p, str)]
             if own and list(letters) == own:
-                return self._length(own[0]) if len(at) == 1 else Method(name, "numel")
+                vector = side.own and len(side.at) == 1
+                return self._length(own[0]) if vector else Method(side.name, "numel")
         out: Tree | None = None
         for letter in letters:
             one = self._length(letter)
@@ -79,8 +90,8 @@ class Tensors:
         return tree.Number(1) if out is None else out
 
     def _length(self, letter: str) -> Tree:
-        for name, at in self.sides:
-            if letter in at:
+        for name, at, own in self.sides:
+            if own and letter in at:
                 return Subscript(Attribute(name, "shape"), str(at.index(letter)))
         return self.constant(self.sizes[letter])
 
