@@ -15,6 +15,12 @@ FORMS = [
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
+    ("exp(x.sum())", "x=3", "x", "out * ones(x.shape[0], x.shape[0])"),
+    (
+        *("(x[1:] * x[:-1]).sum()", "x=3", "x"),
+        "diag(ones(x.shape[0] - 1), -1) + diag(ones(x.shape[0] - 1), 1)",
+    ),
+    ("(w * x[1:] * x[:-1]).sum()", "x=4,w=3", "x", "diag(w, -1) + diag(w, 1)"),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
     ("huber_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
     ("smooth_l1_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),

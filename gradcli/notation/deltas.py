@@ -33,7 +33,7 @@ from .matrices import Matrices
 from .patterns import SELECTIONS, by_pattern
 from .placed import is_identity, picks
 from .places import Place
-from .tensors import is_count, label_of, negated
+from .tensors import is_count, negated
 from .tree import Call, Infix, Prefix, Tree, text
 from .tree import Number as Numeral
 from .written import divides, inverted, opposite
@@ -181,8 +181,9 @@ class Reading:
         )
 
     def _labelled(self, f: Expr) -> bool:
+        """Whether a relation says something of the diagonal that can be written."""
         own = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
-        return label_of(own, self.rows) is not None
+        return isinstance(own, Relation) and self.write.tensor(own, self.rows) is not None
 
     def _diagonal_form(self) -> Named:
         identity = self.write.identity(self.rows, self.columns)

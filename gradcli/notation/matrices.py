@@ -68,10 +68,8 @@ class Matrices(Tensors):
 
     def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         """The matrix of a product without a number of its own."""
-        if not factors:
-            width = self.length(columns)
-            square = self.size(rows) == self.size(columns)
-            return Call("ones", (width if square else self.length(rows), width))
+        if not any(letters_of(f) - {*self.given} for f in factors):
+            return self._constant(factors, rows, columns)
         if all(is_delta(f) for f in factors):
             found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
             same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
@@ -93,6 +91,17 @@ class Matrices(Tensors):
             or self._kronecker(factors, rows, columns)
             or self._contracted(factors, rows, columns, weighted=True)
         )
+
+    def _constant(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """ones(n, m), times factors without letters of rows or columns."""
+        ones = self.ones(rows, columns)
+        if not factors:
+            return ones
+        try:
+            found = Contraction(factors, self._length, self._tensor, self.given)
+            return scaled(found.scalar(), ones)
+        except NoProduct:
+            return None
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""

@@ -12,7 +12,7 @@ from . import tree
 from .tree import Call, Infix, Method, Prefix, Subscript, Tree
 
 FLATTENING: Mapping[str, Callable[..., Any]] = {
-    "diag": lambda a: np.diag(np.ravel(a)),
+    "diag": lambda a, k=0: np.diag(np.ravel(a), int(k)),
     "outer": lambda a, b: np.outer(a, b),
 }
 SYMBOLS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "@": "matmul"}

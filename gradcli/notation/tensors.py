@@ -20,15 +20,18 @@ from .expressions import (
     Relation,
     Sum,
     Total,
+    inner,
     is_condition,
     letters_of,
 )
 from .formula import formula
 from .matrix_products import Contraction, NoProduct, is_mask
-from .places import Linear, Picked, Place
+from .places import Linear, Picked, Place, linear
 from .sizes import told
+from .slices import slice_of
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+from .triangles import triangle
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
@@ -99,6 +102,12 @@ class Tensors:
         """eye(x.shape[0])."""
         return Call("eye", (min(self.length(columns), self.length(rows), key=tree.size),))
 
+    def ones(self, rows: Letters, columns: Letters) -> Tree:
+        """ones(x.shape[0], x.shape[1])."""
+        width = self.length(columns)
+        square = self.size(rows) == self.size(columns)
+        return Call("ones", (width if square else self.length(rows), width))
+
     def constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
         whole = self.telling and isfinite(value) and value == int(value)
@@ -130,7 +139,7 @@ class Tensors:
         if isinstance(e, Element):
             return self._element(e, letters)
         if isinstance(e, Relation):
-            return self._rows_of_identity(e, letters)
+            return self._rows_of_identity(e, letters) or self._triangle(e, letters)
         if isinstance(e, Total):
             return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
         if isinstance(e, Product):
@@ -149,7 +158,11 @@ class Tensors:
         return None
 
     def _operand(self, op: Operator, e: Expr, letters: Letters) -> Tree | None:
-        """What an operator is applied to: no number where PyTorch has a function of tensors."""
+        """What an operator is applied to: no number where PyTorch has a function of tensors, and no
+        relation, which is written as ones and zeros and may have to be a mask.
+        """
+        if is_condition(e) and any(isinstance(part, Relation) for part in inner(e)):
+            return None
         written = self._tensor(e, letters)
         if written is None or op.spelling or op.numbers or not isinstance(e, Number):
             return written
@@ -161,6 +174,16 @@ class Tensors:
         rows = None if label is None else self.index(label.value, letters[:-1])
         last = letters[-1:]
         return None if rows is None else Subscript(self.identity(last, last), tree.text(rows))
+
+    def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
+        """[j ≤ i] = tril(ones(n, m))."""
+        own = [k for k in letters if k in letters_of(e)]
+        if e.symbol != "<=" or len(own) != 2:
+            return None
+        row, column = own
+        found = triangle(e, row, column, self.ones([row], [column]))
+        last = own == [*letters[-2:]]
+        return found if last or found is None else spread(found, own, letters)
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
         """A sum as a product of matrices and vectors, where it is one."""
@@ -279,17 +302,28 @@ class Tensors:
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
-        None where their letters do not run over the whole of it.
+        None where their letters run over neither the whole of it nor a part of a vector.
         """
         name = self.called(e.node)
-        if name is None or not self._is_whole(e):
+        if name is None:
             return None
+        if not self._is_whole(e):
+            return self._part_of_vector(name, e)
         first = tuple(p for p in e.places if p in self.given)
         if not first:
             return name, e.places
         if e.places[: len(first)] != first:
             return None
         return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+
+    def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[1:], where its letter begins at 1."""
+        terms, offset = linear(e.places[0]) if len(e.places) == 1 else ((), 0)
+        if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.given:
+            return None
+        ((letter, step),) = terms
+        index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
+        return None if index is None else (Subscript(name, index), (letter,))
 
     def _is_whole(self, e: Element) -> bool:
         return all(
