@@ -21,6 +21,10 @@ FORMS = [
         "diag(ones(x.shape[0] - 1), -1) + diag(ones(x.shape[0] - 1), 1)",
     ),
     ("(w * x[1:] * x[:-1]).sum()", "x=4,w=3", "x", "diag(w, -1) + diag(w, 1)"),
+    (
+        *("(x @ W * V).sum()", "x=2x3,W=3x2,V=2x2", "x,W"),
+        "kron(eye(W.shape[0]), V[:, None]).reshape(-1, W.numel())",
+    ),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
     ("huber_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
     ("smooth_l1_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),

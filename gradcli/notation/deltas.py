@@ -30,11 +30,19 @@ from .expressions import (
     substituted,
 )
 from .matrices import Matrices
-from .patterns import SELECTIONS, by_pattern
+from .patterns import (
+    BLOCKS,
+    KRONECKER,
+    PERMUTED_BLOCKS,
+    PERMUTED_KRONECKER,
+    SELECTIONS,
+    TRANSPOSED,
+    by_pattern,
+)
 from .placed import is_identity, picks
 from .places import Place
 from .tensors import is_count, negated
-from .tree import Call, Infix, Prefix, Tree, text
+from .tree import Call, Infix, Method, Prefix, Tree, text
 from .tree import Number as Numeral
 from .written import divides, inverted, opposite
 
@@ -138,7 +146,7 @@ class Reading:
             return update
         formula = self._whole()
         if formula is not None:
-            return ("kronecker" if _is_kronecker(formula) else self._by_place(pattern)), formula
+            return (_kronecker(formula) or self._by_place(pattern)), formula
         return self._composed(pattern)
 
     def _whole(self, name: str = "") -> Tree | None:
@@ -155,7 +163,9 @@ class Reading:
         if name in SELECTIONS or (not self.blocks() and name != "dense"):
             return name
         if not self._picks(self.columns, self.rows):
-            return None
+            once = {*self.columns} <= {*self.pairs}
+            put = once and self._picks(self.rows, [*self.columns, *self.pairs])
+            return TRANSPOSED if put else None
         back = not self.picking and self._picks(self.rows, self.columns)
         return "permutation" if back else "selection"
 
@@ -163,7 +173,10 @@ class Reading:
         return picks(self.factors, of, by, self.sizes)
 
     def _by_place(self, pattern: Any) -> str:
-        return "dense" if pattern is None or self.picking else by_pattern(pattern, False)
+        """A name for where the entries are; ones, where they count what nothing weighs."""
+        if pattern is None or self.picking:
+            return "dense"
+        return by_pattern(pattern, self.number is None and _counts(self.e))
 
     @cached_property
     def picking(self) -> list[Node]:
@@ -204,10 +217,27 @@ class Reading:
 
     def _composed(self, pattern: Any) -> Named:
         if self.blocks():
-            return "block-diagonal", self.block()
+            return BLOCKS, self.block()
         name = self._by_place(pattern)
-        spread = self._with_scale(lambda r: ("", r._spread())) if name == "dense" else None
-        return name, None if spread is None else spread[1]
+        if name != "dense":
+            return name, None
+        spread = self._with_scale(lambda r: ("", r._spread()))
+        formula = (None if spread is None else spread[1]) or self._weighted()
+        return _kronecker(formula) or (PERMUTED_BLOCKS if self.pairs else name), formula
+
+    def _weighted(self) -> Tree | None:
+        """diag(w) @ A, w being what each row is weighed with."""
+        rows, factors = {*self.rows}, factors_of(self.e)
+        own = [f for f in factors if rows & letters_of(f) == letters_of(f) - {*self.write.given}]
+        own = [f for f in own if rows & letters_of(f) and not _has_relation(f)]
+        others = [f for f in factors if f not in own]
+        if not own or not others:
+            return None
+        weights = self.write.weights(product_of(own), self.rows)
+        matrix = self.write.matrix(product_of(others), self.rows, self.columns)
+        if weights is None or matrix is None:
+            return None
+        return Infix("@", Call("diag", (weights,)), matrix)
 
     def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
         """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
@@ -325,12 +355,22 @@ class Reading:
         return Call("ones", (self.write.length(letters),))
 
 
-def _is_kronecker(formula: Tree | None) -> bool:
+def _kronecker(formula: Tree | None) -> str:
+    """What a matrix made of Kronecker products is called; nothing where there are none."""
     if isinstance(formula, Prefix):
-        return _is_kronecker(formula.operand)
-    if isinstance(formula, Infix):
-        return _is_kronecker(formula.left) or _is_kronecker(formula.right)
-    return isinstance(formula, Call) and formula.function == "kron"
+        return _kronecker(formula.operand)
+    if isinstance(formula, Infix) and formula.symbol != "@":
+        return max(_kronecker(formula.left), _kronecker(formula.right))
+    if isinstance(formula, Method) and _kronecker(formula.base):
+        return PERMUTED_KRONECKER
+    return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
+
+
+def _counts(e: Expr) -> bool:
+    """Whether it adds up conditions that hold."""
+    if isinstance(e, Product | Total | Sum):
+        return all(map(_counts, parts(e)))
+    return isinstance(e, Relation)
 
 
 def _has_relation(e: Expr) -> bool:

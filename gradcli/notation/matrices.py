@@ -20,7 +20,7 @@ from .expressions import (
     product_of,
 )
 from .factors import split_number
-from .matrix_products import Contraction, NoProduct, scaled
+from .matrix_products import Contraction, NoProduct, in_numbers, scaled
 from .placed import placed
 from .tensors import Letters, Tensors, is_count, negated
 from .tree import Attribute, Call, Infix, Method, Subscript, Tree
@@ -82,6 +82,8 @@ class Matrices(Tensors):
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
             row, column = (at[0] if at else None for at in (rows, columns))
             return placed(self, factors, row, column)
+        if {k for f in factors for k in letters_of(f)} - {*self.given} == {*rows} and columns:
+            return self._same_along_rows(factors, rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Total):
@@ -102,6 +104,21 @@ class Matrices(Tensors):
             return scaled(found.scalar(), ones)
         except NoProduct:
             return None
+
+    def _same_along_rows(
+        self, factors: Sequence[Expr], rows: Letters, columns: Letters
+    ) -> Tree | None:
+        """outer(a, ones(n)), where nothing depends on the column."""
+        written = self.weights(product_of(factors), rows)
+        ones = Call("ones", (self.length(columns),))
+        return None if written is None else Call("outer", (written, ones))
+
+    def weights(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor with these dimensions as what a matrix is multiplied with: no mask."""
+        if letters_of(e) - {*self.given} != {*letters}:
+            return self.tensor(e, letters)
+        written = self._tensor(e, letters)
+        return None if written is None else in_numbers(written)
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
@@ -194,7 +211,28 @@ class Matrices(Tensors):
             )
             if a is not None and b is not None:
                 return Call("kron", (a, b))
-        return self._by_elements(factors, rows, columns)
+        return self._crossed(factors, rows, columns) or self._by_elements(factors, rows, columns)
+
+    def _crossed(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """kron(A, B[:, None]).reshape(-1, m): kron(A, B) with its rows in another order, where the
+        first rows and the last columns belong together.
+        """
+        if all(isinstance(f, Relation) for f in factors):
+            return None  # elements moved, for which there is something shorter
+        for p, q in product(range(1, len(rows)), range(1, len(columns))):
+            first = {*rows[p:], *columns[:q]}
+            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            right = [f for f in factors if f not in left]
+            if any(letters_of(f) & first for f in right):
+                continue
+            a, b = (
+                self.plain(left, rows[p:], columns[:q]),
+                self.plain(right, rows[:p], columns[q:]),
+            )
+            if a is not None and b is not None:
+                made = Call("kron", (a, Subscript(b, ":, None")))
+                return Method(made, "reshape", (tree.Number(-1), self.length(columns)))
+        return None
 
     def _by_elements(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]

@@ -37,6 +37,11 @@ def numbers(
             return FLATTENING[formula.function](*args)
         if formula.function in ("kron", "tril", "triu"):
             return getattr(np, formula.function)(*args)
+    if isinstance(formula, Subscript) and formula.index == ":, None":
+        return numbers(formula.base, arrays, letters)[:, None]
+    if isinstance(formula, Method) and formula.name == "reshape":
+        sizes = [int(numbers(size, arrays, letters)) for size in formula.args]
+        return numbers(formula.base, arrays, letters).reshape(sizes)
     raise LookupError(tree.text(formula))
 
 
