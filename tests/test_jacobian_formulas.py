@@ -230,6 +230,17 @@ FORMS = [
     ("x.sum(1)", "x=2x3", "x=4x2", "x", "kronecker", f"kron(eye({N}), ones(1, {M}))"),
     ("x @ w", "x=2x3,w=3", "x=4x2,w=2", "x", "kronecker", f"kron(eye({N}), w)"),
     ("x.sum()", "x=2x3", "x=4x2", "x", "row", f"ones(1, {ALL})"),
+    ("s ** 3", "s=()", "s=()", "s", "row", "(3 * s ** 2).reshape(1, 1)"),
+    ("x @ x", "x=3", "x=4", "x", "row", "(2 * x)[None]"),
+    ("(x ** 2).mean()", "x=2x3", "x=4x2", "x", "row", f"(2 * x / {ALL}).reshape(1, -1)"),
+    (
+        "relu(x @ w).sum(0) @ v",
+        "x=2x3,w=3x4,v=4",
+        "x=3x2,w=2x5,v=5",
+        "x",
+        "row",
+        "((relu(x @ w) > 0).double() @ diag(v) @ w.T).reshape(1, -1)",
+    ),
     (
         "softmax(x, 1)",
         "x=2x3",

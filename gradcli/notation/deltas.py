@@ -42,7 +42,7 @@ from .patterns import (
 from .placed import is_identity, picks
 from .places import Place
 from .tensors import is_count, negated
-from .tree import Call, Infix, Method, Prefix, Tree, text
+from .tree import Call, Infix, Method, Prefix, Subscript, Tree, text
 from .tree import Number as Numeral
 from .written import divides, inverted, opposite
 
@@ -133,8 +133,7 @@ class Reading:
         if self.e == ZERO:
             return "zero", None
         if rows == 1:
-            of_ones = all(isinstance(f, Relation) for f in self.factors)
-            return "row", self._whole() if of_ones else None
+            return "row", self._row()
         if self._diagonal():
             return self._diagonal_form()
         if self.number is None and all(isinstance(f, Relation) for f in self.factors):
@@ -148,6 +147,15 @@ class Reading:
         if formula is not None:
             return (_kronecker(formula) or self._by_place(pattern)), formula
         return self._composed(pattern)
+
+    def _row(self) -> Tree | None:
+        """A matrix of one row."""
+        if all(isinstance(f, Relation) for f in self.factors):
+            return self._whole()
+        written = self.write.tensor(self.e, self.columns)
+        if written is None or len(self.columns) == 1:
+            return None if written is None else Subscript(written, "None")
+        return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
 
     def _whole(self, name: str = "") -> Tree | None:
         if name == "identity":

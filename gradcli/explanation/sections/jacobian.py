@@ -65,6 +65,8 @@ KINDS = {
 
 def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
+    if total == 1:
+        return Row((words("a single number"),))
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
         kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"
