@@ -200,6 +200,23 @@ FORMS = [
         "permuted block-diagonal",
         "diag((out > 0).double()) @ kron(x, eye(w.shape[1]))",
     ),
+    (
+        "x.T * y",
+        "x=2x3,y=3x2",
+        "x=4x2,y=2x4",
+        "x",
+        "permuted block-diagonal",
+        f"diag(y) @ eye({ALL})[{PLACES}.T.flatten()]",
+    ),
+    (
+        "x[0] * x[1]",
+        "x=2x3",
+        "x=4x2",
+        "x",
+        "kronecker",
+        f"kron(eye({N})[[1]], diag(x[0])) + kron(eye({N})[[0]], diag(x[1]))",
+    ),
+    ("x * (y * z).sum()", "x=2x3,y=2,z=2", "x=3x2,y=4,z=4", "y", "dense", "outer(x, z)"),
     ("x * w.sum()", "x=3,w=2x2", "x=4,w=3x2", "w", "dense", "outer(x, ones(w.numel()))"),
     (
         "diag(x)",

@@ -182,9 +182,11 @@ class Reading:
 
     def _by_place(self, pattern: Any) -> str:
         """A name for where the entries are; ones, where they count what nothing weighs."""
-        if pattern is None or self.picking:
-            return "dense"
-        return by_pattern(pattern, self.number is None and _counts(self.e))
+        if self.pairs and not any(map(_has_relation, self.rest)):
+            return PERMUTED_BLOCKS
+        known = pattern is not None and not self.picking
+        name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
+        return PERMUTED_BLOCKS if self.pairs and name == "dense" else name
 
     @cached_property
     def picking(self) -> list[Node]:
@@ -220,22 +222,22 @@ class Reading:
             return "scaled identity", None if inside is None else self.write.scaled(
                 inside, identity
             )
-        written = self.write.tensor(e, letters)
+        written = self.write.tensor(e, letters) or self.write.weights(e, letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
     def _composed(self, pattern: Any) -> Named:
         if self.blocks():
             return BLOCKS, self.block()
         name = self._by_place(pattern)
-        if name != "dense":
+        if name not in ("dense", PERMUTED_BLOCKS):
             return name, None
         spread = self._with_scale(lambda r: ("", r._spread()))
         formula = (None if spread is None else spread[1]) or self._weighted()
-        return _kronecker(formula) or (PERMUTED_BLOCKS if self.pairs else name), formula
+        return _kronecker(formula) or name, formula
 
     def _weighted(self) -> Tree | None:
         """diag(w) @ A, w being what each row is weighed with."""
-        rows, factors = {*self.rows}, factors_of(self.e)
+        rows, factors = {*self.rows}, self.factors
         own = [f for f in factors if rows & letters_of(f) == letters_of(f) - {*self.write.given}]
         own = [f for f in own if rows & letters_of(f) and not _has_relation(f)]
         others = [f for f in factors if f not in own]
@@ -245,7 +247,7 @@ class Reading:
         matrix = self.write.matrix(product_of(others), self.rows, self.columns)
         if weights is None or matrix is None:
             return None
-        return Infix("@", Call("diag", (weights,)), matrix)
+        return self.write.scaled(self.number, Infix("@", Call("diag", (weights,)), matrix))
 
     def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
         """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""

@@ -4,12 +4,24 @@ Of outer(x, y).flatten() the shape of outer(x, y) tells what the rows are. Where
 its seed, or is itself something reshaped, there is such a shape.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..graphs import OPS, Node, walk
 from ..graphs.shapes import Shape
 from ..graphs.substitution import substitute
+from .places import Place
+from .tree import Name
+
+
+class Side(NamedTuple):
+    """A tensor and the letters that count its elements: those of its dimensions, where it has its
+    `own` shape.
+    """
+
+    name: Name
+    at: Sequence[Place]
+    own: bool = True
 
 
 class Layout(NamedTuple):

@@ -24,6 +24,8 @@ def numbers(
     """The array of a formula that Matrices wrote, `letters` having the values given; `arrays`
     evaluates texts of the language. Raises LookupError for another formula.
     """
+    if isinstance(formula, tree.Number):
+        return np.asarray(formula.value)
     if not _flattens(formula):
         return np.asarray(arrays(_with(tree.text(formula), letters or {})))
     if isinstance(formula, Infix) and formula.symbol in SYMBOLS:

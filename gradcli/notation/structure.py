@@ -16,12 +16,11 @@ from . import tree
 from .deltas import Reading
 from .formula import Telling
 from .index import Indices
-from .layouts import Layout, layouts
+from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .matrix_numbers import numbers
 from .patterns import SELECTIONS, TRANSPOSED, by_pattern, confirmed
 from .selections import selection
-from .tensors import Side
 from .tree import Name, Tree
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry

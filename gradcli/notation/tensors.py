@@ -1,8 +1,9 @@
 """Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from math import isfinite
-from typing import NamedTuple, Self
+from typing import Self
 
 from ..graphs import Node, Operator
 from ..graphs.shapes import Shape
@@ -25,6 +26,7 @@ from .expressions import (
     letters_of,
 )
 from .formula import formula
+from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask
 from .places import Linear, Picked, Place, linear
 from .sizes import told
@@ -35,16 +37,6 @@ from .triangles import triangle
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
-
-
-class Side(NamedTuple):
-    """A tensor and the letters that count its elements: those of its dimensions, where it has its
-    `own` shape.
-    """
-
-    name: Name
-    at: Sequence[Place]
-    own: bool = True
 
 
 class Tensors:
@@ -302,19 +294,28 @@ class Tensors:
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
-        None where their letters run over neither the whole of it nor a part of a vector.
+        None where their letters run over neither the whole of it nor of a row or a part of a
+        vector.
         """
         name = self.called(e.node)
         if name is None:
             return None
-        if not self._is_whole(e):
-            return self._part_of_vector(name, e)
+        if not self._runs_over(e.places, e.node.shape):
+            return self._row(name, e) or self._part_of_vector(name, e)
         first = tuple(p for p in e.places if p in self.given)
         if not first:
             return name, e.places
         if e.places[: len(first)] != first:
             return None
         return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+
+    def _row(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[0]."""
+        first = [*takewhile(lambda p: isinstance(p, int), e.places)]
+        rest = e.places[len(first) :]
+        if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
+            return None
+        return Subscript(name, ", ".join(map(str, first))), rest
 
     def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """x[1:], where its letter begins at 1."""
@@ -325,10 +326,11 @@ class Tensors:
         index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
         return None if index is None else (Subscript(name, index), (letter,))
 
-    def _is_whole(self, e: Element) -> bool:
+    def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
+        """Whether letters run over the whole of a tensor of this shape."""
         return all(
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
-            for p, n in zip(e.places, e.node.shape)
+            for p, n in zip(at, shape)
         )
 
 
