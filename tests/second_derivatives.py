@@ -30,6 +30,10 @@ FORMS = [
         *("trace(X @ X)", "X=3x3", "X"),
         "2 * eye(X.numel())[arange(X.numel()).reshape(X.shape).T.flatten()]",
     ),
+    (
+        *("(x.cumsum(0)**2).sum()", "x=3", "x"),
+        "2 * triu(ones(x.shape[0], x.shape[0])) @ tril(ones(x.shape[0], x.shape[0]))",
+    ),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
     ("huber_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
     ("smooth_l1_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),

@@ -152,6 +152,14 @@ FORMS = [
     ),
     ("x.cumsum(1)", "x=2x3", "x=3x4", "x", "kronecker", f"kron(eye({N}), tril(ones({M}, {M})))"),
     (
+        "x.cumsum(0).cumsum(0)",
+        "x=3",
+        "x=5",
+        "x",
+        "lower-triangular",
+        f"tril(ones({N}, {N})) @ tril(ones({N}, {N}))",
+    ),
+    (
         "x.cumsum(0) ** 2",
         "x=3",
         "x=5",
