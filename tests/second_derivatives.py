@@ -15,6 +15,25 @@ FORMS = [
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
+    ("exp(x.sum())", "x=3", "x", "out * ones(x.shape[0], x.shape[0])"),
+    (
+        *("(x[1:] * x[:-1]).sum()", "x=3", "x"),
+        "diag(ones(x.shape[0] - 1), -1) + diag(ones(x.shape[0] - 1), 1)",
+    ),
+    ("(w * x[1:] * x[:-1]).sum()", "x=4,w=3", "x", "diag(w, -1) + diag(w, 1)"),
+    (
+        *("(x @ W * V).sum()", "x=2x3,W=3x2,V=2x2", "x,W"),
+        "kron(eye(W.shape[0]), V[:, None]).reshape(-1, W.numel())",
+    ),
+    ("exp(trace(X @ A))", "X=2x3,A=3x2", "X", "out * outer(A.T, A.T)"),
+    (
+        *("trace(X @ X)", "X=3x3", "X"),
+        "2 * eye(X.numel())[arange(X.numel()).reshape(X.shape).T.flatten()]",
+    ),
+    (
+        *("(x.cumsum(0)**2).sum()", "x=3", "x"),
+        "2 * triu(ones(x.shape[0], x.shape[0])) @ tril(ones(x.shape[0], x.shape[0]))",
+    ),
     ("(a @ x)**2", "a=3,x=3", "x", "2 * outer(a, a)"),
     ("huber_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
     ("smooth_l1_loss(x, y)", "x=3,y=3", "x", "diag((abs(x - y) < 1) / x.numel())"),
@@ -26,6 +45,11 @@ FORMS = [
     ("trace(X.T @ A @ X)", "X=2x3,A=2x2", "X", "kron(A + A.T, eye(X.shape[1]))"),  # (108)
     ("trace(A @ X @ B @ X.T)", "X=2x3,A=2x2,B=3x3", "X", "kron(A.T, B) + kron(A, B.T)"),  # (118)
     ("((U @ V.T - M)**2).sum()", "U=3x2,V=4x2,M=3x4", "U", "2 * kron(eye(U.shape[0]), V.T @ V)"),
+    (
+        *("det(A)", "A=3x3", "A"),
+        "out * (outer(inv(A).T, inv(A).T) "
+        "- kron(inv(A), inv(A).T[:, None]).reshape(-1, A.numel()))",
+    ),
     ("x @ inv(A) @ x", "x=2,A=2x2", "x", "inv(A) + inv(A).T"),
     ("sqrt(x @ x + 1)", "x=3", "x", "eye(x.shape[0]) / out - outer(x / out ** 3, x)"),
     (

@@ -63,6 +63,19 @@ def test_structures(text, structure):
 
 
 @pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("(x[1:] * x[:-1]).sum()", 4),  # two diagonals
+        ("((x[1:] - x[:-1]) ** 2).sum()", 5),  # three
+        ("((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2).sum()", 7),  # five
+        ("(x ** 2).sum() - (x[1:] * x[:-1]).sum()", 5),
+    ],
+)
+def test_chains_are_banded(text, size):
+    assert hessian_as_json(text, "-s", f"x={size}")["hessian"]["x"]["structure"] == "banded"
+
+
+@pytest.mark.parametrize(
     ("command", "text", "x", "told"),
     [
         ("hessian", "(relu(x) ** 1.5).sum()", "[-1.0, 2.0]", "for one entry"),  # 0 / sqrt(0)

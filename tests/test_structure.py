@@ -59,7 +59,8 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert (J.sum(0) == 1).all()
         assert (J.sum(1) <= 1).all()
     elif name == "banded":
-        width = np.ptp(np.diff(np.nonzero(J), axis=0)) + 1
+        offsets = np.diff(np.nonzero(J), axis=0)
+        width = min(np.ptp(offsets), np.abs(offsets).max()) + 1
         assert 2 * width <= min(rows, columns)
     elif name == "lower-triangular":
         assert not np.triu(J, 1).any()
@@ -67,8 +68,20 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert not np.tril(J, -1).any()
     elif name == "symmetric low-rank update":
         np.testing.assert_allclose(J, J.T)
+    elif name == "permuted block-diagonal":
+        assert not J.any() or components(J) > 1
     else:
-        assert name in ("kronecker", "block-diagonal", "low-rank update", "dense")
+        assert name in (
+            *("kronecker", "permuted kronecker", "block-diagonal", "low-rank update", "dense"),
+        )
+
+
+def components(J: np.ndarray) -> int:
+    """How many parts a matrix falls into, of rows and columns that share entries."""
+    touching = (J != 0).astype(int) @ (J != 0).T > 0
+    for _ in range(len(J)):
+        touching = touching.astype(int) @ touching > 0
+    return len({tuple(row) for row in touching})
 
 
 X = "x.numel()"
@@ -150,6 +163,7 @@ NAMED = [
     ("cat([a, b])", "a=2,b=3", "a", "transposed selection", "eye(out.shape[0])[:, :2]", 2),
     ("x[1:] - x[:-1]", "x=6", "x", "banded", "eye(x.shape[0])[1:] - eye(x.shape[0])[:-1]", 10),
     ("x[:, :2] @ w", "x=2x3,w=2x2", "x", "block-diagonal", None, 8),
+    ("softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
     (
         "log_softmax(x, 1)",
         "x=2x3",

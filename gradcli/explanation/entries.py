@@ -70,7 +70,7 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
     ):
         return None
     indices = w.indices
-    found = indices.jacobian_expression(x.node, grad)
+    found = indices.jacobian_expression(grad)
     if found is None:
         return None
     expression, places, sizes = found

@@ -17,6 +17,7 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.formula import TOO_LONG
+from ..notation.patterns import KRONECKER, PERMUTED_BLOCKS, PERMUTED_KRONECKER
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
 from .formulas import Trial, value_of
@@ -29,7 +30,8 @@ Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jaco
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
 ELSEWHERE = 2  # further sizes at which a closed form is tried out
 SHORT = 8  # length of a formula for which no shorter one is looked for
-PLAIN = ("dense", "kronecker", "low-rank update")  # what a matrix is called for its formula alone
+# what a matrix is called for its formula alone
+PLAIN = ("dense", "low-rank update", KRONECKER, PERMUTED_KRONECKER, PERMUTED_BLOCKS)
 
 
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .expressions import Expr, Function, Sum, parts, rebuilt, substituted
+from .expressions import Expr, Function, Relation, Sum, parts, rebuilt, substituted
 
 
 def alike(products: Sequence[Sequence[Expr]]) -> list[Any]:
@@ -23,7 +23,14 @@ def _glance(e: Expr) -> Any:
     """What an expression has in common with all that are equal to it, seen without looking into
     it.
     """
-    return e.op if isinstance(e, Function) else type(e) if parts(e) else e
+    return e.op if isinstance(e, Function) else type(e) if parts(e) else _either_way(e)
+
+
+def _either_way(e: Expr) -> Expr:
+    """δ[i,j] for δ[j,i]."""
+    if not isinstance(e, Relation) or e.symbol != "==" or str(e.left) <= str(e.right):
+        return e
+    return Relation(e.symbol, e.right, e.left)
 
 
 def _counted(things: Iterable[Any]) -> frozenset:
@@ -43,4 +50,4 @@ def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
     made = parts(e)
     if made:
         return rebuilt(e, tuple([_numbered(part, new) for part in made]))
-    return substituted(e, new, {}) if new else e
+    return _either_way(substituted(e, new, {}) if new else e)

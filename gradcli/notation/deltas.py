@@ -30,11 +30,19 @@ from .expressions import (
     substituted,
 )
 from .matrices import Matrices
-from .patterns import SELECTIONS, by_pattern
+from .patterns import (
+    BLOCKS,
+    KRONECKER,
+    PERMUTED_BLOCKS,
+    PERMUTED_KRONECKER,
+    SELECTIONS,
+    TRANSPOSED,
+    by_pattern,
+)
 from .placed import is_identity, picks
 from .places import Place
-from .tensors import is_count, label_of, negated
-from .tree import Call, Infix, Prefix, Tree, text
+from .tensors import is_count, negated
+from .tree import Call, Infix, Method, Prefix, Subscript, Tree, text
 from .tree import Number as Numeral
 from .written import divides, inverted, opposite
 
@@ -125,8 +133,7 @@ class Reading:
         if self.e == ZERO:
             return "zero", None
         if rows == 1:
-            of_ones = all(isinstance(f, Relation) for f in self.factors)
-            return "row", self._whole() if of_ones else None
+            return "row", self._row()
         if self._diagonal():
             return self._diagonal_form()
         if self.number is None and all(isinstance(f, Relation) for f in self.factors):
@@ -138,8 +145,17 @@ class Reading:
             return update
         formula = self._whole()
         if formula is not None:
-            return ("kronecker" if _is_kronecker(formula) else self._by_place(pattern)), formula
+            return (_kronecker(formula) or self._by_place(pattern)), formula
         return self._composed(pattern)
+
+    def _row(self) -> Tree | None:
+        """A matrix of one row."""
+        if all(isinstance(f, Relation) for f in self.factors):
+            return self._whole()
+        written = self.write.tensor(self.e, self.columns)
+        if written is None or len(self.columns) == 1:
+            return None if written is None else Subscript(written, "None")
+        return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
 
     def _whole(self, name: str = "") -> Tree | None:
         if name == "identity":
@@ -155,7 +171,9 @@ class Reading:
         if name in SELECTIONS or (not self.blocks() and name != "dense"):
             return name
         if not self._picks(self.columns, self.rows):
-            return None
+            once = {*self.columns} <= {*self.pairs}
+            put = once and self._picks(self.rows, [*self.columns, *self.pairs])
+            return TRANSPOSED if put else None
         back = not self.picking and self._picks(self.rows, self.columns)
         return "permutation" if back else "selection"
 
@@ -163,7 +181,12 @@ class Reading:
         return picks(self.factors, of, by, self.sizes)
 
     def _by_place(self, pattern: Any) -> str:
-        return "dense" if pattern is None or self.picking else by_pattern(pattern, False)
+        """A name for where the entries are; ones, where they count what nothing weighs."""
+        if self.pairs and not any(map(_has_relation, self.rest)):
+            return PERMUTED_BLOCKS
+        known = pattern is not None and not self.picking
+        name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
+        return PERMUTED_BLOCKS if self.pairs and name == "dense" else name
 
     @cached_property
     def picking(self) -> list[Node]:
@@ -181,8 +204,9 @@ class Reading:
         )
 
     def _labelled(self, f: Expr) -> bool:
+        """Whether a relation says something of the diagonal that can be written."""
         own = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
-        return label_of(own, self.rows) is not None
+        return isinstance(own, Relation) and self.write.tensor(own, self.rows) is not None
 
     def _diagonal_form(self) -> Named:
         identity = self.write.identity(self.rows, self.columns)
@@ -198,15 +222,32 @@ class Reading:
             return "scaled identity", None if inside is None else self.write.scaled(
                 inside, identity
             )
-        written = self.write.tensor(e, letters)
+        written = self.write.tensor(e, letters) or self.write.weights(e, letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
     def _composed(self, pattern: Any) -> Named:
         if self.blocks():
-            return "block-diagonal", self.block()
+            return BLOCKS, self.block()
         name = self._by_place(pattern)
-        spread = self._with_scale(lambda r: ("", r._spread())) if name == "dense" else None
-        return name, None if spread is None else spread[1]
+        if name not in ("dense", PERMUTED_BLOCKS):
+            return name, None
+        spread = self._with_scale(lambda r: ("", r._spread()))
+        formula = (None if spread is None else spread[1]) or self._weighted()
+        return _kronecker(formula) or name, formula
+
+    def _weighted(self) -> Tree | None:
+        """diag(w) @ A, w being what each row is weighed with."""
+        rows, factors = {*self.rows}, self.factors
+        own = [f for f in factors if rows & letters_of(f) == letters_of(f) - {*self.write.given}]
+        own = [f for f in own if rows & letters_of(f) and not _has_relation(f)]
+        others = [f for f in factors if f not in own]
+        if not own or not others:
+            return None
+        weights = self.write.weights(product_of(own), self.rows)
+        matrix = self.write.matrix(product_of(others), self.rows, self.columns)
+        if weights is None or matrix is None:
+            return None
+        return self.write.scaled(self.number, Infix("@", Call("diag", (weights,)), matrix))
 
     def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
         """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
@@ -324,12 +365,22 @@ class Reading:
         return Call("ones", (self.write.length(letters),))
 
 
-def _is_kronecker(formula: Tree | None) -> bool:
+def _kronecker(formula: Tree | None) -> str:
+    """What a matrix made of Kronecker products is called; nothing where there are none."""
     if isinstance(formula, Prefix):
-        return _is_kronecker(formula.operand)
-    if isinstance(formula, Infix):
-        return _is_kronecker(formula.left) or _is_kronecker(formula.right)
-    return isinstance(formula, Call) and formula.function == "kron"
+        return _kronecker(formula.operand)
+    if isinstance(formula, Infix) and formula.symbol != "@":
+        return max(_kronecker(formula.left), _kronecker(formula.right))
+    if isinstance(formula, Method) and _kronecker(formula.base):
+        return PERMUTED_KRONECKER
+    return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
+
+
+def _counts(e: Expr) -> bool:
+    """Whether it adds up conditions that hold."""
+    if isinstance(e, Product | Total | Sum):
+        return all(map(_counts, parts(e)))
+    return isinstance(e, Relation)
 
 
 def _has_relation(e: Expr) -> bool:

@@ -129,7 +129,7 @@ class Indices:
         self.reserved = tree.taken(names.values())
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
-        self._jacobians: dict[tuple[Node, Node], JacobianElement | None] = {}
+        self._jacobians: dict[Node, JacobianElement | None] = {}
 
     @cached_property
     def forward(self) -> Expr | None:
@@ -228,7 +228,7 @@ class Indices:
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
         """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
-        found = self.jacobian_expression(x, grad)
+        found = self.jacobian_expression(grad)
         if found is None:
             return None
         e, at, sizes = found
@@ -241,19 +241,21 @@ class Indices:
         )
         return self._notation(left, e)
 
-    def jacobian_expression(self, x: Node, grad: Node) -> JacobianElement | None:
-        """The Jacobian's element at the output's letters and those of x; found once."""
-        if (x, grad) not in self._jacobians:
-            self._jacobians[x, grad] = self._jacobian_expression(x, grad)
-        return self._jacobians[x, grad]
+    def jacobian_expression(self, grad: Node) -> JacobianElement | None:
+        """The Jacobian's element at the output's letters and those of the input whose gradient it
+        is; found once.
+        """
+        if grad not in self._jacobians:
+            self._jacobians[grad] = self._jacobian_expression(grad)
+        return self._jacobians[grad]
 
-    def _jacobian_expression(self, x: Node, grad: Node) -> JacobianElement | None:
+    def _jacobian_expression(self, grad: Node) -> JacobianElement | None:
         assert self.seed is not None
         supply = free_letters({*self.reserved, *_plain(self.out_places)})
-        at = tuple(0 if n == 1 else next(supply) for n in x.shape)
+        at = tuple(0 if n == 1 else next(supply) for n in grad.shape)
         names = {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"}
         lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
-        for node, letters in ((self.out, self.out_places), (x, at)):
+        for node, letters in ((self.out, self.out_places), (grad, at)):
             lower.sizes |= {
                 p: n for p, n in zip(letters, node.shape, strict=True) if isinstance(p, str)
             }

@@ -20,8 +20,9 @@ from .expressions import (
     product_of,
 )
 from .factors import split_number
-from .matrix_products import Contraction, NoProduct, scaled
+from .matrix_products import Contraction, NoProduct, in_numbers, scaled
 from .placed import placed
+from .places import Place
 from .tensors import Letters, Tensors, is_count, negated
 from .tree import Attribute, Call, Infix, Method, Subscript, Tree
 from .written import divides, inverted, opposite
@@ -68,10 +69,8 @@ class Matrices(Tensors):
 
     def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         """The matrix of a product without a number of its own."""
-        if not factors:
-            width = self.length(columns)
-            square = self.size(rows) == self.size(columns)
-            return Call("ones", (width if square else self.length(rows), width))
+        if not any(letters_of(f) - {*self.given} for f in factors):
+            return self._constant(factors, rows, columns)
         if all(is_delta(f) for f in factors):
             found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
             same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
@@ -84,6 +83,10 @@ class Matrices(Tensors):
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
             row, column = (at[0] if at else None for at in (rows, columns))
             return placed(self, factors, row, column)
+        if len(rows) + len(columns) > 2 or not any(letters_of(f) & {*columns} for f in factors):
+            apart = self._outer(factors, rows, columns)
+            if apart is not None:
+                return apart
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Total):
@@ -93,6 +96,44 @@ class Matrices(Tensors):
             or self._kronecker(factors, rows, columns)
             or self._contracted(factors, rows, columns, weighted=True)
         )
+
+    def _constant(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """ones(n, m), times factors without letters of rows or columns."""
+        ones = self.ones(rows, columns)
+        if not factors:
+            return ones
+        try:
+            found = Contraction(factors, self._length, self._tensor, self.given)
+            return scaled(found.scalar(), ones)
+        except NoProduct:
+            return None
+
+    def _outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """outer(a, b), where one depends on all letters of rows and the other on all of columns;
+        outer(a, ones(n)), where nothing depends on the column.
+        """
+        numbers = [f for f in factors if not letters_of(f) - {*self.given}]
+        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
+        right = [f for f in factors if f not in numbers and f not in left]
+        found = [{k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)]
+        if not columns or found not in ([{*rows}, {*columns}], [{*rows}, set()]):
+            return None
+        a = self.weights(product_of(left), rows)
+        b = self.weights(product_of(right), columns) if right else None
+        number = self.tensor(product_of(numbers), []) if numbers else None
+        if a is None or (right and b is None) or (numbers and number is None):
+            return None
+        return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
+
+    def weights(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor with these dimensions as what a matrix is multiplied with: no mask."""
+        if letters_of(e) - {*self.given} != {*letters}:
+            return self.tensor(e, letters)
+        written = self._tensor(e, letters)
+        if written is None and len(letters) == 2:
+            turned = self._tensor(e, letters[::-1])
+            written = None if turned is None else Attribute(turned, "T")
+        return None if written is None else in_numbers(written)
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
@@ -185,7 +226,48 @@ class Matrices(Tensors):
             )
             if a is not None and b is not None:
                 return Call("kron", (a, b))
-        return self._by_elements(factors, rows, columns)
+        return self._crossed(factors, rows, columns) or self._by_elements(factors, rows, columns)
+
+    def _crossed(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """kron(A, B[:, None]).reshape(-1, m): kron(A, B) with its rows in another order, where the
+        first rows and the last columns belong together.
+        """
+        if all(isinstance(f, Relation) for f in factors):
+            return self._moved(factors, rows, columns)
+        for p, q in product(range(1, len(rows)), range(1, len(columns))):
+            first = {*rows[p:], *columns[:q]}
+            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            right = [f for f in factors if f not in left]
+            if any(letters_of(f) & first for f in right):
+                continue
+            a, b = (
+                self.plain(left, rows[p:], columns[:q]),
+                self.plain(right, rows[:p], columns[q:]),
+            )
+            if a is not None and b is not None:
+                made = Call("kron", (a, Subscript(b, ":, None")))
+                return Method(made, "reshape", (tree.Number(-1), self.length(columns)))
+        return None
+
+    def _moved(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """eye(n)[arange(n).reshape(x.shape).T.flatten()]: a row's letters are a column's in another
+        order.
+        """
+        whole = next((s for s in self.sides if s.own and [*s.at] == columns), None)
+        column: dict[Place, int] = {}
+        for f in factors:
+            for left, right in ((f.left, f.right), (f.right, f.left)) if is_delta(f) else ():
+                if left in rows and right in columns:
+                    column[left] = columns.index(right)
+        order = [column.get(row, -1) for row in rows]
+        if whole is None or len(factors) != len(rows) or sorted(order) != [*range(len(columns))]:
+            return None
+        count = Method(whole.name, "numel")
+        places = Method(Call("arange", (count,)), "reshape", (Attribute(whole.name, "shape"),))
+        moved: Tree = Attribute(places, "T")
+        if order != [1, 0]:
+            moved = Method(places, "permute", tuple(map(tree.Number, order)))
+        return Subscript(Call("eye", (count,)), tree.text(Method(moved, "flatten")))
 
     def _by_elements(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]

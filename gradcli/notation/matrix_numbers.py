@@ -12,7 +12,7 @@ from . import tree
 from .tree import Call, Infix, Method, Prefix, Subscript, Tree
 
 FLATTENING: Mapping[str, Callable[..., Any]] = {
-    "diag": lambda a: np.diag(np.ravel(a)),
+    "diag": lambda a, k=0: np.diag(np.ravel(a), int(k)),
     "outer": lambda a, b: np.outer(a, b),
 }
 SYMBOLS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "@": "matmul"}
@@ -24,6 +24,8 @@ def numbers(
     """The array of a formula that Matrices wrote, `letters` having the values given; `arrays`
     evaluates texts of the language. Raises LookupError for another formula.
     """
+    if isinstance(formula, tree.Number):
+        return np.asarray(formula.value)
     if not _flattens(formula):
         return np.asarray(arrays(_with(tree.text(formula), letters or {})))
     if isinstance(formula, Infix) and formula.symbol in SYMBOLS:
@@ -37,6 +39,11 @@ def numbers(
             return FLATTENING[formula.function](*args)
         if formula.function in ("kron", "tril", "triu"):
             return getattr(np, formula.function)(*args)
+    if isinstance(formula, Subscript) and formula.index == ":, None":
+        return numbers(formula.base, arrays, letters)[:, None]
+    if isinstance(formula, Method) and formula.name == "reshape":
+        sizes = [int(numbers(size, arrays, letters)) for size in formula.args]
+        return numbers(formula.base, arrays, letters).reshape(sizes)
     raise LookupError(tree.text(formula))
 
 

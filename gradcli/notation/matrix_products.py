@@ -136,6 +136,7 @@ class Contraction:
                 out.append(Call("diag", (in_numbers(weight),)))
             if place + 1 < len(path):
                 out.append(self._edge(letter, path[place + 1]))
+        out = [in_numbers(m) for m in out] if len(out) > 1 else out
         return reduce(lambda a, b: Infix("@", a, b), out)
 
     def _vector(self, letter: str, beside: Collection[str] = ()) -> Tree | None:
@@ -217,7 +218,10 @@ def is_mask(written: Tree) -> bool:
         return written.function in OPS and OPS[written.function].dtype == "bool"
     if isinstance(written, Prefix):
         return written.symbol == "~"
-    return isinstance(written, Infix) and written.symbol in (*tree.COMPARISONS, "&", "|")
+    if not isinstance(written, Infix):
+        return False
+    both = written.symbol == "*" and is_mask(written.left) and is_mask(written.right)
+    return both or written.symbol in (*tree.COMPARISONS, "&", "|")
 
 
 def taken_out(e: Total) -> tuple[list[Expr], Expr]:

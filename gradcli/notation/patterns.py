@@ -1,11 +1,14 @@
 """Where the entries of a matrix are: names for it, and a picture of it."""
 
+from math import gcd
 from typing import Any
 
 from ..lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
 TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
+KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
+BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
 LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
 
@@ -25,6 +28,8 @@ def by_pattern(pattern: Any, units: bool) -> str:
         return "permutation" if square and (pattern.sum(0) == 1).all() else "selection"
     if units and (pattern.sum(0) == 1).all() and (pattern.sum(1) <= 1).all():
         return TRANSPOSED
+    if _has_blocks(pattern):
+        return BLOCKS
     if is_banded(pattern):
         return "banded"
     if square and not np.triu(pattern, 1).any():
@@ -34,15 +39,24 @@ def by_pattern(pattern: Any, units: bool) -> str:
     return "dense"
 
 
+def _has_blocks(pattern: Any) -> bool:
+    """Whether all entries are in blocks of the same size down the diagonal."""
+    rows, columns = pattern.shape
+    row, column = np.nonzero(pattern)
+    counts = (k for k in range(2, gcd(rows, columns) + 1) if rows % k == columns % k == 0)
+    return any((row // (rows // k) == column // (columns // k)).all() for k in counts)
+
+
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few diagonals side by side: no more than half of the rows and
-    columns are wide.
+    """Whether all entries are on a few diagonals side by side: the band, or its wider half beside
+    the main diagonal with this one, is no wider than half of the rows and columns.
     """
     if min(pattern.shape) < LEAST_BAND:
         return False
     rows, columns = np.nonzero(pattern)
     offsets = columns - rows
-    width = int(offsets.max() - offsets.min()) + 1
+    first, last = int(offsets.min()), int(offsets.max())
+    width = min(last - first, max(last, -first)) + 1
     return 2 * width <= min(pattern.shape)
 
 
@@ -65,6 +79,8 @@ def confirmed(name: str, matrix: Any) -> bool:
         return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
     if name == "banded":
         return not matrix.any() or is_banded(matrix != 0)
+    if name == BLOCKS:
+        return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":
         return not np.triu(matrix, 1).any()
     if name == "upper-triangular":

@@ -18,8 +18,9 @@ from .expressions import (
 )
 from .matrix_products import in_numbers
 from .places import Linear, Part, Picked, Place, bounds, linear, plus, solve
-from .sizes import LEAST
+from .slices import slice_of
 from .tree import Call, Infix, Method, Subscript, Tree
+from .triangles import triangle
 
 if TYPE_CHECKING:
     from .matrices import Matrices
@@ -49,9 +50,37 @@ def _with_delta(
 ) -> Tree | None:
     sides = write, delta, row, column
     ones = _of_identity(*sides, dim=0) or _of_identity(*sides, dim=1)
+    if ones is None and row is not None and column is not None:
+        return _beside_the_diagonal(write, delta, rest, row, column)
     if ones is None or not rest:
         return ones
     return _weighted(write, ones, delta, rest, row, column)
+
+
+def _beside_the_diagonal(
+    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """diag(x[1:], -1): a square matrix with one diagonal, which is not the main one."""
+    down = plus(solve(delta.left, delta.right, row), column, -1)  # how far below the main one
+    size = write.sizes[column]
+    if not isinstance(down, int) or write.sizes[row] != size or abs(down) >= size:
+        return None
+    inner = write.with_sizes({INSIDE: size - abs(down)})
+    at = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
+    weights = substituted(product_of(rest), at, inner.sizes)
+    if letters_of(weights) - {*write.given} == {INSIDE}:
+        written = inner.tensor(weights, [INSIDE])
+    else:
+        length = Infix("-", write.length([column]), tree.Number(abs(down)))
+        written = _times_ones(inner, rest, length)
+    return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
+
+
+def _times_ones(write: "Matrices", factors: Sequence[Expr], length: Tree) -> Tree | None:
+    """A vector of equal numbers."""
+    ones = Call("ones", (length,))
+    number = write.tensor(product_of(factors), []) if factors else None
+    return ones if not factors else None if number is None else write.scaled(number, ones)
 
 
 def _of_identity(
@@ -93,30 +122,11 @@ def _picked(
             return None
         at = tree.text(write.constant(offset if offset + 1 < size else -1))
         return Subscript(eye, f"{before}[{at}]")
-    index = _slice(write, offset, step, count, size)
+    index = slice_of(write, offset, step, count, size)
     if index is None:
         return None
     taken = eye if index == ":" else Subscript(eye, before + index)
     return Method(taken, "flip", (tree.Number(dim),)) if step < 0 else taken
-
-
-def _slice(write: "Matrices", start: int, step: int, count: int, size: int) -> str | None:
-    """The places from `start` as Python writes them, from the lowest; None where some do not
-    exist.
-    """
-    low, high = sorted((start, start + step * (count - 1)))
-    if not step or low < 0 or high >= size:
-        return None
-    begin = _end(write, low, size) if low else ""
-    end = "" if high + abs(step) >= size else _end(write, high + 1, size)
-    return f"{begin}:{end}" + (f":{abs(step)}" if abs(step) > 1 else "")
-
-
-def _end(write: "Matrices", place: int, size: int) -> str:
-    """A place, counted from the end where it is nearer: -1."""
-    last = size - place
-    near = last < min(place, LEAST) if write.telling else last < place
-    return f"-{last}" if near else tree.text(write.constant(place))
 
 
 def _at_atoms(
@@ -181,18 +191,16 @@ def _triangle(
     write: "Matrices", bound: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """tril(ones(n, n)): what a bound between the letters leaves of a matrix."""
-    form = linear(plus(bound.right, bound.left, -1))
-    terms = dict(form.terms)
-    if terms == {row: 1, column: -1}:
-        function, diagonal = "tril", form.offset
-    elif terms == {row: -1, column: 1}:
-        function, diagonal = "triu", -form.offset
-    else:
-        return None
+    weights = product_of(rest)
+    for own in (row, column):
+        if rest and letters_of(weights) - {*write.given} == {own}:
+            ones = triangle(bound, row, column, write.ones([row], [column]))
+            written = write.tensor(weights, [own])
+            if ones is None or written is None:
+                return None
+            return Infix("*", written if own == column else Subscript(written, ":, None"), ones)
     whole = write.plain(rest, [row], [column])
-    if whole is None:
-        return None
-    return Call(function, (whole, *([tree.Number(diagonal)] if diagonal else [])))
+    return None if whole is None else triangle(bound, row, column, whole)
 
 
 def _windows(

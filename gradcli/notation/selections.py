@@ -26,11 +26,13 @@ def selection(
     node, source, like = (
         (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
     )
+    while node.op.index == "reshape":  # the rows are the same
+        (node,) = node.parents
     count = Method(like, "numel") if source.ndim != 1 else Subscript(Attribute(like, "shape"), "0")
     places: Tree = Call("arange", (count,))
     if source.ndim != 1:
         places = Method(places, "reshape", (Attribute(like, "shape"),))
-    inputs = {n: name for n, name in names.items() if n.op.name == "input"}
+    inputs = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
     index = formula(simplify(node), {**inputs, source: Name(tree.text(places))}, telling)
     if node.ndim != 1:
         index = Method(index, "flatten")

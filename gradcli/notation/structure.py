@@ -16,6 +16,7 @@ from . import tree
 from .deltas import Reading
 from .formula import Telling
 from .index import Indices
+from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .matrix_numbers import numbers
 from .patterns import SELECTIONS, TRANSPOSED, by_pattern, confirmed
@@ -93,9 +94,31 @@ def jacobian_structure(
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
-    reading = _read(out, x, grad, seed_node, names, parts or {}, telling, like)
-    if reading is None or not total:
-        return _of_matrix(matrix, total)
+    found: Structure | None = None
+    for layout in layouts(out, grad, seed_node) if total else ():
+        reading = _read(layout, x, names, parts or {}, telling, like)
+        if reading is None:
+            break
+        other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
+        if found is None or found.name == "dense" or other.formula is not None:
+            found = other
+        if found.formula is not None or found.name == "zero":
+            break
+    return found or _of_matrix(matrix, total)
+
+
+def _structure(
+    reading: Reading,
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed_node: Node,
+    names: Mapping[Node, Name],
+    matrix: Any,
+    telling: Telling | None,
+) -> Structure:
+    """What the deltas say, where the numbers of a matrix do not contradict."""
+    total = out.numel * x.numel
     pattern = reading.pattern(MOST_ENTRIES)
     name, formula = reading.named(pattern, out.numel)
     blocks = reading.blocks() if name == "block-diagonal" else ()
@@ -125,30 +148,33 @@ def jacobian_pattern(
     """Where entries can be other than 0, a mask of (out.numel, x.numel); None where that is not
     known, or there are too many.
     """
-    reading = _read(out, x, grad, seed_node, names, {})
+    reading = _read(Layout(out, grad, seed_node), x, names, {})
     return None if reading is None else reading.pattern(MOST_DRAWN)
 
 
 def _read(
-    out: Node,
+    layout: Layout,
     x: Node,
-    grad: Node,
-    seed_node: Node,
     names: Mapping[Node, Name],
     parts: Mapping[Node, Tree],
     telling: Telling | None = None,
     like: Name | None = None,
 ) -> Reading | None:
+    out, grad, seed = layout
     closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
-    letters = Indices(out, seed_node, {**closed, **names})
-    found = letters.jacobian_expression(x, grad)
+    letters = Indices(out, seed, {**closed, **names})
+    found = letters.jacobian_expression(grad)
     if found is None:
         return None
     e, at, sizes = found
     result = like or names.get(out, Name("out"))
-    sides = [(names[x], at), (result, letters.out_places)]
-    lent = names[x] if x.shape == out.shape else result  # what the seed's sizes are written by
-    named: dict[Node, Tree] = {**parts, **names, seed_node: lent}
+    sides = [
+        Side(names[x], at, grad.shape == x.shape),
+        Side(result, letters.out_places, seed in names),
+    ]
+    named: dict[Node, Tree] = {**parts, **names}
+    if seed in names:
+        named[seed] = names[x] if x.shape == out.shape else result  # by it its sizes are written
     return Reading(e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None))
 
 

@@ -1,6 +1,7 @@
 """Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from math import isfinite
 from typing import Self
 
@@ -20,15 +21,19 @@ from .expressions import (
     Relation,
     Sum,
     Total,
+    inner,
     is_condition,
     letters_of,
 )
 from .formula import formula
+from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask
-from .places import Linear, Picked, Place
+from .places import Linear, Picked, Place, linear
 from .sizes import told
+from .slices import slice_of
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+from .triangles import triangle
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
@@ -37,8 +42,8 @@ Letters = Sequence[str]
 class Tensors:
     """Formulas over the nodes that have names. None: there is no short one.
 
-    `sizes` are those of the letters; `sides` are tensors with the letters of their dimensions, in
-    terms of which sizes are written; where these are `telling`, numbers that are one of them are
+    `sizes` are those of the letters; in terms of `sides` sizes are
+    written; where these are `telling`, numbers that are one of them are
     written so too. `given` are letters that stand for one value: a[i].
     """
 
@@ -46,7 +51,7 @@ class Tensors:
         self,
         names: Mapping[Node, Tree],
         sizes: Mapping[str, int],
-        sides: Sequence[tuple[Name, Sequence[Place]]],
+        sides: Sequence[Side],
         telling: bool = False,
         given: Letters = (),
     ):
@@ -68,10 +73,11 @@ class Tensors:
 
     def length(self, letters: Letters) -> Tree:
         """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
-        for name, at in self.sides:
-            own = [p for p in at if isinstance(p, str)]
+        for side in self.sides:
+            own = [p for p in side.at if isinstance(p, str)]
             if own and list(letters) == own:
-                return self._length(own[0]) if len(at) == 1 else Method(name, "numel")
+                vector = side.own and len(side.at) == 1
+                return self._length(own[0]) if vector else Method(side.name, "numel")
         out: Tree | None = None
         for letter in letters:
             one = self._length(letter)
@@ -79,14 +85,20 @@ class Tensors:
         return tree.Number(1) if out is None else out
 
     def _length(self, letter: str) -> Tree:
-        for name, at in self.sides:
-            if letter in at:
+        for name, at, own in self.sides:
+            if own and letter in at:
                 return Subscript(Attribute(name, "shape"), str(at.index(letter)))
         return self.constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
         """eye(x.shape[0])."""
         return Call("eye", (min(self.length(columns), self.length(rows), key=tree.size),))
+
+    def ones(self, rows: Letters, columns: Letters) -> Tree:
+        """ones(x.shape[0], x.shape[1])."""
+        width = self.length(columns)
+        square = self.size(rows) == self.size(columns)
+        return Call("ones", (width if square else self.length(rows), width))
 
     def constant(self, value: float) -> Tree:
         """A number, by the name of a size where it is one."""
@@ -119,7 +131,7 @@ class Tensors:
         if isinstance(e, Element):
             return self._element(e, letters)
         if isinstance(e, Relation):
-            return self._rows_of_identity(e, letters)
+            return self._rows_of_identity(e, letters) or self._triangle(e, letters)
         if isinstance(e, Total):
             return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
         if isinstance(e, Product):
@@ -138,7 +150,11 @@ class Tensors:
         return None
 
     def _operand(self, op: Operator, e: Expr, letters: Letters) -> Tree | None:
-        """What an operator is applied to: no number where PyTorch has a function of tensors."""
+        """What an operator is applied to: no number where PyTorch has a function of tensors, and no
+        relation, which is written as ones and zeros and may have to be a mask.
+        """
+        if is_condition(e) and any(isinstance(part, Relation) for part in inner(e)):
+            return None
         written = self._tensor(e, letters)
         if written is None or op.spelling or op.numbers or not isinstance(e, Number):
             return written
@@ -150,6 +166,16 @@ class Tensors:
         rows = None if label is None else self.index(label.value, letters[:-1])
         last = letters[-1:]
         return None if rows is None else Subscript(self.identity(last, last), tree.text(rows))
+
+    def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
+        """[j ≤ i] = tril(ones(n, m))."""
+        own = [k for k in letters if k in letters_of(e)]
+        if e.symbol != "<=" or len(own) != 2:
+            return None
+        row, column = own
+        found = triangle(e, row, column, self.ones([row], [column]))
+        last = own == [*letters[-2:]]
+        return found if last or found is None else spread(found, own, letters)
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
         """A sum as a product of matrices and vectors, where it is one."""
@@ -268,11 +294,14 @@ class Tensors:
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
-        None where their letters do not run over the whole of it.
+        None where their letters run over neither the whole of it nor of a row or a part of a
+        vector.
         """
         name = self.called(e.node)
-        if name is None or not self._is_whole(e):
+        if name is None:
             return None
+        if not self._runs_over(e.places, e.node.shape):
+            return self._row(name, e) or self._part_of_vector(name, e)
         first = tuple(p for p in e.places if p in self.given)
         if not first:
             return name, e.places
@@ -280,10 +309,28 @@ class Tensors:
             return None
         return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
 
-    def _is_whole(self, e: Element) -> bool:
+    def _row(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[0]."""
+        first = [*takewhile(lambda p: isinstance(p, int), e.places)]
+        rest = e.places[len(first) :]
+        if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
+            return None
+        return Subscript(name, ", ".join(map(str, first))), rest
+
+    def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[1:], where its letter begins at 1."""
+        terms, offset = linear(e.places[0]) if len(e.places) == 1 else ((), 0)
+        if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.given:
+            return None
+        ((letter, step),) = terms
+        index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
+        return None if index is None else (Subscript(name, index), (letter,))
+
+    def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
+        """Whether letters run over the whole of a tensor of this shape."""
         return all(
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
-            for p, n in zip(e.places, e.node.shape)
+            for p, n in zip(at, shape)
         )
 
 

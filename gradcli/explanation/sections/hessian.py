@@ -63,10 +63,8 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
     as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
     remark = plain(shape_text((*x.shape, *z.shape)) + as_matrix)
-    single = Row((words("a single number"),))
     structure = structure_of(a, w, z)
-    structured = structure_row(structure, rows * columns)
-    blocks: list[Block] = [Table((single if rows * columns == 1 else structured,))]
+    blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     grad = a.gradient(z)
     if grad is None:
         what = "it" if rows * columns == 1 else "every entry"

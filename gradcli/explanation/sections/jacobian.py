@@ -8,7 +8,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.element import short, written_out
-from ...notation.patterns import picture
+from ...notation.patterns import KRONECKER, PERMUTED_KRONECKER, picture
 from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Token
 from .. import by_index
@@ -56,11 +56,17 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
 
 
 SHADES = ("· all of them zero", "▒ some", "█ none")
-KINDS = {"row": "one row", "kronecker": "Kronecker product"}
+KINDS = {
+    "row": "one row",
+    KRONECKER: "Kronecker product",
+    PERMUTED_KRONECKER: "permuted Kronecker product",
+}
 
 
 def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
+    if total == 1:
+        return Row((words("a single number"),))
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
         kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"
