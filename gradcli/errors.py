@@ -30,6 +30,7 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
+EXPRESSION = "expression"  # where a place is if nothing else is said
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
 
 
@@ -39,7 +40,7 @@ class Span(NamedTuple):
     text: str
     start: int
     end: int
-    origin: str = "expression"
+    origin: str = EXPRESSION
 
 
 class GradcliError(Exception):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ways
-from .errors import INTERNAL, GradcliError, did_you_mean
+from .errors import EXPRESSION, INTERNAL, GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
@@ -60,9 +60,16 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
             told["hint"] = error.hint
         if error.span is not None:
             told["span"] = [error.span.start, error.span.end]
+            if error.span.origin != EXPRESSION:
+                told["in"] = _field(error.span.origin)
         return {"id": identity, "ok": False, "error": told}
     except Exception as error:  # the other lines are answered all the same
         return {"id": identity, "ok": False, "error": _internal(error)}
+
+
+def _field(origin: str) -> str:
+    """The field that holds the text of a place: `grad`, or `values.x` for the value of an input."""
+    return ways.NAMES.get(origin) or f"values.{origin}"
 
 
 def _internal(error: Exception) -> dict[str, Any]:

@@ -302,6 +302,31 @@ MISTAKES = [
     (["(" * 500 + "x" + ")" * 500], "limit", None, "give parts of it names"),
     (["x", "--show", "everything"], "option", None, "the sections are"),
     (["x", "--nonsense"], "option", None, "no such option: --nonsense"),
+    (["2 + clamp(x)", "-s", "x=2"], "arguments", "clamp(x)", "needs min or max"),
+    (
+        ["take(x, tensor([0, 7]))", "-s", "x=2x3"],
+        "index",
+        "take(x, tensor([0, 7]))",
+        "index 7 is out of range for 6 elements in a row",
+    ),
+    (
+        ["cross_entropy(x, y)", "-s", "x=2x3", "-v", "y=[0., 1.]"],
+        "arguments",
+        "cross_entropy(x, y)",
+        "y holds whole numbers here, and floating-point numbers were given",
+    ),
+    (
+        ["x.masked_fill(m, 0)", "-s", "x=2", "-v", "m=[0., 1.]"],
+        "arguments",
+        "x.masked_fill(m, 0)",
+        "write True and False",
+    ),
+    (
+        ["x.select(0, y)", "-s", "x=2", "-v", "y=[0, 1]"],
+        "arguments",
+        "x.select(0, y)",
+        "select() takes one whole number as index",
+    ),
 ]
 
 

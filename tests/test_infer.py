@@ -59,6 +59,7 @@ CASES = [
     ("X * eye(3)", {}, dict(X=(3, 3), out=(3, 3))),
     ("x * eye(3)", {}, dict(x=(3,), out=(3, 3))),
     ("kl_div(x, softmax(y, 1))", {}, dict(x=(2, 3), y=(2, 3), out=())),
+    ("cosine_similarity(x, y, dim=0)", {}, dict(x=(2, 3), y=(2, 3), out=(3,))),
     ("linear(x, W)", {}, dict(x=(2, 3), W=(4, 3), out=(2, 4))),
     ("outer(x, y) * A", {}, dict(x=(2,), y=(3,), A=(2, 3), out=(2, 3))),
     ("y - lam*norm(w, 1)", {}, dict(y=(2,), lam=(), w=(3,), out=(2,))),

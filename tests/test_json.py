@@ -406,6 +406,19 @@ def test_errors_have_code_message_and_place():
     assert "softmax" in answer["error"]["hint"]
 
 
+@pytest.mark.parametrize(("fields", "place"), [
+    ({"values": {"y": [1.0], "x": "[1,,2]"}}, "values.x"),
+    ({"values": {"x": "sin(foo)"}}, "values.x"),
+    ({"values": {"x": [[1, 2], [1]]}}, "values.x"),
+    ({"grad": "[1,,2]"}, "grad"),
+    ({"shapes": {"x": "2xx"}}, "shapes"),
+    ({"want": ["claims"], "claim": {"x": "g*("}}, "claim"),
+])  # fmt: skip
+def test_an_error_says_which_text_it_is_in(fields, place):
+    (answer,) = answers({"expr": "x * y", **fields})
+    assert answer["error"]["in"] == place
+
+
 def test_a_line_is_answered_before_the_next_is_read():
     events = []
 

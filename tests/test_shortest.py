@@ -112,6 +112,17 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
         ("softplus(a - b) - softplus(b - a)", "ab", "a", "g"),
         ("diag(x) @ diag(y)", "xy", "x", "g.diag() * y"),
         ("(A + b) * (A - b)", "Ab", "b", "-2 * g.sum(dim=0) * b"),
+        ("where(x > 0, x**2, -x)", "x", "x", "g * where(x > 0, 2 * x, -1)"),
+        ("-log(softmax(x, 0)[0])", "x", "x", "softmax(x, dim=0) - eye(x.shape[0])[0]"),
+        (
+            "log(softmax(A, 1)[:, 1])",
+            "A",
+            "A",
+            "zeros_like(A).select_scatter(g, 1, 1) - g.unsqueeze(1) * softmax(A, dim=1)",
+        ),
+        ("tril(A) @ tril(A).T", "A", "A", "((g + g.T) @ A.tril()).tril()"),
+        ("x[:, None] * y[None, :]", "xy", "x", "g @ y"),
+        ("(A @ x[:, None]).sum()", "Ax", "x", "A.sum(dim=0)"),
     ],
 )
 def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
@@ -132,6 +143,17 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "beside_what_is_put": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
+    "sum_of_what_is_put": [
+        "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
+        "x.put_at(A.shape, (..., 1)).sum()",
+    ],
+    "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)"],
+    "row_beside_columns": ["x.unsqueeze(0) @ A", "x.unsqueeze(1).T @ y", "y.unsqueeze(0) @ x"],
+    "chosen_by_opposites": [
+        "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
+        "y + x**2 * (x < 1) + (x >= 1) * s",
+    ],
     "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
@@ -282,6 +304,7 @@ CASES = {
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "one_minus_sigmoid": ["1 - sigmoid(x)"],
+    "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
     "one_of_two": [
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
     ],
@@ -407,6 +430,7 @@ CASES = {
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T",
     ],
+    "triangle_of_a_sum": ["S.tril(1) + T.tril(1)", "S.triu() - T.triu()"],
     "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
@@ -428,7 +452,10 @@ CASES = {
         "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
         "ones(k, m) @ x", "A @ ones(n, k)", "A.T @ ones(m, k)", "ones(k, m) @ A",
     ],
-    "with_equal_rows": ["z.expand(A.shape) @ S", "S @ z.expand(S.shape)"],
+    "with_equal_rows": [
+        "z.expand(A.shape) @ S", "S @ z.expand(S.shape)", "A @ z.unsqueeze(1).expand(S.shape)",
+        "x.unsqueeze(1).expand(A.shape) @ S",
+    ],
     "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],

@@ -332,6 +332,10 @@ def test_where_only_products_of_sizes_need_to_be_equal(program, here, there):
         torch.testing.assert_close(found if out.ndim else g * found, expected)
 
 
-def test_a_flattened_input_has_a_formula_for_any_sizes():
-    notes = gradcli.explain("x.flatten(1) @ W", shapes={"x": (3, 4, 2), "W": (8, 5)}).notes
+@pytest.mark.parametrize(("program", "shapes"), [
+    ("x.flatten(1) @ W", {"x": (3, 4, 2), "W": (8, 5)}),
+    ("trace(kron(A, B))", {"A": (5, 5), "B": (3, 3)}),
+])  # fmt: skip
+def test_products_of_sizes_have_a_formula_for_any_sizes(program, shapes):
+    notes = gradcli.explain(program, shapes=shapes).notes
     assert "these-sizes" not in [note["code"] for note in notes]

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from ..errors import GradcliError, Span
+from ..errors import EXPRESSION, GradcliError, Span
 
 WIDTH = 96
 LONGEST = 400  # characters of a line of a message: it may hold what was typed
@@ -44,7 +44,7 @@ def _place(span: Span) -> list[str]:
     head, tail = "…" * bool(first), "…" * (first + WIDTH < len(line))
     number = span.text.count("\n", 0, span.start) + 1
     where = f"line {number}: " if "\n" in span.text.strip() else ""
-    origin = "" if span.origin == "expression" else f"{span.origin}: "
+    origin = "" if span.origin == EXPRESSION else f"{span.origin}: "
     lead = f"  {where}{origin}{head}"
     return [
         f"{lead}{shown}{tail}",

@@ -18,6 +18,7 @@ from ..graphs import OPS, Node, as_node, walk
 from ..graphs.shapes import TELLING, Shape
 from ..language.build import Builder
 from ..language.general import at_shapes, in_general_sizes
+from ..language.infer import different_sides
 from ..language.problem import Input, Problem
 from ..language.program import read_program
 from ..lazy import np
@@ -270,11 +271,15 @@ def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
 
 
 def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
-    """The problem at sizes that are not its own, as far as its program takes them and has no more
-    dimensions to broadcast; those of the problem `in_general` are known to fit together.
+    """The problem at sizes that are not its own, as far as its program takes them, has no more
+    dimensions to broadcast, and matrices stay square that are so as a rule; those of the problem
+    `in_general` are known to fit together.
     """
     made: dict[tuple[Shape, ...], Trial | None] = {}
-    narrow = _narrow(problem)
+    narrow, oblong = _narrow(problem), bool(different_sides(problem.roots))
+
+    def is_alike(other: Problem) -> bool:
+        return _narrow(other) <= narrow and (oblong or not different_sides(other.roots))
 
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())
@@ -282,7 +287,7 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
             made[key] = None
             with suppress(GradcliError):
                 found = Trial(problem, shapes)
-                made[key] = found if _narrow(found.problem) <= narrow else None
+                made[key] = found if is_alike(found.problem) else None
         return made[key]
 
     falling = [] if in_general is None else [_small(in_general, falling=True)]

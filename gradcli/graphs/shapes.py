@@ -72,9 +72,11 @@ def axis(dim: int, ndim: int) -> int:
     return dim % room
 
 
-def out_of_range(index: int, size: int, first: int) -> GradcliError:
-    """The error for an index that picks nothing of a dimension, whose first index is `first`."""
-    said = f"index {index} is out of range for a dimension of size {size}"
+def out_of_range(index: int, size: int, first: int, of: str | None = None) -> GradcliError:
+    """The error for an index that picks nothing of a dimension, or of what `of` says, whose first
+    index is `first`.
+    """
+    said = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
     hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
     return GradcliError("index", said, hint=hint)
 

@@ -22,6 +22,20 @@ def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
     return free[0] if len(free) == 1 and free[0] not in taken else None
 
 
+def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
+    """The error for labels that were given as floats; the same where none were given."""
+    name = error.node.attrs["name"] if error.node.op.name == "input" else ""
+    array = arrays.get(name)
+    if array is None or array.dtype.kind != "f":
+        return error
+    if error.kind == "bool":
+        what, hint = "a mask", f"write True and False: {name}=[True, False]"
+    else:
+        what, hint = "whole numbers", f"write them without a point: {name}=[0, 2]"
+    said = f"{name} holds {what} here, and floating-point numbers were given"
+    return GradcliError("arguments", said, hint=hint, span=error.span)
+
+
 def made_up(node: Node) -> Any:
     """Labels for an input that has none: 0 and 1 in turn."""
     if node.numel > MOST:

@@ -51,7 +51,7 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
 
 def read_shape(name: str, text: str) -> Shape:
     """A shape as it is written after a name: `2x3`, `(2, 3)`. GradcliError "shape-option"."""
-    return _shape(name, Span(text, 0, len(text), "shapes"))
+    return _shape(name, Span(text, 0, len(text), "--shape"))
 
 
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:

@@ -15,7 +15,7 @@ from ..limits import Limits
 from .assumptions import Assumed, check_shape, check_value
 from .built import built, built_without_values
 from .directions import Given, as_graph, read_direction
-from .labels import MOST, check_reach, made_up, picking, to_suppose
+from .labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
 from .names import check_derivative, free_names
 from .program import Program, read_program
 from .seeds import Seed, implied, seed_name, wrong_shape
@@ -163,7 +163,10 @@ def pose(
     arrays = reader.inputs(program, names, shapes, values)
     posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
     posing.ranks = ranks or {}
-    return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
+    try:
+        return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
+    except Unlabelled as error:
+        raise of_floats(error, arrays) from None
 
 
 def _check_used(given: Collection[str], names: Collection[str]) -> None:
@@ -254,12 +257,9 @@ class Posing:
         out_name, asked = self._out_name(), self.program.asked
         if asked.refuses_unused and wrt == asked.wrt:
             check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
-        names = {
-            name: node
-            for name, node in scope.items()
-            if isinstance(node, Node) and name not in self.names
-        }
-        constants = {name: v for name, v in scope.items() if not isinstance(v, Node)}
+        made = {name: v for name, v in scope.items() if isinstance(v, Node)}
+        names = {name: node for name, node in made.items() if name not in self.names}
+        constants = {name: v for name, v in scope.items() if name not in made}
         return Problem(
             self.program,
             inputs,

@@ -10,7 +10,7 @@ import warnings
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..errors import GradcliError, Span
+from ..errors import EXPRESSION, GradcliError, Span
 from ..limits import Limits
 from .asked import Asked
 from .foreign import foreign_statement
@@ -71,7 +71,7 @@ class Source:
 
 
 @lru_cache(maxsize=32)
-def read_program(text: str, limits: Limits, origin: str = "expression") -> Program:
+def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
@@ -127,7 +127,7 @@ def _called(origin: str) -> str:
     """What messages call the text: an expression, the seed of --grad or the value of an input."""
     if origin.startswith("--"):
         return f"the text after {origin}"
-    return "the expression" if origin == "expression" else f"the value of {origin}"
+    return "the expression" if origin == EXPRESSION else f"the value of {origin}"
 
 
 def _check_brackets(source: Source, limits: Limits) -> None:

@@ -1,6 +1,7 @@
 """Comparisons, element by element, and the choices that they make."""
 
 from ..errors import GradcliError
+from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .bounds import clamped, either, larger, smaller
@@ -155,8 +156,15 @@ maximum = _extremum("maximum", "Max", "The larger of two.", larger)
 minimum = _extremum("minimum", "Min", "The smaller of two.", smaller)
 
 
+def _bounded(x, *bounds):
+    given = [bound for bound in bounds if bound is not None]
+    if not given:
+        said = "clamp() needs min or max, or both"
+        raise GradcliError("arguments", said, hint="as in x.clamp(min=0)")
+    return shapes.broadcast(x, *given)
+
+
 def _clip(x, low, high):
-    _bounded(low, high)
     x = x if low is None else bounded_by(np.maximum, x, low)
     return x if high is None else bounded_by(np.minimum, x, high)
 
@@ -174,6 +182,7 @@ def _bound_hit(y, x, low, high):
 
 @elementwise(
     _clip,
+    shape=_bounded,
     symbolic=elements.clipped,
     aliases=("clip",),
     method=True,
@@ -190,16 +199,10 @@ def _bound_hit(y, x, low, high):
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""
-    _bounded(min, max)
     inside, below, above = _sides(x, min, max)
     to_min = None if min is None else where(below, g, 0)
     to_max = None if max is None else where(above, g, 0)
     return where(inside, g, 0), to_min, to_max
-
-
-def _bounded(*bounds):
-    if all(bound is None for bound in bounds):
-        raise GradcliError("arguments", "clamp() needs min or max, or both")
 
 
 def _sides(x, low, high):

@@ -217,6 +217,7 @@ def _short(y, x1, x2, *, dim, eps):
 @composite(
     torch=F + "cosine_similarity",
     order="x1 x2 dim eps",
+    alike=("x1", "x2"),
     examples=(
         ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),

@@ -51,6 +51,7 @@ def elementwise(value: Callable | None = None, **fields):
         if "expand" not in fields:
             fields.setdefault("flops", lambda out, /, *_, **__: shapes.numel(out))
         fields.setdefault("dtype", "float" if value is None else "promote")
+        fields.setdefault("shape", _broadcast)
         if len(_names(rule)) == 3:
             fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
         else:
@@ -60,7 +61,6 @@ def elementwise(value: Callable | None = None, **fields):
         return Operator(
             rule,
             family="elementwise",
-            shape=_broadcast,
             rows=_aligned_rows,
             value=numeric,
             **fields,

@@ -11,14 +11,14 @@ from .families import movement, operator
 from .leaves import Array
 
 
-def in_range(index, size, first=0):
-    """An index as an array, whose numbers are from `first` to below size."""
+def in_range(index, size, first=0, of=None):
+    """An index as an array, whose numbers are from `first` to below size; `of` says of what."""
     index = np.asarray(index)
     if index.dtype == object:
         raise GradcliError("needs-value", "what an index picks depends on its numbers")
     if index.size and (index.min() < first or index.max() >= size):
         bad = index[(index < first) | (index >= size)].flat[0]
-        raise shapes.out_of_range(bad, size, first)
+        raise shapes.out_of_range(bad, size, first, of)
     return index
 
 

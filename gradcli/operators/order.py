@@ -28,21 +28,24 @@ FIRST_FIRST = (
 
 def selected(
     name, shape, numbers, symbols=None, *,
-    call, examples, kink=None, of_places=False, caveat=ONE_OF_EQUALS, numpy=None, **fields,
+    call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
 ):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
-    so in one row; `call` is how PyTorch's function is called; `kink` is that of the values,
-    and of the indices where it is one `of_places` too. `fields` are the attributes.
+    so in one row; `call` is how PyTorch's function is called; `kink` is that of the values, where
+    the places are one of several too. `fields` are the attributes.
     """
-
+    kink = kink or (tied if "keepdim" in fields else None)
     common = {
         "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
     }  # fmt: skip
 
     def indices(g, y, x, **_):
         return None
+
+    def kink_of_places(y, x, **attrs):
+        return kink(found(x, **attrs), x, **attrs)
 
     indices.__name__, indices.__doc__ = f"{name}_indices", f"The indices of {name}()."
     places = operator(
@@ -51,8 +54,8 @@ def selected(
         symbolic=_written_along(symbols),
         dtype="int",
         finds_places=True,
-        kink=kink if of_places else None,
-        caveat=caveat if of_places else None,
+        kink=kink and kink_of_places,
+        caveat=caveat,
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
@@ -60,7 +63,7 @@ def selected(
     )(indices)
     found = composite(
         caveat=caveat,
-        kink=kink or (tied if "keepdim" in fields else None),
+        kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
@@ -164,7 +167,6 @@ sort_values, sort_indices = selected(
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
     ),
     kink=_tied_ranks,
-    of_places=True,
     caveat=FIRST_FIRST,
     examples=(("x.sort()", "x=2x3"), ("sort(x, 0, descending=True)", "x=3x2")),
     dim=-1,
@@ -224,7 +226,6 @@ topk_values, topk_indices = selected(
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
     ),
     kink=_tied_ranks,
-    of_places=True,
     caveat=OF_MANY,
     examples=(("x.topk(2)", "x=2x3"), ("topk(x, 1, dim=0, largest=False)", "x=2x3")),
     k=REQUIRED,

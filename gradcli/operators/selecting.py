@@ -5,8 +5,16 @@ from ..graphs import Outputs, as_node, shapes, walk
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
-from .comparisons import where
-from .families import composite, movement, none_at_all, operator, shorthand
+from .arithmetic import remainder
+from .families import (
+    composite,
+    is_whole,
+    movement,
+    none_at_all,
+    operator,
+    require,
+    shorthand,
+)
 from .indexing import in_range
 from .leaves import Array, arange, numbers, zeros
 from .ordering import movedim
@@ -95,7 +103,7 @@ def take_along_dim(input, indices, dim=None):
             f"not {indices.ndim}",
         )
     place = shapes.axis(dim, input.ndim)
-    indices = where(indices < 0, indices + input.shape[place], indices)
+    indices = remainder(indices, max(input.shape[place], 1))  # as PyTorch does with those beyond
     wide = shapes.broadcast(_without(input, place), _without(indices, place))
     sizes = [(*wide[:place], x.shape[place], *wide[place + 1 :]) for x in (input, indices)]
     return gather(expand(input, shape=sizes[0]), dim=dim, index=expand(indices, shape=sizes[1]))
@@ -153,10 +161,13 @@ def index_select(x, index, *, dim):
     return gather(x, dim=dim, index=spread(index, dim, _selected(x.shape, index.shape, dim=dim)))
 
 
-@shorthand()
+@shorthand(numbers=("index",))
 def select(input, dim, index):
     """The slice at index along dim, without that dimension."""
     place = shapes.axis(dim, input.ndim)
+    if isinstance(index, Array) and index.value.size == 1:
+        index = index.value.item()
+    require(is_whole(index), f"select() takes one whole number as index, not {index}")
     return input[(*(slice(None),) * place, index)]
 
 
@@ -220,7 +231,7 @@ def repeat_each(g, y, x, *, repeats, dim):
 
 def wrapped(index, size):
     """An index of all elements in a row, which may count from the end."""
-    index = in_range(index, size, -size).reshape(-1)
+    index = in_range(index, size, -size, f"{size} elements in a row").reshape(-1)
     return np.where(index < 0, index + size, index)
 
 

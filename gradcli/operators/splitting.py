@@ -109,22 +109,27 @@ def _evenly(input, parts, place, name):
     return _divided(input, parts, place, name)
 
 
+def _given(call, by_place, *others):
+    """What was given in one of several ways; several numbers by place are those of a tuple."""
+    return given_once(call, PARTS, by_place if len(by_place) > 1 else by_place[0], *others)
+
+
 @shorthand()
-def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
+def hsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = _given("hsplit(x, 2)", (indices_or_sections, *more), indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, "hsplit")
 
 
 @shorthand()
-def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
+def vsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = _given("vsplit(x, 2)", (indices_or_sections, *more), indices, sections)
     return _evenly(input, parts, 0, "vsplit")
 
 
 @shorthand()
-def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
+def dsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = _given("dsplit(x, 2)", (indices_or_sections, *more), indices, sections)
     return _evenly(input, parts, 2, "dsplit")

@@ -5,11 +5,15 @@ Knows which mistakes people make, and nothing about whether a change is right.
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from itertools import permutations
+from typing import NamedTuple, TypeGuard
 
+from ...language.products import called
 from ...language.ranks import along_a_dimension, is_whole_number
+from .parts import expression, factors_of, operands
 
-SIZES = ("shape", "size", "numel", "ndim")
+MATRICES = 4  # of a product whose orders are tried
+WIDER = 3  # the rank of another dimension
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
@@ -18,13 +22,15 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 class Words(NamedTuple):
     """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions.
+    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions;
+    numbers of elements.
     """
 
     seed: str | None
     derivatives: tuple[tuple[str, str], ...]
     names: tuple[str, ...]
     dims: tuple[str, ...]
+    sizes: tuple[str, ...]
 
 
 class Change(NamedTuple):
@@ -35,62 +41,21 @@ class Change(NamedTuple):
     rank: int
 
 
-# ---- the parts of a formula ----------------------------------------------------------------------
-
-
-def parts(e: ast.expr) -> Iterator[ast.expr]:
-    """The tensors that a formula is made of, from the outside in; numbers are none."""
-    if _is_number(e):
-        return
-    yield e
-    for inner in operands(e):
-        yield from parts(inner)
-
-
-def operands(e: ast.expr) -> list[ast.expr]:
-    """The tensors that a part is made of."""
-    if isinstance(e, ast.BinOp):
-        return [e.left, e.right]
-    if isinstance(e, ast.UnaryOp):
-        return [e.operand]
-    if isinstance(e, ast.Attribute | ast.Subscript):
-        return [e.value]
-    if isinstance(e, ast.Call):
-        return [e.func.value, *e.args] if isinstance(e.func, ast.Attribute) else list(e.args)
-    return []
-
-
-def _is_number(e: ast.expr) -> bool:
-    if isinstance(e, ast.UnaryOp):
-        return _is_number(e.operand)
-    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or _is_size(e)
-
-
-def _is_size(e: ast.expr) -> bool:
-    """Whether it is a size, as `x.shape[0]`, `x.shape`, `x.size(0)` and `x.numel()` are."""
-    if isinstance(e, ast.Subscript | ast.Call):
-        return _is_size(e.value if isinstance(e, ast.Subscript) else e.func)
-    return isinstance(e, ast.Attribute) and e.attr in SIZES
-
-
-def expression(text: str) -> ast.expr:
-    """A text as syntax."""
-    return ast.parse(text, mode="eval").body
-
-
 # ---- changes -------------------------------------------------------------------------------------
 
 
 def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     """What can be done to one part."""
     it = "it" if whole else _shown(e)
-    yield from _turned(e, it)
+    yield from _along_others(e, words.dims)
     yield from _widened(e, it)
+    yield from _turned(e, it)
+    yield from _ordered(e)
+    yield from _bracketed(e)
     yield from _signs(e, it)
     yield from _dropped(e)
     yield from _factors(e, it, words)
     yield from _reductions(e, it, words.dims)
-    yield from _along_others(e, words.dims)
 
 
 def _shown(e: ast.expr) -> str:
@@ -103,25 +68,74 @@ def _turned(e: ast.expr, it: str) -> Iterator[Change]:
     rank = 1 if isinstance(e, ast.Name | ast.Attribute | ast.Call) else 2
     yield Change(new, why, rank)
     if not isinstance(e, ast.Attribute):
-        yield Change(ast.Attribute(e, "mT"), why, 3)
+        yield Change(ast.Attribute(e, "mT"), why, 2)
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        right = e.right.value if is_transposed(e.right) else e.right
+        outer = ast.Call(ast.Name("outer"), [e.left, right], [])
+        yield Change(outer, f"an outer product is meant: {ast.unparse(outer)}", 3)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
         symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
         yield Change(ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 2)
 
 
+def _ordered(e: ast.expr) -> Iterator[Change]:
+    """A product of several matrices in another order."""
+    matrices = [*_multiplied(e)]
+    for order in permutations(matrices) if 2 < len(matrices) <= MATRICES else ():
+        new = order[0]
+        for matrix in order[1:]:
+            new = ast.BinOp(new, ast.MatMult(), matrix)
+        yield Change(new, f"the order of the product is to be {ast.unparse(new)}", 4)
+
+
+def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        yield from _multiplied(e.left)
+        yield e.right
+    else:
+        yield e
+
+
+def _bracketed(e: ast.expr) -> Iterator[Change]:
+    """a @ (b * c) for a @ b * c, and (a * b) @ c for a * (b @ c)."""
+    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)):
+        return
+    found = []
+    if isinstance(e.left, ast.BinOp) and isinstance(e.left.op, ast.MatMult):
+        inner = ast.BinOp(e.left.right, ast.Mult(), e.right)
+        found.append(ast.BinOp(e.left.left, ast.MatMult(), inner))
+    if isinstance(e.right, ast.BinOp) and isinstance(e.right.op, ast.MatMult):
+        inner = ast.BinOp(e.left, ast.Mult(), e.right.left)
+        found.append(ast.BinOp(inner, ast.MatMult(), e.right.right))
+    for new in found:
+        yield Change(new, f"the brackets are to stand as in {ast.unparse(new)}", 4)
+
+
 def transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
     """A part transposed, or not transposed any more; and why."""
-    if isinstance(e, ast.Attribute) and e.attr in ("T", "mT"):
+    if is_transposed(e):
         return e.value, f"{_shown(e.value)} is not to be transposed"
     return ast.Attribute(e, "T"), f"{it} is to be transposed"
 
 
+def is_transposed(e: ast.expr) -> TypeGuard[ast.Attribute]:
+    """Whether it is `x.T` or `x.mT`."""
+    return isinstance(e, ast.Attribute) and e.attr in ("T", "mT")
+
+
 def _widened(e: ast.expr, it: str) -> Iterator[Change]:
-    """Another dimension, for what is multiplied with a tensor of more of them."""
-    if isinstance(e, ast.Name | ast.Call):
+    """Another dimension, for what is multiplied with a tensor of more of them, or at another place
+    than it has.
+    """
+    if isinstance(e, ast.Name | ast.Call | ast.Attribute) and not is_transposed(e):
         for place in ("-1", "0"):
             made = method(e, "unsqueeze", [expression(place)])
-            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", 3)
+            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", WIDER)
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr == "unsqueeze":
+        for place in ("0", "1", "-1"):
+            made = method(e.func.value, "unsqueeze", [expression(place)])
+            if ast.unparse(made) != ast.unparse(e):
+                yield Change(made, f"{ast.unparse(made)} belongs where {_shown(e)} stands", 1)
 
 
 def _signs(e: ast.expr, it: str) -> Iterator[Change]:
@@ -152,6 +166,9 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
     if isinstance(e.op, ast.Mult):
         yield Change(e.right, f"the factor {_shown(e.left)} is one too many", 4)
         yield Change(e.left, f"the factor {_shown(e.right)} is one too many", 4)
+        for kept, other in ((e.left, e.right), (e.right, e.left)):
+            why = f"{_shown(other)} divides, and does not multiply"
+            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5)
     elif isinstance(e.op, ast.Div):
         yield Change(e.left, f"it is not to be divided by {_shown(e.right)}", 4)
         less = ast.BinOp(e.right, ast.Sub(), ast.Constant(1))
@@ -178,14 +195,21 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
         factor = _as_condition(expression(formula))
         why = f"the derivative of {function}, {ast.unparse(factor)}, is missing as a factor"
         yield Change(_times(e, factor), why if it == "it" else f"{why} of {it}", 4)
-    if isinstance(e, ast.Name):
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub):
+        for term in (e.left, e.right):
+            twice = ast.BinOp(ast.Constant(2), ast.Mult(), term)
+            sides = (twice if side is term else side for side in (e.left, e.right))
+            why = f"the term {_shown(term)} is half what it should be"
+            yield Change(ast.BinOp(next(sides), e.op, next(sides)), why, 4)
+    if isinstance(e, ast.Name | ast.Call):
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
     for name in words.names:
         named = ast.Name(name)
         yield Change(_times(e, named), f"the factor {name} is missing", 7)
-        why = f"it is to be divided by {name}"
-        yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
+        if all(ast.unparse(factor) != name for factor in factors_of(e)):
+            why = f"it is to be divided by {name}"
+            yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
 
 
 def _times(e: ast.expr, factor: ast.expr) -> ast.expr:
@@ -252,18 +276,56 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
 
 
 def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
-    """Another dimension for a function along one, as `softmax(x, 0)` is."""
-    if not isinstance(e, ast.Call) or _reduction(e) is not None or along_a_dimension(e) is None:
+    """Another dimension for a function along one, as `softmax(x, 0)` is; or the dimension kept."""
+    if not isinstance(e, ast.Call) or _reduction(e) is not None:
         return
+    old = dimension(e)
+    if old is None:
+        return
+    if _may_keep(e):
+        kept = keeping(e)
+        yield Change(kept, f"{_shown(e)} lacks a dimension: {ast.unparse(kept)}", WIDER)
+    for text in dims:
+        new = expression(text)
+        if is_whole_number(new) and text != ast.unparse(old):
+            made, why = along(e, old, new), f"{_shown(e)} is to go along dimension {text}"
+            yield Change(made, why, 1)
+            if _may_keep(e):
+                yield Change(keeping(made), f"{why}, with keepdim=True", WIDER)
+    if "keepdim" in _places(e):
+        yield Change(along(e, old, None), f"{_shown(e)} is to go over all elements", 2)
+
+
+def dimension(e: ast.Call) -> ast.expr | None:
+    """The number of the dimension that a call goes along; None for other calls."""
+    if along_a_dimension(e) is None:
+        return None
     given = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
-    for old in filter(is_whole_number, given):
-        for text in dims:
-            new = expression(text)
-            if is_whole_number(new) and text != ast.unparse(old):
-                args = [new if a is old else a for a in e.args]
-                named = [ast.keyword(k.arg, new if k.value is old else k.value) for k in e.keywords]
-                why = f"{_shown(e)} is to go along dimension {text}"
-                yield Change(ast.Call(e.func, args, named), why, 1)
+    return next(filter(is_whole_number, given), None)
+
+
+def along(e: ast.Call, old: ast.expr, new: ast.expr | None) -> ast.Call:
+    """The same call along another dimension, or along none."""
+    args = [new if a is old else a for a in e.args]
+    pairs = [(k.arg, new if k.value is old else k.value) for k in e.keywords]
+    named = [ast.keyword(k, v) for k, v in pairs if v and (new or k != "keepdim")]
+    return ast.Call(e.func, [a for a in args if a], named)
+
+
+def _places(e: ast.Call) -> tuple[str, ...]:
+    op = called(e)
+    return () if op is None else op.places
+
+
+def _may_keep(e: ast.Call) -> bool:
+    """Whether a call that takes keepdim=True has none."""
+    return "keepdim" in _places(e) and all(k.arg != "keepdim" for k in e.keywords)
+
+
+def keeping(e: ast.Call) -> ast.Call:
+    """The same call with the dimension kept that it goes along, if it takes that."""
+    named = [ast.keyword("keepdim", ast.Constant(True))] if _may_keep(e) else []
+    return ast.Call(e.func, e.args, [*e.keywords, *named])
 
 
 def _over(args: list[ast.expr]) -> str:

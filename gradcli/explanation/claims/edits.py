@@ -5,14 +5,30 @@ is written where it is wanted: the likeliest are, as many as there is time for.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from ...language.program import Program, read_again
-from .changes import Change, Words, added, changes, expression, method, opposite, parts, transposed
+from .changes import (
+    WIDER,
+    Change,
+    Words,
+    added,
+    along,
+    changes,
+    dimension,
+    keeping,
+    method,
+    opposite,
+    transposed,
+)
 from .given import ORIGIN
+from .parts import expression, factors_of, is_size, parts
 
 LONGEST = 40  # parts of a formula that are changed
+FEW = 4  # places of a name of which some may be those of another
 SHAPES = 3  # the highest rank of changes that exchange rows and columns, or operands
 
 
@@ -73,11 +89,19 @@ def _drafts(program: Program, words: Words) -> Iterator[Draft]:
             for change in changes(part, words, whole):
                 yield Draft(program, place, part, change)
     yield from _transposed_everywhere(program)
+    yield from _along_others_everywhere(program, words.dims)
+    yield from _resized(program, words.sizes)
     yield from _renamed(program, words.names)
 
 
 def pairs(program: Program) -> Iterator[Draft]:
-    """Two changes: of shapes and places, and of the sign beside them."""
+    """Two changes: of shapes and places, and of the sign beside them; two dimensions that are
+    lacking first, for what is transposed twice may fit by chance.
+    """
+    wider = (draft for draft in _shape_edits(program) if draft.change.rank == WIDER)
+    for first in wider:
+        others = _shape_edits(read_again(first.text, ORIGIN))
+        yield from (other.after(first) for other in others if other.change.rank == WIDER)
     for first in _shape_edits(program):
         changed = read_again(first.text, ORIGIN)
         negative = opposite(changed.statements[-1].value)
@@ -88,22 +112,39 @@ def pairs(program: Program) -> Iterator[Draft]:
 
 def _shape_edits(program: Program) -> list[Draft]:
     """The changes that exchange rows and columns, or operands."""
-    found = edits(program, Words(None, (), (), ()))
+    found = edits(program, Words(None, (), (), (), ()))
     return [draft for draft in found if draft.change.rank <= SHAPES]
 
 
 def left_out(program: Program) -> Iterator[Draft]:
     """A formula without one of its terms or factors; `why` says that this is missing."""
     for place, statement in enumerate(program.statements):
+        below = _divisors(statement.value)
         for e in parts(statement.value):
-            for rest, missing in _without_operand(e):
+            for rest, missing in _without_operand(e, "divisor" if id(e) in below else "factor"):
                 yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
 
 
-def _without_operand(e: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+def _divisors(value: ast.expr) -> set[int]:
+    """The ids of the products that a formula divides by, and of those in them."""
+    found: set[int] = set()
+    quotients = (e for e in ast.walk(value) if isinstance(e, ast.BinOp))
+    left = [e.right for e in quotients if isinstance(e.op, ast.Div)]
+    while left:
+        e = left.pop()
+        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+            found.add(id(e))
+            left += [e.left, e.right]
+    return found
+
+
+def _without_operand(e: ast.expr, factor: str) -> Iterator[tuple[ast.expr, str]]:
+    """What is left of a part without one operand, and what is missing then; a product is said to
+    have lost a `factor`.
+    """
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
         plus = isinstance(e.op, ast.Add | ast.Sub)
-        what = "the term" if plus else "the factor"
+        what = "the term" if plus else f"the {factor}"
         sign = {ast.Sub: "-", ast.Div: "1 / "}.get(type(e.op), "")
         negative = isinstance(e.op, ast.Sub) or not isinstance(e.op, ast.Add | ast.Mult)
         yield e.left, f"{what} {sign}{_bracketed(e.right) if negative else ast.unparse(e.right)}"
@@ -148,21 +189,19 @@ def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
             yield e, number
 
 
-def renumbered(program: Program, old: ast.expr, new: int) -> str:
+def divisors(program: Program) -> Iterator[tuple[ast.expr, float]]:
+    """The numbers that a formula divides by, and where they stand."""
+    for e in ast.walk(program.statements[-1].value):
+        below = e.right if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div) else None
+        number = below.value if isinstance(below, ast.Constant) else None
+        if below is not None and isinstance(number, int | float):
+            yield below, number
+
+
+def renumbered(program: Program, old: ast.expr, new: str) -> str:
     """The text of a formula with another number in place of one."""
-    value = _replaced(program.statements[-1].value, old, ast.Constant(new))
+    value = _replaced(program.statements[-1].value, old, expression(new))
     return _text(program, len(program.statements) - 1, value)
-
-
-def factors_of(e: ast.expr) -> Iterator[ast.expr]:
-    """What a formula is a product of, left of quotients."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
-        yield from factors_of(e.left)
-        yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
-    elif isinstance(e, ast.UnaryOp):
-        yield from factors_of(e.operand)
-    else:
-        yield e
 
 
 def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
@@ -192,8 +231,41 @@ def _text(program: Program, place: int, value: ast.expr) -> str:
     return "; ".join([*named[:-1], written[-1]])
 
 
+def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
+    """One number of elements in place of another."""
+    value = program.statements[-1].value
+    whole = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call) and is_size(e))
+    for old in whole:
+        for size in sizes:
+            if size != ast.unparse(old):
+                why = f"{size} belongs where {ast.unparse(old)} stands"
+                yield _whole(program, _replaced(value, old, expression(size)), why, 4)
+
+
+def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Draft]:
+    """Another dimension in all calls that go along the same; with and without keepdim=True."""
+    value = program.statements[-1].value
+    calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
+    numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
+    for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
+        for new in (d for d in dims if d != old):
+            for keep in (False, True):
+                why = f"dimension {old} is to be {new}" + ", with keepdim=True" * keep
+                yield _whole(program, _everywhere(value, old, new, keep), why, 2)
+
+
+def _everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.expr:
+    made = deepcopy(value)
+    for e in ast.walk(made):
+        number = dimension(e) if isinstance(e, ast.Call) else None
+        if isinstance(e, ast.Call) and number is not None and ast.unparse(number) == old:
+            other = along(keeping(e) if keep else e, number, expression(new))
+            e.args, e.keywords = other.args, other.keywords
+    return made
+
+
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Draft]:
-    """One name in place of another, in a single place or in all."""
+    """One name in place of another, in a single place, in several or in all."""
     value = program.statements[-1].value
     functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
     named = (e for e in ast.walk(value) if isinstance(e, ast.Name))
@@ -203,12 +275,18 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Draft]:
         for name in names:
             if name != old:
                 why = f"{name} belongs where {old} stands"
-                for chosen in ([part] for part in places) if len(places) > 1 else ():
+                for chosen in _some(places):
                     yield _put(program, chosen, name, why)
-                yield _put(program, places, name, why)
 
 
-def _put(program: Program, places: list[ast.Name], name: str, why: str) -> Draft:
+def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
+    """Some of a few places, or all of them; of many, one or all."""
+    counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
+    for n in counts:
+        yield from combinations(places, n)
+
+
+def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> Draft:
     value = program.statements[-1].value
     for part in places:
         value = _replaced(value, part, ast.Name(name))

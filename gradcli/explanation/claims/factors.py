@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ...language.program import Program, read_again
 from ...lazy import np
-from .edits import negated, numbers, renumbered, scaled
+from .edits import divisors, negated, numbers, renumbered, scaled
 from .given import ORIGIN, built
 from .trials import Trial, close
 
@@ -41,7 +41,23 @@ def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, 
     for place, number in numbers(program):
         right = number / ratios[0]
         if abs(round(right) - right) <= SAME * abs(right):
-            yield renumbered(program, place, round(right)), str(number), str(round(right))
+            yield renumbered(program, place, str(round(right))), str(number), str(round(right))
+
+
+def sizes_for_numbers(
+    program: Program, trials: list[Trial], sizes: list[str]
+) -> Iterator[tuple[str, str, str]]:
+    """The same for a number that is divided by, and in place of it one of the `sizes`, where that
+    is not the same at all points.
+    """
+    ratios, divided_by = _ratios(trials), [*divisors(program)]
+    if ratios is None or not divided_by:
+        return
+    for size in sizes:
+        numbers = [_number(size, t) for t in trials]
+        for place, number in divided_by if len(set(numbers)) > 1 else ():
+            if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, numbers)):
+                yield renumbered(program, place, size), str(number), size
 
 
 def by_a_size(

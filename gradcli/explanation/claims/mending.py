@@ -3,6 +3,7 @@
 Whatever is offered was read from its text and is right at all points.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -66,12 +67,14 @@ class Search:
     def _nearest(self) -> Mend | None:
         ways = (
             self._likeliest,
+            self._a_size_for_a_number,
             self._by_a_size,
             self._by_a_number,
             self._another_number,
             self._broadcast,
             self._edited,
             self._diagonal_alone,
+            self._edited_and_broadcast,
             self._left_out,
             self._way_back_missing,
             self._by_a_fraction,
@@ -124,10 +127,16 @@ class Search:
 
     def _another_number(self) -> Mend | None:
         """A number in the formula that is to be another one."""
-        for text, old, new in factors.other_numbers(self.claim.program, self.trials):
-            if self._verified(text):
-                return Mend(text, f"{old} is to be {new}")
-        return None
+        return self._renumbered(factors.other_numbers(self.claim.program, self.trials))
+
+    def _a_size_for_a_number(self) -> Mend | None:
+        """A number in the formula that is to be a number of elements."""
+        sizes = self._sizes()
+        return self._renumbered(factors.sizes_for_numbers(self.claim.program, self.trials, sizes))
+
+    def _renumbered(self, others: Iterable[tuple[str, str, str]]) -> Mend | None:
+        right = (other for other in others if self._verified(other[0]))
+        return next((Mend(text, f"{old} is to be {new}") for text, old, new in right), None)
 
     def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
@@ -198,6 +207,16 @@ class Search:
                         return Mend(found.formula, f"{e.why}; and {found.why}")
         return None
 
+    def _edited_and_broadcast(self) -> Mend | None:
+        """A change, and another shape beside it."""
+        for e, trial in self._tried_edits:
+            if e.rank < 6 and trial.broadcasts:
+                shape = f"{self.claim.name}.shape"
+                text = edits.called(read_again(e.text, ORIGIN), "expand", shape)
+                if self._verified(text):
+                    return Mend(text, f"{e.why}; and its shape is not that of {self.claim.name}")
+        return None
+
     def _left_out(self, longest: int = SHORT) -> Mend | None:
         """A term or a factor of the right formula, without which it is the claim."""
         text, value = self._formula(self.grad), self.trials[0].value
@@ -234,8 +253,11 @@ class Search:
         missing = not seed.implicit and not there
         names = tuple(self._named())
         last = "-1" if "-1" in f"{self.claim.text} {self.problem.program.source.text}" else "1"
-        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)")
-        return edits.Words(seed.name if missing else None, self._derivatives(), names, dims)
+        three = any(node.ndim > 2 for node in self._named().values())
+        more = ("2", "(0, 2)", "(1, 2)") if three else ()
+        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)", *more)
+        given = seed.name if missing else None
+        return edits.Words(given, self._derivatives(), names, dims, tuple(self._sizes()))
 
     def _named(self) -> dict[str, Node]:
         p = self.problem

@@ -82,14 +82,14 @@ def is_as_right(v: Verdict) -> bool:
 def _mistake(v: Verdict) -> str:
     if v.mend is not None:
         return v.mend.why
-    if v.condition is not None:
-        return f"right only where {v.condition}"
     trial = v.wrong
     assert trial is not None
-    if trial.error is not None:
-        return "it cannot be computed"
     if trial.is_undefined:
         return "it divides by 0 or overflows where the gradient does not"
+    if v.condition is not None:
+        return f"right only where {v.condition}"
+    if trial.error is not None:
+        return "it cannot be computed"
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:

@@ -1,21 +1,19 @@
 """Is a claim right: at all points, and for every size?"""
 
-from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from functools import cached_property, lru_cache
-from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.problem import Problem
 from ...language.program import read_program
-from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..wording import Wording
 from .branches import on_all_branches
+from .conditions import condition
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
@@ -35,7 +33,6 @@ from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 
 LARGE = 20_000  # elements of all nodes together
-Special = Callable[[Any], Any]
 
 
 class Verdict:
@@ -141,7 +138,7 @@ class Verdict:
     @cached_property
     def condition(self) -> str | None:
         """What an input would have to be for the claim to be right after all."""
-        return None if self.ok else _condition(self.claim, self.trials)
+        return None if self.ok else condition(self.claim, self.trials)
 
     @cached_property
     def apart(self) -> Apart | None:
@@ -279,47 +276,3 @@ def _without_steps(found: list[Verdict]) -> list[Verdict]:
     """Those that are left where a claim that is wrong was a step to one that is right."""
     steps = {s for v in found if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
     return [v for v in found if v.ok or v.claim.program.statements[-1] not in steps]
-
-
-# ---- right under a condition ---------------------------------------------------------------------
-
-
-def _symmetric(array: Any) -> Any:
-    return (array + np.swapaxes(array, -1, -2)) / 2
-
-
-def _summing_to_one(array: Any) -> Any:
-    return np.abs(array) / np.abs(array).sum(axis=-1, keepdims=True)
-
-
-def _condition(claim: Claim, trials: list[Trial]) -> str | None:
-    """`A is symmetric`, where the claim is right for an input of that kind and not for others."""
-    problem = trials[0].point.problem
-    nodes = {x.name: x.node for x in problem.inputs.values() if x.node.dtype == "float"}
-    if problem.seed.value is None:
-        nodes[problem.seed.name] = problem.seed.node
-    for name, node in nodes.items():
-        square = node.ndim > 1 and node.shape[-1] == node.shape[-2]
-        if square and _right_for(claim, trials, name, _symmetric):
-            return f"{name} is symmetric"
-        other = name in problem.inputs and name != claim.name
-        if other and node.ndim and _right_for(claim, trials, name, _summing_to_one):
-            return f"{name} sums to 1 along its last dimension"
-    return None
-
-
-def _right_for(claim: Claim, trials: list[Trial], name: str, special: Special) -> bool:
-    """Whether the claim is right where an input, or the seed, is made special."""
-    return all(_agrees(claim, t.point, name, special) for t in trials)
-
-
-def _agrees(claim: Claim, point: Point, name: str, special: Special) -> bool:
-    values = {i.node: point(i.node) for i in point.problem.inputs.values()}
-    seed = point.seed
-    if name in point.problem.inputs:
-        node = point.problem.inputs[name].node
-        values[node] = special(values[node])
-    else:
-        seed = special(seed)
-    changed = Point(point.problem, values, seed)
-    return changed.finite([claim.name]) and tried(claim.program, claim.name, changed).agrees

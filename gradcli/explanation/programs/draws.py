@@ -106,6 +106,8 @@ def finite(plan: Plan, in_jax: bool = False) -> Choice:
         if all(_is_finite(plan, Choice(draw), in_jax, *how) for how in TRIES):
             return Choice(draw)
     whose = "JAX's" if in_jax else "the"
+    if all(plan.is_written(i) for i in plan.inputs):
+        raise _nowhere(f"{whose} output or gradient is not finite at the values given", plan)
     raise _nowhere(f"{whose} gradient is finite at no random values", plan)
 
 

@@ -22,6 +22,7 @@ from . import (
     places,
     powers,
     products,
+    put,
     reductions,
     spectral,
     square,
@@ -37,5 +38,5 @@ __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
     "chains", "choices", "complements", "factoring", "foreign", "functions", "guards",
     "interpolation", "layout", "matrices", "matrix_products", "normal", "other", "parts", "places",
-    "powers", "products", "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "powers", "products", "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

@@ -2,13 +2,15 @@
 does not, and two choices by one mask.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 
 from ...graphs import OPS, Node, as_node
+from ...graphs.shapes import broadcast
 from .factoring import negative, sum_of
 from .guards import OPPOSITE
-from .products import Product, build, constant_value, product_of, with_factor
-from .registry import normal
+from .products import ONE, Product, build, constant_value, product_of, with_factor
+from .registry import normal, other
 from .sums import terms_of
 
 EITHER = {  # what holds where one of two comparisons does that never hold at once
@@ -52,6 +54,33 @@ def _added(f: Node, k: Node) -> Node | None:
         return as_node(1)
     name = EITHER.get(frozenset((f.op.name, k.op.name)))
     return None if name is None else OPS[name](*f.parents)
+
+
+@other("add", "sub")
+def chosen_by_opposites(node: Node) -> Iterator[Node]:
+    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), what both share before it."""
+    terms = terms_of(node) or []
+    for p, q in combinations(terms, 2):
+        masks = [(f, k) for f in p.factors for k in q.factors if are_opposite(f, k)]
+        for f, k in masks:
+            shared = {h: e for h, e in p.factors.items() if q.factors.get(h) == e}
+            sides = [_beside(p, {f, *shared}), _beside(q, {k, *shared})]
+            chosen = OPS["where"](f.parents[0] if f.op.name == "double" else f, *sides)
+            together = Product(ONE, with_factor(shared, chosen))
+            total = sum_of([together, *(t for t in terms if t is not p and t is not q)])
+            if total.shape == node.shape:
+                yield total
+
+
+def are_opposite(f: Node, k: Node) -> bool:
+    """Whether one of two masks holds wherever the other does not."""
+    one, two = (m.parents[0] if m.op.name == "double" else m for m in (f, k))
+    return OPPOSITE.get(one.op.name) == two.op.name and one.parents == two.parents
+
+
+def _beside(p: Product, taken: set[Node]) -> Node:
+    rest = {h: e for h, e in p.factors.items() if h not in taken}
+    return build(p._replace(factors=rest), broadcast((), *(h.shape for h in rest)))
 
 
 @normal("add")

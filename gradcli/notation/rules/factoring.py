@@ -150,7 +150,7 @@ def multiplied_out(node: Node) -> Node | None:
         return None
     out: list[Product] = []
     for t in terms:
-        out += _opened(t)
+        out += opened(t)
         if len(out) > 2 * MOST_TERMS:
             return None
     if len(out) == len(terms):
@@ -164,11 +164,11 @@ def multiplied(node: Node) -> list[Product]:
     no sum.
     """
     found = product_of(node)
-    terms = [] if found is None or found.coefficient == 0 else _opened(found)
+    terms = [] if found is None or found.coefficient == 0 else opened(found)
     return terms if len(terms) > 1 else []
 
 
-def _opened(t: Product) -> list[Product]:
+def opened(t: Product) -> list[Product]:
     """The terms of one term, where a sum is among its factors."""
     for f, e in t.factors.items():
         if e == 1 and f.op.name in ("add", "sub"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...graphs import OPS, Node
-from ...graphs.shapes import axes
+from ...graphs.shapes import axes, axis
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import sum_of
@@ -100,8 +100,9 @@ def with_ones(node: Node) -> Node | None:
     if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
         return b.sum().expand(shape=node.shape)
     if b.op.name == "ones" and b.ndim == a.ndim == 2:
-        turned = a.parents[0].sum(dim=0, keepdim=True).mT if a.op.name == "transpose" else None
-        return (turned or a.sum(dim=1, keepdim=True)).expand(shape=node.shape)
+        by_column = a.op.name == "transpose"
+        sums = a.parents[0].sum(dim=0).unsqueeze(dim=1) if by_column else a.sum(dim=1, keepdim=True)
+        return sums.expand(shape=node.shape)
     if a.op.name == "ones" and b.ndim == a.ndim == 2:
         return b.sum(dim=0).expand(shape=node.shape)
     return None
@@ -109,7 +110,9 @@ def with_ones(node: Node) -> Node | None:
 
 @normal("matmul")
 def with_equal_rows(node: Node) -> Node | None:
-    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v)."""
+    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v); and so
+    with equal columns.
+    """
     a, b = node.parents
     if a.ndim != 2 or b.ndim != 2:
         return None
@@ -117,7 +120,26 @@ def with_equal_rows(node: Node) -> Node | None:
         return (a.parents[0] @ b).expand(shape=node.shape)
     if b.op.name == "expand" and b.parents[0].shape == b.shape[1:]:
         return OPS["outer"](a.sum(dim=1), b.parents[0])
+    if b.op.name == "expand" and is_column(b.parents[0]):
+        return (a @ b.parents[0].parents[0]).unsqueeze(dim=1).expand(shape=node.shape)
+    if a.op.name == "expand" and is_column(a.parents[0]):
+        return OPS["outer"](a.parents[0].parents[0], b.sum(dim=0))
     return None
+
+
+@normal("matmul")
+def row_beside_columns(node: Node) -> Node | None:
+    """x.unsqueeze(0) @ A = (x @ A).unsqueeze(0), also for a column that was transposed."""
+    a, b = node.parents
+    column = a.parents[0] if a.op.name == "transpose" and a.ndim == 2 else a
+    if a.shape[:-1] != (1,) or not (is_column(column) or is_row(column)) or b.ndim > 2:
+        return None
+    return (column.parents[0] @ b).unsqueeze(dim=0)
+
+
+def is_row(f: Node) -> bool:
+    """Whether a node is the row that unsqueeze makes of a vector."""
+    return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
 
 
 @normal("matmul")

@@ -26,6 +26,17 @@ def part_of_a_part(node: Node) -> Node | None:
     return None if None in index else x[tuple(index)]
 
 
+@normal("getitem")
+def new_dimensions(node: Node) -> Node | None:
+    """x[None, :] = x.unsqueeze(0); x[:, None] = x.unsqueeze(1)."""
+    out, index = node.parents[0], full_index(node.attrs["index"], node.parents[0].ndim)
+    if any(i is not None and i != slice(None) for i in index) or None not in index:
+        return None
+    for dim in (d for d, item in enumerate(index) if item is None):
+        out = out.unsqueeze(dim=dim)
+    return out
+
+
 def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
     """Start and stop along each dimension; None where an index holds more than plain slices."""
     full = full_index(index, len(shape))

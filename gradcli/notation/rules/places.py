@@ -103,11 +103,11 @@ def all_of_it(node: Node) -> Node | None:
     x, index = node.parents[0], node.attrs["index"]
     if x.op.name in ("ones", "zeros"):
         return x.op(size=node.shape)
-    whole = not any(map(_picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
+    whole = not any(map(picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
     return x if whole else None
 
 
-def _picks(item) -> bool:
+def picks(item) -> bool:
     return isinstance(item, Array | tuple)
 
 
@@ -116,10 +116,10 @@ def by_selection(node: Node) -> Node | None:
     """v put at row 0 = outer(eye(n)[0], v); at rows [0, 2] = eye(n)[[0, 2]].T @ v."""
     v, shape = node.parents[0], node.shape
     index = node.attrs["index"]
-    if not 1 <= len(shape) <= 2 or any(_hard(item) for item in index):
+    if not 1 <= len(shape) <= 2 or any(is_hard(item) for item in index):
         return None
     full = full_index(index, len(shape))
-    if sum(map(_picks, full)) > 1 or v.shape != _picked(shape, index):
+    if sum(map(picks, full)) > 1 or v.shape != _picked(shape, index):
         return None
     if len(shape) == 1:
         return _along(v, shape[0], full[0])
@@ -136,7 +136,7 @@ def _picked(shape, index):
     return OPS["ones"](size=shape)[index].shape
 
 
-def _hard(item) -> bool:
+def is_hard(item) -> bool:
     odd = isinstance(item, Array) and (item.value.ndim != 1 or item.dtype == "bool")
     return item is None or odd or _nested(item)
 
@@ -224,7 +224,7 @@ def _counts(x: Node) -> bool:
 def put_into_each_row(node: Node) -> Node | None:
     """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
     v, index = node.parents[0], node.attrs["index"]
-    if node.ndim != 2 or len(index) != 2 or not all(map(_picks, index)):
+    if node.ndim != 2 or len(index) != 2 or not all(map(picks, index)):
         return None
     rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
     each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))

@@ -4,7 +4,7 @@ from ...graphs import OPS, Node
 from .atoms import definition
 from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor
-from .registry import normal
+from .registry import normal, other
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
 
@@ -38,6 +38,16 @@ def triangle_of_a_triangle(node: Node) -> Node | None:
         return None
     smaller = min if node.op.name == "tril" else max
     return node.op(inner.parents[0], diagonal=smaller(n.attrs["diagonal"] for n in (node, inner)))
+
+
+@other("add", "sub")
+def triangle_of_a_sum(node: Node) -> Node | None:
+    """A.tril() + B.tril() = (A + B).tril()."""
+    a, b = node.parents
+    alike = a.op is b.op and a.op.name in ("tril", "triu") and a.attrs == b.attrs
+    if not alike or a.shape != b.shape:
+        return None
+    return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
 
 
 def is_plain(x: Node) -> bool:

@@ -1,0 +1,59 @@
+"""The parts of a formula, as Python's syntax has them."""
+
+import ast
+from collections.abc import Iterator
+
+SIZES = ("shape", "size", "numel", "ndim")
+
+
+def parts(e: ast.expr) -> Iterator[ast.expr]:
+    """The tensors that a formula is made of, from the outside in; numbers are none."""
+    if _is_number(e):
+        return
+    yield e
+    for inner in operands(e):
+        yield from parts(inner)
+
+
+def operands(e: ast.expr) -> list[ast.expr]:
+    """The tensors that a part is made of."""
+    if isinstance(e, ast.BinOp):
+        return [e.left, e.right]
+    if isinstance(e, ast.Compare):
+        return [e.left, *e.comparators]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    if isinstance(e, ast.Attribute | ast.Subscript):
+        return [e.value]
+    if isinstance(e, ast.Call):
+        return [e.func.value, *e.args] if isinstance(e.func, ast.Attribute) else list(e.args)
+    return []
+
+
+def factors_of(e: ast.expr) -> Iterator[ast.expr]:
+    """What a formula is a product of, left of quotients."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult | ast.Div | ast.MatMult):
+        yield from factors_of(e.left)
+        yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
+    elif isinstance(e, ast.UnaryOp):
+        yield from factors_of(e.operand)
+    else:
+        yield e
+
+
+def _is_number(e: ast.expr) -> bool:
+    if isinstance(e, ast.UnaryOp):
+        return _is_number(e.operand)
+    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
+
+
+def is_size(e: ast.expr) -> bool:
+    """Whether it is a size, as `x.shape[0]`, `x.shape`, `x.size(0)` and `x.numel()` are."""
+    if isinstance(e, ast.Subscript | ast.Call):
+        return is_size(e.value if isinstance(e, ast.Subscript) else e.func)
+    return isinstance(e, ast.Attribute) and e.attr in SIZES
+
+
+def expression(text: str) -> ast.expr:
+    """A text as syntax."""
+    return ast.parse(text, mode="eval").body
