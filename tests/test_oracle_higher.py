@@ -551,6 +551,30 @@ def test_lines_with_corners_at_higher_orders(text, order):
         assert_equal(gradcli.grad(f"({text}).sum()", **ask), found.numpy(force=True))
 
 
+SENT_ON = [  # zeros of a derivative, which are nan times infinity in all but abs and norms
+    *("relu({})", "relu6({})", "leaky_relu({})", "rrelu({})", "hardtanh({}, -0.5, 2.0)", "abs({})"),
+    *("softshrink({})", "hardshrink({})", "threshold({}, 0.1, 20.0)", "prelu({}, tensor([0.25]))"),
+    *("norm({}, p=1)", "norm({}, p=inf)", "dist({}, tensor([1.0]), p=inf)", "norm({}, p=1, dim=0)"),
+    *("remainder(tensor(3.0), {})", "max_pool1d({}[None], 1)", "nll_loss({}, tensor(0))"),
+    *("relu(abs({}))", "abs(relu({}))"),
+]
+
+
+@pytest.mark.parametrize("text", SENT_ON)
+@pytest.mark.parametrize("inner", ["(x * x)", "exp(x)", "x"])
+def test_second_derivatives_of_lines_at_infinity_and_nan_are_those_of_torch(text, inner):
+    import torch
+
+    text, function = text.format(inner), lambda x: run_torch(text.format(inner), {"x": x}).sum()
+    for value in ([np.inf], [-np.inf], [np.nan], [1.0, np.inf]):
+        x, t = torch.tensor(value), torch.ones(len(value))
+        theirs = torch.autograd.functional.hessian(function, x)
+        assert_equal(gradcli.hessian(f"({text}).sum()", values={"x": value}), theirs.numpy())
+        theirs = torch.autograd.functional.vhp(function, x, t)[1]
+        ours = gradcli.hessian(f"({text}).sum()", values={"x": value}, tangents={"x": t.numpy()})
+        assert_equal(ours, theirs.numpy(force=True))
+
+
 @pytest.mark.parametrize("text", ["softplus(x)", "softplus(x, 1, 2)", "celu(x)", "celu(x, 0.5)"])
 def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     import torch

@@ -6,7 +6,8 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .comparisons import where
-from .families import elementwise, operator
+from .families import elementwise, none_at_all, operator
+from .leaves import zeros
 
 
 def _as_wide(odd, value):
@@ -57,6 +58,22 @@ def without_slope(g, y, odd, value):
 def otherwise(g, y, odd, value, instead):
     """value; `instead` where PyTorch computes the same in another way, of other inf and nan."""
     return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
+
+
+@operator(
+    shape=lambda s, by: s,
+    value=lambda value, by: value,
+    symbolic=lambda sp, value, by: value,
+    said=lambda value, by: value,
+    index=lambda lower, i, value, by: lower.of(value, i),
+    dtype="first",
+    torch=None,
+    flops=none_at_all,
+    examples=(("level(x, a)", "x=2x3,a=3"),),
+)
+def level(g, y, value, by):
+    """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
+    return g, zeros(size=by.shape)
 
 
 def _refuse_where(value, odd, *, said, code):
