@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 class Gradients(NamedTuple):
     """The gradient of every `wrt`, None where the output does not depend on it; the way there; what
-    a 0 reached that stays 0.
+    only a 0 reaches that stays 0.
     """
 
     of: dict[Node, Node | None]
@@ -82,7 +82,9 @@ def from_several(
         still.update(to for _, to, local in answers if isinstance(local, StaysZero))
         if contributions or not answers:
             steps.append(Step(node, received, contributions))
-    return Gradients({w: grads.get(w) if w in active else None for w in wrt}, steps, still)
+    still -= grads.keys()
+    of = {w: OPS["zeros"](size=w.shape) if w in still else grads.get(w) for w in wrt}
+    return Gradients({w: grad if w in active else None for w, grad in of.items()}, steps, still)
 
 
 def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
@@ -123,7 +125,7 @@ def _contributions(
 
 
 def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[Any]:
-    """What a rule answers, level by what PyTorch computes it with, where that is flat: the output,
+    """What a rule answers, flat by what PyTorch computes it with, where that is flat: the output,
     where the rule takes it, otherwise the inputs. What it received may hold the output too.
     """
     flat = node.op.flat_inputs(node).values()
@@ -132,7 +134,7 @@ def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[
     made = walk(filter(None, answers), lambda n: () if n is received else n.inputs)
     used = [i for i in ([node] if node in made else node.parents) if conducts(i)]
     return [
-        reduce(OPS["level"], used, a) if a is not None and i in flat else a
+        reduce(OPS["flat_by"], used, a) if a is not None and i in flat else a
         for i, a in zip(node.inputs, answers, strict=True)
     ]
 
@@ -161,15 +163,11 @@ def _answer(
             raise misused(node.op.name, node.op.usage()).at(node.span) from error
     if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
-        of, _, still = backward(node.op.expanded(node), received, inputs, zeros=zeros)
-        return [_once(of, still, i) for i in node.inputs]
+        found = backward(node.op.expanded(node), received, inputs, zeros=zeros)
+        still = found.still
+        of: dict[Node, Any] = {i: StaysZero() if i in still else n for i, n in found.of.items()}
+        return [None if i is None else of.pop(i, None) for i in node.inputs]
     return answer if isinstance(answer, tuple) else (answer,)
-
-
-def _once(of: dict[Node, Node | None], still: Collection[Node], i: Node | None) -> Any:
-    """What arrived at an input, where that stands in several places at the first alone."""
-    found = None if i is None else of.pop(i, None)
-    return StaysZero() if found is None and i in still else found
 
 
 def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:

@@ -90,9 +90,8 @@ class Analysis:
         found = self._way_back(p.out)
         if p.before is None or None not in found.of.values():
             return found
-        sent = self._sent
-        reached = {x: sent.of[x] is not None or x in sent.still for x in found.of}
-        flat = [x for x, grad in found.of.items() if grad is None and reached[x]]
+        sent = self._sent.of
+        flat = [x for x, grad in found.of.items() if grad is None and sent[x] is not None]
         return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 
     def _way_back(self, out: Node) -> Gradients:

@@ -13,8 +13,8 @@ from .given_seed import with_seed_given
 
 
 def with_zeros(p: Problem) -> Node:
-    """The output of a problem, level by what flat operators are computed with in the gradients that
-    it is made of.
+    """The output of a problem, flat by what flat operators are computed with in the gradients it is
+    made of.
     """
     if p.before is None:
         return p.out

@@ -5,6 +5,7 @@ from math import nan
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
+from .arithmetic import sign
 from .comparisons import where
 from .families import elementwise, none_at_all, operator
 from .leaves import zeros
@@ -64,14 +65,14 @@ def otherwise(g, y, odd, value, instead):
     shape=lambda s, by: s,
     value=lambda value, by: value,
     symbolic=lambda sp, value, by: value,
-    said=lambda value, by: value,
+    expand=lambda value, by: value + 0 * sign(by).sum(),
     index=lambda lower, i, value, by: lower.of(value, i),
     dtype="first",
     torch=None,
     flops=none_at_all,
-    examples=(("level(x, a)", "x=2x3,a=3"),),
+    examples=(("flat_by(x, a)", "x=2x3,a=3"),),
 )
-def level(g, y, value, by):
+def flat_by(g, y, value, by):
     """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
     return g, zeros(size=by.shape)
 

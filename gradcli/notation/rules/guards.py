@@ -149,12 +149,6 @@ def times_logarithm(node: Node) -> Node | None:
     return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
 
 
-@rule("level")
-def a_derivative_of_0(node: Node) -> Node:
-    """level(value, x) = value: nothing is infinite."""
-    return node.parents[0]
-
-
 @rule("unless", "without_slope", "otherwise")
 def never_odd(node: Node) -> Node | None:
     """unless(odd, value) = without_slope(odd, value) = otherwise(odd, value, x) = value: nothing is
