@@ -584,6 +584,28 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
 
 
+PIECEWISE = [
+    *("elu(x)", "elu(x, 0.5)", "celu(x, 0.5)", "selu(x)", "softplus(x)", "softplus(x, 2, 3)"),
+    *("smooth_l1_loss(x, tensor([0.0]))", "huber_loss(x, tensor([0.0]), delta=0.5)"),
+]
+
+
+@pytest.mark.parametrize("text", PIECEWISE)
+@pytest.mark.parametrize("seeds", [(np.inf, 1.0), (1.0, -np.inf), (0.0, np.inf)], ids=str)
+def test_infinite_seeds_at_order_2_are_those_of_torch(text, seeds):
+    import torch
+
+    for value in (-1.0, 0.0, 0.3, 1.0, 25.0, np.inf, np.nan):
+        x = torch.tensor([value], requires_grad=True)
+        found = run_torch(text, {"x": x}).reshape(1)
+        for seed in seeds:
+            seed = torch.tensor([seed])
+            (found,) = torch.autograd.grad(found, x, seed, create_graph=True)
+        ask = {"values": {"x": [value]}, "grad": [seeds[0]], "grads": [[seeds[1]]]}
+        ours = gradcli.grad(f"({text}).reshape(1)", order=2, **ask)
+        assert_equal(ours, found.numpy(force=True))
+
+
 CURVES = [
     *("mish(x)", "gelu(x)", "silu(x)", "sigmoid(x)", "logsigmoid(x)", "elu(x, 0.5)", "selu(x)"),
     *("celu(x)", "softplus(x)", "tanh(x)", "tanhshrink(x)", "softsign(x)", "erf(x)", "log1p(x)"),
