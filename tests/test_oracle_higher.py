@@ -242,7 +242,14 @@ AT_ORDER_2 = [  # at the bounds, inside, outside and at nan
 ]
 
 
-@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2)
+ROUNDED = [  # where the terms of the way back are large, and cancel
+    ("(logcumsumexp(A, 0) * B).sum()", [3e16, -1e17, 2e17], [1.0, -1.0, 1.0]),
+    ("(logcumsumexp(A, 0) * B).sum()", [1e200, 1e200, 2.0], [1.0, 1.0, -1.0]),
+    ("(logcumsumexp(A, 0) * B).sum()", [3e3, -1e4, 2e4], [1.0, 1.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2 + ROUNDED)
 def test_second_derivatives_beside_nan_are_those_of_torch(text, A, B):
     assert_hessian_of_torch(text, {"A": np.array(A), "B": np.array(B)})
 
@@ -582,6 +589,20 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     at = torch.tensor([-1.0, 2.0, 20.0, 25.0, np.inf, -np.inf], requires_grad=True)
     theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), at)
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
+
+
+@pytest.mark.parametrize("seeds", [(1.0, 1.0), (np.inf, 1.0), (1.0, np.inf)], ids=str)
+@pytest.mark.parametrize("x", [[1e17, 0.0, 2.0], [1e4, 1e4, 3e3], [1.0, np.inf], [2.0, -1.0]])
+def test_second_derivatives_of_logcumsumexp_are_those_of_torch(x, seeds):
+    import torch
+
+    at, text = torch.tensor(x, requires_grad=True), "logcumsumexp(x, 0) * x"
+    found = run_torch(text, {"x": at})
+    for seed in seeds:
+        (found,) = torch.autograd.grad(found, at, torch.full_like(at, seed), create_graph=True)
+    first, second = ([seed] * len(x) for seed in seeds)
+    ours = gradcli.grad(text, values={"x": x}, grad=first, order=2, grads=[second])
+    assert_equal(ours, found.numpy(force=True))
 
 
 PIECEWISE = [
