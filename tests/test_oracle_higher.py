@@ -657,6 +657,7 @@ AT_ODD_POINTS = [  # where rounding, underflow or a sign of 0 tells one expressi
     *((f"norm(x * x, p={p})", x, 2) for p in (0.5, 1) for x in (np.inf, np.nan)),
     *((f"gelu(x, approximate={how!r})", x, 3) for how in ("none", "tanh") for x in (39.0, 1e154)),
     ("gelu(x, approximate='tanh')", -10.0, 2),
+    *(("glu(x, 0)", [a, b], 2) for a in (1.0, np.inf, -1e17) for b in (-40.0, -1.0, 0.0, np.inf)),
     ("log(reciprocal(x))", 1e200, 2),
     *(
         (f"{number} / x", x, order)
@@ -677,8 +678,9 @@ def test_derivatives_at_odd_points_are_those_of_torch(text, x, order):
     at = torch.tensor(x, requires_grad=True)
     found = run_torch(text, {"x": at})
     for _ in range(order):
-        (found,) = torch.autograd.grad(found, at, create_graph=True)
-    ours = gradcli.grad(text, values={"x": x}, order=order)
+        (found,) = torch.autograd.grad(found.sum(), at, create_graph=True)
+    grads = ["ones_like(out)"] * order
+    ours = gradcli.grad(text, values={"x": x}, grad=grads[0], order=order, grads=grads[1:])
     assert_equal(ours, found.numpy(force=True), rtol=1e-9, atol=1e-250)
 
 

@@ -13,7 +13,6 @@ from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand
 from .guards import unless, without_slope
 from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
-from .splitting import chunk
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
 LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to
@@ -363,17 +362,3 @@ def softsign(input):
 def tanhshrink(input):
     """x - tanh(x)."""
     return input - tanh(input)
-
-
-@composite(
-    torch=F + "glu",
-    examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
-    saved=("input",),
-)
-def glu(input, *, dim=-1):
-    """The first half along dim times the sigmoid of the second."""
-    size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
-    if size % 2:
-        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
-    first, second = chunk(input, 2, dim)
-    return first * sigmoid(second)
