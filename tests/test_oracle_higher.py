@@ -190,6 +190,8 @@ OF_MATRICES = [  # with what is read on one side of the diagonal alone, and what
     ("linalg.solve_triangular(A, B, upper=True).sum()", [[2.0, 0.7], [0.5, 0.0]]),
     ("linalg.vander(A).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
     ("(linalg.vander(A, N=4) ** 2).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
+    ("linalg.vander(A, N=3).sum() * B.sum()", [[2.0, np.inf], [0.0, np.nan]]),
+    ("linalg.vander(A, N=4).sum() * B.sum()", [[1e200, np.inf], [0.0, -1e17]]),
 ]
 
 
@@ -230,6 +232,9 @@ NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
             [[1.0, 2.0, -np.inf], [1.0, 2.0, 3.0]],
             [[1e200, 1e200, 3.0], [np.nan, 2.0, 3.0]],
             [[0.0, 2.0, 3.0], [1.0, 0.0, 3.0]],
+            [[2.0, 0.0, np.inf], [1.0, 2.0, 3.0]],
+            [[2.0, np.inf, 0.0], [np.nan, 0.0, 3.0]],
+            [[0.0, -np.inf, 3.0], [1e200, 1e200, 0.0]],
         )
     ),
 ]

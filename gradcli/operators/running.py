@@ -11,6 +11,7 @@ from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
+from .reductions import others
 
 FOLLOWED = 16  # elements whose running extreme is written out
 
@@ -105,14 +106,65 @@ def cumprod_slope(g, x, y, *, dim):
     divided = x.ne(0).all()
     away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
     by_division = from_here(g * away.cumprod(dim=dim), dim) / away
-    return otherwise(~divided, by_division, _by_leaving_out(g, near, dim))
+    return otherwise(~divided, by_division, cumprod_by_leaving_out(g, near, dim=dim))
 
 
-def _by_leaving_out(g, x, dim):
+def _without_one(x, dim):
+    """x in rows, each with another element left out, and a mask of the others."""
     rows, both = pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
-    left_out = where(off > 0, rows.unsqueeze(dim=-2), 1).cumprod(dim=-1).triu()
-    return moved_last((left_out * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+    return where(off > 0, rows.unsqueeze(dim=-2), 1), off
+
+
+def _leaving_out_again(h, y, g, x, *, dim):
+    rows, _ = _without_one(x, dim)
+    products = rows.cumprod(dim=-1).triu()
+    to_g = moved_last((products * moved_last(h, dim).unsqueeze(dim=-1)).sum(dim=-2), dim)
+    return to_g, cumprod_without_two(h, g, x, dim=dim)
+
+
+@composite(
+    rule=_leaving_out_again,
+    torch=None,
+    examples=(("cumprod_by_leaving_out(g, x, dim=1)", "g=2x3,x=2x3"),),
+)
+def cumprod_by_leaving_out(g, x, *, dim):
+    """cumprod_slope, of products of all but one, as PyTorch has it beside zeros."""
+    rows, _ = _without_one(x, dim)
+    products = rows.cumprod(dim=-1).triu()
+    return moved_last((products * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+
+
+def _cumprod_without_two(h, g, x, *, dim):
+    """One element left out after the other, as PyTorch: it knows of zeros before and after it."""
+    h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
+    found = np.zeros(np.shape(x))
+    for k in range(x.shape[-1]):
+        sent, before, after = h[..., k : k + 1] * g[..., k:], x[..., :k], x[..., k + 1 :]
+        until, onward = before.prod(-1, keepdims=True), after.cumprod(-1)
+        to_until = sent[..., :1] + (sent[..., 1:] * onward).sum(-1, keepdims=True)
+        found[..., :k] += to_until * others(before, dim=(-1,))
+        to_onward = sent[..., 1:] * until
+        short = after.shape[-1] == 1
+        found[..., k + 1 :] += (
+            to_onward if short else _cumprod_slope(to_onward, after, onward, dim=-1)
+        )
+    return np.swapaxes(found, dim, -1)
+
+
+@composite(
+    shape=lambda h, g, s, *, dim: s,
+    value=_cumprod_without_two,
+    torch=None,
+    examples=(("cumprod_without_two(h, g, x, dim=1)", "h=2x3,g=2x3,x=2x3"),),
+    flops=one_each,
+)
+def cumprod_without_two(h, g, x, *, dim):
+    """The derivative of the sum of h times cumprod_slope by x."""
+    rows, off = _without_one(x, dim)
+    sent = moved_last(h, dim).unsqueeze(dim=-1) * moved_last(g, dim).unsqueeze(dim=-2)
+    slopes = sent.triu().cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    return moved_last((slopes * off).sum(dim=-2), dim)
 
 
 def _met_before(y, x, *, dim):
