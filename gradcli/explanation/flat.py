@@ -5,11 +5,15 @@ PyTorch has one function for it, which answers 0, and multiplies that by what co
 nan beside infinity. The field `flat` says for which operators.
 """
 
+from functools import lru_cache
+
 from ..autodiff.kept import with_graph
 from ..autodiff.reverse import backward
 from ..graphs import OPS, Node
 from ..language.problem import Problem
 from .given_seed import with_seed_given
+
+remembered_backward = lru_cache(maxsize=16)(backward)
 
 
 def with_zeros(p: Problem) -> Node:
@@ -20,5 +24,6 @@ def with_zeros(p: Problem) -> Node:
         return p.out
     q = p.before
     (by,) = q.wrt
-    grad = backward(with_zeros(q), q.seed.node, [by.node], zeros=True).of[by.node]
+    made = tuple(q.names.values())
+    grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), made, True).of[by.node]
     return OPS["zeros"](size=by.shape) if grad is None else with_seed_given(q, with_graph(grad))
