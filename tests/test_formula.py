@@ -243,6 +243,8 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 RULE_CASES = {
     "sign_of_a_constant": ["sign(x.detach())"],
+    "sign_of_any_kind": ["side(x)"],
+    "as_it_is_meant": ["bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],
     "collected": ["1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
         "x.expand(3)", "x.expand(3, 3).expand(3, 3, 3)", "ones(3, 3) * s",

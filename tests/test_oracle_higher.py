@@ -190,6 +190,8 @@ OF_MATRICES = [  # with what is read on one side of the diagonal alone, and what
     ("linalg.solve_triangular(A, B, upper=True).sum()", [[2.0, 0.7], [0.5, 0.0]]),
     ("linalg.vander(A).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
     ("(linalg.vander(A, N=4) ** 2).sum() * B.sum()", [[0.0, 1.0], [2.0, 0.0]]),
+    ("linalg.vander(A, N=3).sum() * B.sum()", [[2.0, np.inf], [0.0, np.nan]]),
+    ("linalg.vander(A, N=4).sum() * B.sum()", [[1e200, np.inf], [0.0, -1e17]]),
 ]
 
 
@@ -230,6 +232,9 @@ NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
             [[1.0, 2.0, -np.inf], [1.0, 2.0, 3.0]],
             [[1e200, 1e200, 3.0], [np.nan, 2.0, 3.0]],
             [[0.0, 2.0, 3.0], [1.0, 0.0, 3.0]],
+            [[2.0, 0.0, np.inf], [1.0, 2.0, 3.0]],
+            [[2.0, np.inf, 0.0], [np.nan, 0.0, 3.0]],
+            [[0.0, -np.inf, 3.0], [1e200, 1e200, 0.0]],
         )
     ),
 ]
@@ -242,7 +247,14 @@ AT_ORDER_2 = [  # at the bounds, inside, outside and at nan
 ]
 
 
-@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2)
+ROUNDED = [  # where the terms of the way back are large, and cancel
+    ("(logcumsumexp(A, 0) * B).sum()", [3e16, -1e17, 2e17], [1.0, -1.0, 1.0]),
+    ("(logcumsumexp(A, 0) * B).sum()", [1e200, 1e200, 2.0], [1.0, 1.0, -1.0]),
+    ("(logcumsumexp(A, 0) * B).sum()", [3e3, -1e4, 2e4], [1.0, 1.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("text", "A", "B"), NAN_AT_ORDER_2 + AT_ORDER_2 + ROUNDED)
 def test_second_derivatives_beside_nan_are_those_of_torch(text, A, B):
     assert_hessian_of_torch(text, {"A": np.array(A), "B": np.array(B)})
 
@@ -551,6 +563,30 @@ def test_lines_with_corners_at_higher_orders(text, order):
         assert_equal(gradcli.grad(f"({text}).sum()", **ask), found.numpy(force=True))
 
 
+SENT_ON = [  # zeros of a derivative, which are nan times infinity in all but abs and norms
+    *("relu({})", "relu6({})", "leaky_relu({})", "rrelu({})", "hardtanh({}, -0.5, 2.0)", "abs({})"),
+    *("softshrink({})", "hardshrink({})", "threshold({}, 0.1, 20.0)", "prelu({}, tensor([0.25]))"),
+    *("norm({}, p=1)", "norm({}, p=inf)", "dist({}, tensor([1.0]), p=inf)", "norm({}, p=1, dim=0)"),
+    *("remainder(tensor(3.0), {})", "max_pool1d({}[None], 1)", "nll_loss({}, tensor(0))"),
+    *("relu(abs({}))", "abs(relu({}))"),
+]
+
+
+@pytest.mark.parametrize("text", SENT_ON)
+@pytest.mark.parametrize("inner", ["(x * x)", "exp(x)", "x"])
+def test_second_derivatives_of_lines_at_infinity_and_nan_are_those_of_torch(text, inner):
+    import torch
+
+    text, function = text.format(inner), lambda x: run_torch(text.format(inner), {"x": x}).sum()
+    for value in ([np.inf], [-np.inf], [np.nan], [1.0, np.inf]):
+        x, t = torch.tensor(value), torch.ones(len(value))
+        theirs = torch.autograd.functional.hessian(function, x)
+        assert_equal(gradcli.hessian(f"({text}).sum()", values={"x": value}), theirs.numpy())
+        theirs = torch.autograd.functional.vhp(function, x, t)[1]
+        ours = gradcli.hessian(f"({text}).sum()", values={"x": value}, tangents={"x": t.numpy()})
+        assert_equal(ours, theirs.numpy(force=True))
+
+
 @pytest.mark.parametrize("text", ["softplus(x)", "softplus(x, 1, 2)", "celu(x)", "celu(x, 0.5)"])
 def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     import torch
@@ -558,6 +594,42 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     at = torch.tensor([-1.0, 2.0, 20.0, 25.0, np.inf, -np.inf], requires_grad=True)
     theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), at)
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
+
+
+@pytest.mark.parametrize("seeds", [(1.0, 1.0), (np.inf, 1.0), (1.0, np.inf)], ids=str)
+@pytest.mark.parametrize("x", [[1e17, 0.0, 2.0], [1e4, 1e4, 3e3], [1.0, np.inf], [2.0, -1.0]])
+def test_second_derivatives_of_logcumsumexp_are_those_of_torch(x, seeds):
+    import torch
+
+    at, text = torch.tensor(x, requires_grad=True), "logcumsumexp(x, 0) * x"
+    found = run_torch(text, {"x": at})
+    for seed in seeds:
+        (found,) = torch.autograd.grad(found, at, torch.full_like(at, seed), create_graph=True)
+    first, second = ([seed] * len(x) for seed in seeds)
+    ours = gradcli.grad(text, values={"x": x}, grad=first, order=2, grads=[second])
+    assert_equal(ours, found.numpy(force=True))
+
+
+PIECEWISE = [
+    *("elu(x)", "elu(x, 0.5)", "celu(x, 0.5)", "selu(x)", "softplus(x)", "softplus(x, 2, 3)"),
+    *("smooth_l1_loss(x, tensor([0.0]))", "huber_loss(x, tensor([0.0]), delta=0.5)"),
+]
+
+
+@pytest.mark.parametrize("text", PIECEWISE)
+@pytest.mark.parametrize("seeds", [(np.inf, 1.0), (1.0, -np.inf), (0.0, np.inf)], ids=str)
+def test_infinite_seeds_at_order_2_are_those_of_torch(text, seeds):
+    import torch
+
+    for value in (-1.0, 0.0, 0.3, 1.0, 25.0, np.inf, np.nan):
+        x = torch.tensor([value], requires_grad=True)
+        found = run_torch(text, {"x": x}).reshape(1)
+        for seed in seeds:
+            seed = torch.tensor([seed])
+            (found,) = torch.autograd.grad(found, x, seed, create_graph=True)
+        ask = {"values": {"x": [value]}, "grad": [seeds[0]], "grads": [[seeds[1]]]}
+        ours = gradcli.grad(f"({text}).reshape(1)", order=2, **ask)
+        assert_equal(ours, found.numpy(force=True))
 
 
 CURVES = [
@@ -590,6 +662,7 @@ AT_ODD_POINTS = [  # where rounding, underflow or a sign of 0 tells one expressi
     *((f"norm(x * x, p={p})", x, 2) for p in (0.5, 1) for x in (np.inf, np.nan)),
     *((f"gelu(x, approximate={how!r})", x, 3) for how in ("none", "tanh") for x in (39.0, 1e154)),
     ("gelu(x, approximate='tanh')", -10.0, 2),
+    *(("glu(x, 0)", [a, b], 2) for a in (1.0, np.inf, -1e17) for b in (-40.0, -1.0, 0.0, np.inf)),
     ("log(reciprocal(x))", 1e200, 2),
     *(
         (f"{number} / x", x, order)
@@ -610,8 +683,9 @@ def test_derivatives_at_odd_points_are_those_of_torch(text, x, order):
     at = torch.tensor(x, requires_grad=True)
     found = run_torch(text, {"x": at})
     for _ in range(order):
-        (found,) = torch.autograd.grad(found, at, create_graph=True)
-    ours = gradcli.grad(text, values={"x": x}, order=order)
+        (found,) = torch.autograd.grad(found.sum(), at, create_graph=True)
+    grads = ["ones_like(out)"] * order
+    ours = gradcli.grad(text, values={"x": x}, grad=grads[0], order=order, grads=grads[1:])
     assert_equal(ours, found.numpy(force=True), rtol=1e-9, atol=1e-250)
 
 

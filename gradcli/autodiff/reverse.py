@@ -5,11 +5,12 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 from ..collection import uncollected
 from ..errors import MISUSES, GradcliError, misused
-from ..graphs import Node, NoRule, shapes, walk
+from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
 
 PLACES = ("first", "second", "third", "fourth")
 
@@ -32,10 +33,13 @@ class Step(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The gradient of every `wrt`, None where the output does not depend on it; the way there."""
+    """The gradient of every `wrt`, None where the output does not depend on it; the way there; what
+    only a 0 reaches that stays 0.
+    """
 
     of: dict[Node, Node | None]
     steps: list[Step]
+    still: Collection[Node] = ()
 
 
 def backward(
@@ -57,21 +61,30 @@ def from_several(
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
     at a node from several sides is added in that order; `made` are nodes in the order in which a
     program made them. With `zeros`, what flat operators send depends on what PyTorch computes it
-    with, by a derivative of 0.
+    with, by a derivative of 0 that flows on.
     """
     targets = set(wrt)
     active = conducting(walk([*made, *seeds]), targets)
     grads = dict(seeds)
+    still = set[Node]()
     steps = []
     for node in reversed(active):
         received = grads.get(node)
-        if received is None or node in targets:
+        if node in targets or (received is None and node not in still):
             continue
-        contributions = _contributions(node, received, active, zeros)
+        if received is None:
+            still.update(i for i in node.parents if i in active)
+            continue
+        answers = _answers(node, received, active, zeros)
+        contributions = _contributions(node, answers)
         for _, to, _, sent in contributions:
             grads[to] = grads[to] + sent if to in grads else sent
-        steps.append(Step(node, received, contributions))
-    return Gradients({w: grads.get(w) if w in active else None for w in wrt}, steps)
+        still.update(to for _, to, local in answers if isinstance(local, StaysZero))
+        if contributions or not answers:
+            steps.append(Step(node, received, contributions))
+    still -= grads.keys()
+    of = {w: OPS["zeros"](size=w.shape) if w in still else grads.get(w) for w in wrt}
+    return Gradients({w: grad if w in active else None for w, grad in of.items()}, steps, still)
 
 
 def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
@@ -88,34 +101,45 @@ def conducts(node: Node) -> bool:
     return node.dtype == "float" and node.op.family != "barrier"
 
 
-def _contributions(
+def _answers(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
-) -> list[Contribution]:
+) -> list[tuple[int, Node, Node | StaysZero]]:
+    """What the rule of a node answers for each input that counts: its slot, and the input."""
     found = _answer(node, received, active, zeros)
     answers = zip(node.inputs, _with_zeros(node, received, found) if zeros else found, strict=True)
     return [
-        Contribution(slot, to, _derived(local, slot, node), fit(local, to.shape, node))
+        (slot, to, _derived(local, slot, node))
         for slot, (to, local) in enumerate(answers)
         if local is not None and to is not None and to in active
     ]
 
 
-def _with_zeros(
-    node: Node, received: Node, answers: Sequence[Node | None]
-) -> Sequence[Node | None]:
-    """What a rule answers, and 0 times what PyTorch computes it with, where that is flat: the
-    output, where the rule takes it, otherwise the inputs. What it received may hold the output too.
+def _contributions(
+    node: Node, answers: list[tuple[int, Node, Node | StaysZero]]
+) -> list[Contribution]:
+    return [
+        Contribution(slot, to, local, fit(local, to.shape, node))
+        for slot, to, local in answers
+        if isinstance(local, Node)
+    ]
+
+
+def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[Any]:
+    """What a rule answers, flat by what PyTorch computes it with, where that is flat: the output,
+    where the rule takes it, otherwise the inputs. What it received may hold the output too.
     """
     flat = node.op.flat_inputs(node).values()
     if not flat:
         return answers
     made = walk(filter(None, answers), lambda n: () if n is received else n.inputs)
-    used = [node] if node in made else node.parents
-    zero = sum(0 * i.sign().sum() for i in used if conducts(i))
-    return [a + zero if a is not None and i in flat else a for i, a in zip(node.inputs, answers)]
+    used = [i for i in ([node] if node in made else node.parents) if conducts(i)]
+    return [
+        reduce(OPS["flat_by"], used, a) if a is not None and i in flat else a
+        for i, a in zip(node.inputs, answers, strict=True)
+    ]
 
 
-def _derived(local: Node | NoRule, slot: int, node: Node) -> Node:
+def _derived(local: Any, slot: int, node: Node) -> Node | StaysZero:
     """What a rule answers, where that is a gradient."""
     if isinstance(local, NoRule):
         said = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
@@ -126,7 +150,7 @@ def _derived(local: Node | NoRule, slot: int, node: Node) -> Node:
 
 def _answer(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
-) -> Sequence[Node | None]:
+) -> Sequence[Any]:
     """What the rule of `node` gives for every input; its meaning, where there is no rule.
 
     A rule says NotImplemented where the meaning serves better.
@@ -139,7 +163,9 @@ def _answer(
             raise misused(node.op.name, node.op.usage()).at(node.span) from error
     if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
-        of = backward(node.op.expanded(node), received, inputs, zeros=zeros).of
+        found = backward(node.op.expanded(node), received, inputs, zeros=zeros)
+        still = found.still
+        of: dict[Node, Any] = {i: StaysZero() if i in still else n for i, n in found.of.items()}
         return [None if i is None else of.pop(i, None) for i in node.inputs]
     return answer if isinstance(answer, tuple) else (answer,)
 

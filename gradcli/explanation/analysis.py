@@ -87,14 +87,36 @@ class Analysis:
 
     def _backward(self) -> Gradients:
         p = self.problem
-        wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
-        found = remembered_backward(p.out, p.seed.node, wrt, made)
+        found = self._way_back(p.out)
         if p.before is None or None not in found.of.values():
             return found
-        from .flat import is_flat
-
-        flat = [x for x, grad in found.of.items() if grad is None and is_flat(p, x)]
+        sent = self._sent.of
+        flat = [x for x, grad in found.of.items() if grad is None and sent[x] is not None]
         return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
+
+    def _way_back(self, out: Node) -> Gradients:
+        p = self.problem
+        wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
+        return remembered_backward(out, p.seed.node, wrt, made)
+
+    @cached_property
+    def _out(self) -> Node:
+        """The output as numbers are computed from it: with the zeros that PyTorch sends on where
+        it is a gradient.
+        """
+        from .flat import with_zeros
+
+        return with_zeros(self.problem)
+
+    @property
+    def _sent(self) -> Gradients:
+        return self._way_back(self._out)
+
+    def computed(self, x: Input) -> Node | None:
+        """The gradient of one input as its numbers are computed, where 0 times infinity is nan."""
+        grad = self.gradient(x)
+        sent = None if grad is None or self.problem.before is None else self._sent.of[x.node]
+        return grad if sent is None else sent
 
     def gradient(self, x: Input) -> Node | None:
         """The gradient of one input, as graph; None where the output does not depend on it."""
@@ -147,14 +169,14 @@ class Analysis:
 
     def grad_value(self, x: Input) -> Any:
         """The numbers of an input's gradient; None where there is no gradient or no numbers."""
-        grad = self.gradient(x)
+        grad = self.computed(x)
         return None if grad is None else self.value(grad)
 
     def grad_values(self) -> dict[str, Any]:
         """The numbers of the gradients asked for, by name of the input; None where there is no
         gradient. What they are computed from is not kept. To be asked after `require_numbers`.
         """
-        grads = {x.name: self.gradient(x) for x in self.problem.wrt}
+        grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
         try:
             found = self.evaluator.alone(*nodes)
@@ -208,8 +230,7 @@ class Analysis:
     def _jacobian(self, x: Input) -> "Jacobian":
         from .jacobian import Jacobian, jacobian_of
 
-        p, grad = self.problem, self.gradient(x)
-        out, seed = p.out, p.seed.node
+        out, grad, seed = self._out, self.computed(x), self.problem.seed.node
         if grad is None:
             return Jacobian(out.shape, x.shape)
         if self._depends_on_unknown(grad, seed):

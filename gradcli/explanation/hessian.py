@@ -75,7 +75,7 @@ class Hessian:
 
         By symmetry it is the gradient by `z` of <tangent, gradient>.
         """
-        return _sum(self.gradient(t.x).gradient(z) for t in self.p.tangents)
+        return _sum(self.gradient(t.x).computed(z) for t in self.p.tangents)
 
     def written(self, z: Input) -> Node | None:
         """The same as formulas are read off it."""

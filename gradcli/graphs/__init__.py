@@ -1,7 +1,7 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
 from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk
-from .operator import NoRule, Operator
+from .operator import NoRule, Operator, StaysZero
 
 __all__ = [
     "OPS",
@@ -11,6 +11,7 @@ __all__ = [
     "Outputs",
     "Ratio",
     "Size",
+    "StaysZero",
     "as_node",
     "downstream",
     "intern",

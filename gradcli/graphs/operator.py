@@ -25,6 +25,10 @@ class Unlabelled(GradcliError):
         self.node, self.kind = node, kind
 
 
+class StaysZero:
+    """What a rule answers for an input by which PyTorch has a 0 that stays 0, times inf too."""
+
+
 class NoRule(NamedTuple):
     """What a rule answers for an input by which there is no derivative; `torch`: what PyTorch says
     where one is asked for.
@@ -37,7 +41,7 @@ class Operator:
     """One operator.
 
     rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
-                NoRule
+                NoRule, or StaysZero
     expand      (*inputs, **attrs) -> the same value said with other operators
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
@@ -103,8 +107,8 @@ class Operator:
     alike       the inputs that have one shape as a rule, though they are broadcast
     with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
                 the graph (create_graph=True), where that are other numbers
-    flat        the inputs by which PyTorch has 0 for the derivative of its gradient, not nothing;
-                True: all; or (*inputs, **attrs) -> those
+    flat        the inputs by which PyTorch has 0 for the derivative of its gradient, not nothing,
+                and sends it on; True: all; or (*inputs, **attrs) -> those
     once        what PyTorch says where its gradient is differentiated again, if it cannot do that;
                 or (*inputs, **attrs) -> that, or None
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask

@@ -13,7 +13,6 @@ from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand
 from .guards import unless, without_slope
 from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
-from .splitting import chunk
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
 LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to
@@ -239,7 +238,7 @@ def _not_zero(*, alpha):
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
     steepness = 1 / float(np.float32(alpha))
-    return bent(x, g if steepness * alpha == 1 else g * steepness * alpha, g, steepness)
+    return bent(g, x, at_zero=steepness * alpha, steepness=steepness)
 
 
 @elementwise(
@@ -258,7 +257,7 @@ def celu(g, y, x, *, alpha=1.0):
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
-    return bent(x, g * (SELU_ALPHA * SELU_SCALE), g * SELU_SCALE)
+    return bent(g, x, at_zero=SELU_ALPHA * SELU_SCALE, above=SELU_SCALE)
 
 
 @elementwise(
@@ -363,17 +362,3 @@ def softsign(input):
 def tanhshrink(input):
     """x - tanh(x)."""
     return input - tanh(input)
-
-
-@composite(
-    torch=F + "glu",
-    examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
-    saved=("input",),
-)
-def glu(input, *, dim=-1):
-    """The first half along dim times the sigmoid of the second."""
-    size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
-    if size % 2:
-        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
-    first, second = chunk(input, 2, dim)
-    return first * sigmoid(second)

@@ -1,6 +1,6 @@
 """Arithmetic, element by element."""
 
-from ..graphs import Node, NoRule
+from ..graphs import Node, NoRule, StaysZero
 from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
@@ -136,7 +136,6 @@ def remainder(g, y, a, b):
     lambda x: np.abs(x),
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
-    flat=True,
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0",
     numpy="np.abs",
@@ -145,11 +144,6 @@ def remainder(g, y, a, b):
 def abs(g, y, x):
     """Distance from 0."""
     return g * side(x)
-
-
-def side(x):
-    """The sign of x as a constant: PyTorch sends nothing through it, where 0 times inf is nan."""
-    return sign(x.detach())
 
 
 def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):
@@ -174,6 +168,19 @@ sign = steps(
     aliases=("sgn",),
     numpy="np.sign",
 )
+
+
+@elementwise(
+    lambda x: sign.value(x),
+    symbolic=sign.symbolic,
+    torch=None,
+    expand=sign,
+)
+def side(g, y, x):
+    """The sign of x in a gradient: its own gradient of 0 stays 0 times infinity."""
+    return StaysZero()
+
+
 floor = steps(
     "floor",
     "The largest whole number not above x.",

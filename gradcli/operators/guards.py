@@ -5,8 +5,10 @@ from math import nan
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
+from .arithmetic import sign
 from .comparisons import where
-from .families import elementwise, operator
+from .families import elementwise, none_at_all, operator
+from .leaves import zeros
 
 
 def _as_wide(odd, value):
@@ -57,6 +59,37 @@ def without_slope(g, y, odd, value):
 def otherwise(g, y, odd, value, instead):
     """value; `instead` where PyTorch computes the same in another way, of other inf and nan."""
     return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
+
+
+@operator(
+    shape=lambda s, by: s,
+    value=lambda value, by: value,
+    symbolic=lambda sp, value, by: value,
+    expand=lambda value, by: value + 0 * sign(by).sum(),
+    index=lambda lower, i, value, by: lower.of(value, i),
+    dtype="first",
+    torch=None,
+    flops=none_at_all,
+    examples=(("flat_by(x, a)", "x=2x3,a=3"),),
+)
+def flat_by(g, y, value, by):
+    """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
+    return g, zeros(size=by.shape)
+
+
+@operator(
+    shape=lambda s, t: s,
+    value=lambda way, value: value,
+    symbolic=lambda sp, way, value: value,
+    expand=lambda way, value: way,
+    index=lambda lower, i, way, value: lower.of(value, i),
+    dtype="first",
+    torch=None,
+    examples=(("through(exp(x), exp(x))", "x=2x3"),),
+)
+def through(g, y, way, value):
+    """value, differentiated as `way`, which is the same but where inf or nan would come out."""
+    return g, None
 
 
 def _refuse_where(value, odd, *, said, code):

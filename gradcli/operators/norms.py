@@ -6,7 +6,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, side, sign
+from .arithmetic import abs, side
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
@@ -62,7 +62,6 @@ def _corner(y, x, *, dim, keepdim, ord):
     symbolic=elements.norm,
     dtype="float",
     expand=_norm_meaning,
-    flat=lambda x, *, ord, **_: ("x",) if ord == 1 else (),
     kink=_corner,
     caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0, and equal shares at ties",
     torch="torch.linalg.vector_norm",
@@ -92,7 +91,7 @@ def vector_norm(g, y, x, dim, *, ord=2):
         return g * where(y.eq(0), 0, x / y)
     if math.isinf(ord):
         hit = same(abs(x), y)
-        return sign(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
+        return side(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
     if ord < 1:
         return side(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
     scale = where(y.eq(0), 0, g / y ** (ord - 1))

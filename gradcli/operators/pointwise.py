@@ -287,16 +287,33 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
-    return bent(x, g if alpha == 1 else g * alpha, g)
+    return bent(g, x, at_zero=alpha)
 
 
-def bent(x, at_zero, above, steepness=1):
-    """The gradient of an exponential curve that turns into a line at 0, with what it is at 0 and
+def _bent_again(g, y, sent, x, *, at_zero, above, steepness):
+    """PyTorch multiplies by a mask: on the line its 0 is nan times infinity."""
+    both = _times(g * sent, steepness)
+    z = unless((x < 0).logical_not(), x, instead=0.0)
+    on_curve = _times(both, at_zero) * exp(_times(z, steepness))
+    to_sent = bent(g, x, at_zero=at_zero, above=above, steepness=steepness)
+    return to_sent, where(x < 0, on_curve, 0 * both)
+
+
+@composite(
+    rule=_bent_again,
+    torch=None,
+    examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
+)
+def bent(sent, x, *, at_zero=1.0, above=1.0, steepness=1.0):
+    """What an exponential curve that turns into a line at 0 sends to x, from its slopes at 0 and
     above; PyTorch's derivative of it at 0 is 0.
     """
-    z = unless((x < 0).logical_not(), x, instead=0.0)
-    below = at_zero * exp(z if steepness == 1 else z * steepness)
-    return where(x < 0, below, above if at_zero is above else where(x <= 0, at_zero, above))
+    below = _times(sent, at_zero) * exp(_times(x, steepness))
+    return where(x < 0 if at_zero == above else x <= 0, below, _times(sent, above))
+
+
+def _times(x, number):
+    return x if number == 1 else x * number
 
 
 def _softplus(x, *, beta, threshold):
@@ -319,9 +336,27 @@ def _softplus(x, *, beta, threshold):
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
-    scaled = x * beta
-    z = exp(unless(scaled >= threshold, scaled, instead=threshold, flat=True))
-    return where(scaled > threshold, g, g * z / (z + 1))
+    return softplus_to_x(g, x, beta=beta, threshold=threshold)
+
+
+def _softplus_again(g, y, sent, x, *, beta, threshold):
+    """As _bent_again, with a mask that leaves out the threshold."""
+    scaled, both = _times(x, beta), g * sent
+    s = sigmoid(scaled)
+    curved = where(scaled >= threshold, 0 * both, both * (1 - s) * s)
+    return softplus_to_x(g, x, beta=beta, threshold=threshold), _times(curved, beta)
+
+
+@composite(
+    rule=_softplus_again,
+    torch=None,
+    examples=(("softplus_to_x(a, x)", "a=3,x=3"), ("softplus_to_x(a, x, 2.0)", "a=3,x=3")),
+)
+def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
+    """What softplus sends to x."""
+    scaled = _times(x, beta)
+    z = exp(scaled)
+    return where(scaled > threshold, sent, sent * z / (z + 1))
 
 
 def _erf(x):

@@ -7,7 +7,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .contractions import einsum
 from .families import composite, elementwise, is_whole, require, shorthand
-from .guards import otherwise
+from .guards import otherwise, through
 from .inverses import inv
 from .joining import stack
 from .lapack import square
@@ -187,10 +187,9 @@ def _powers_rule(g, y, x, *, N):
     last, rows = y[..., -1], x.unsqueeze(dim=-1).expand(shape=(*x.shape, count - 1))
     odd = (last.eq(0) | (last * 0).ne(0)).any()
     by_running_products = g[..., 1:].cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
-    to_x = otherwise(
-        odd, g[..., 1:] * arange(start=1, end=count) * y[..., :-1], by_running_products
-    )
-    return to_x.sum(dim=-1)
+    below = through(powers(otherwise(odd, x, 1), N=count)[..., :-1], y[..., :-1])
+    by_powers = otherwise(odd, g[..., 1:], 1) * arange(start=1, end=count) * below
+    return otherwise(odd, by_powers, by_running_products).sum(dim=-1)
 
 
 @composite(

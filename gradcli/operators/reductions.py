@@ -78,7 +78,7 @@ def prod(g, y, x, dim):
     return g * prod_others(x, dim=dim)
 
 
-def _others(x, *, dim):
+def others(x, *, dim):
     """By division where nothing is 0, as PyTorch: inf and nan come out the same."""
     if np.count_nonzero(x == 0) == 0:
         return np.prod(x, axis=dim, keepdims=True) / x
@@ -114,7 +114,7 @@ def _others_by_index(lower, i, x, *, dim):
 
 @composite(
     shape=lambda s, *, dim: s,
-    value=_others,
+    value=others,
     said=lambda x, *, dim: _product(x, dim) / x,
     index=_others_by_index,
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),

@@ -6,7 +6,6 @@ from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
 from .families import composite, elementwise
-from .guards import unless
 from .leaves import size
 from .losses import loss, reduced
 from .pointwise import F
@@ -72,9 +71,23 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 # ---- a square near 0, a line far from it ---------------------------------------------------------
 
 
-def _flat_at_nan(x):
-    """x, whose slope PyTorch takes for 0 where it is nan."""
-    return unless(x.ne(x), x, flat=True)
+def _held(g, sent, x, bound):
+    """PyTorch multiplies by a mask that is 0 at nan: beyond it 0 is nan times infinity."""
+    both = g * sent
+    return where(abs(x) < bound, both, 0 * both)
+
+
+@composite(
+    rule=lambda g, y, sent, x, *, beta: (
+        smooth_abs_to_x(g, x, beta=beta),
+        _held(g, sent, x, beta) / beta,
+    ),
+    torch=None,
+    examples=(("smooth_abs_to_x(a, x, beta=1.0)", "a=3,x=3"),),
+)
+def smooth_abs_to_x(sent, x, *, beta):
+    """What smooth_abs sends to x."""
+    return sent * where(abs(x) >= beta, sign(x), x / beta)
 
 
 @elementwise(
@@ -86,7 +99,7 @@ def _flat_at_nan(x):
 )
 def smooth_abs(g, y, x, *, beta):
     """|x|, with a parabola in place of its corner."""
-    return g * where(abs(x) >= beta, sign(x), _flat_at_nan(x) / beta)
+    return smooth_abs_to_x(g, x, beta=beta)
 
 
 @loss(
@@ -106,6 +119,19 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     return reduced(smooth_abs(input - target, beta=beta), reduction)
 
 
+@composite(
+    rule=lambda g, y, sent, x, *, delta: (
+        bounded_square_to_x(g, x, delta=delta),
+        _held(g, sent, x, delta),
+    ),
+    torch=None,
+    examples=(("bounded_square_to_x(a, x, delta=1.0)", "a=3,x=3"),),
+)
+def bounded_square_to_x(sent, x, *, delta):
+    """What bounded_square sends to x."""
+    return sent * where(abs(x) >= delta, delta * sign(x), x)
+
+
 @elementwise(
     lambda x, *, delta: np.where(
         np.abs(x) <= delta, 0.5 * x * x, delta * (np.abs(x) - 0.5 * delta)
@@ -117,7 +143,7 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
 )
 def bounded_square(g, y, x, *, delta):
     """x * x / 2, with lines in place of the slopes steeper than delta."""
-    return g * where(abs(x) >= delta, delta * sign(x), _flat_at_nan(x))
+    return bounded_square_to_x(g, x, delta=delta)
 
 
 @composite(

@@ -7,11 +7,11 @@ from ..lazy import np
 from . import elements
 from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
-from .guards import otherwise, without_slope
+from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
 from .order import selected
-from .pointwise import exp, log
+from .reductions import others
 
 FOLLOWED = 16  # elements whose running extreme is written out
 
@@ -43,10 +43,10 @@ def running(function, **fields):
 )
 def cumsum(g, y, x, *, dim):
     """Running sum along dim."""
-    return _from_here(g, dim)
+    return from_here(g, dim)
 
 
-def _from_here(g, dim):
+def from_here(g, dim):
     """The sum of this element and all that follow along dim."""
     return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if g.ndim else g
 
@@ -81,21 +81,22 @@ def _sum_from_here(x, dim):
     return np.flip(np.cumsum(np.flip(x, dim), axis=dim), dim)
 
 
-def _pairs(x, dim):
+def pairs(x, dim):
     """x with dim moved last, and its shape with that dimension twice."""
-    moved = _moved_last(x, dim)
+    moved = moved_last(x, dim)
     return moved, (*moved.shape, moved.shape[-1])
 
 
-def _moved_last(x, dim):
+def moved_last(x, dim):
+    """x with dim moved last, or moved back from there."""
     return x.transpose(dim0=dim, dim1=-1)
 
 
 @composite(
     shape=lambda g, s, t, *, dim: s,
     value=_cumprod_slope,
-    said=lambda g, x, y, *, dim: _from_here(g * y, dim) / x,
-    index=lambda lower, i, g, x, y, *, dim: lower(_from_here(g * y, dim) / x, i),
+    said=lambda g, x, y, *, dim: from_here(g * y, dim) / x,
+    index=lambda lower, i, g, x, y, *, dim: lower(from_here(g * y, dim) / x, i),
     torch=None,
     examples=(("cumprod_slope(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
@@ -104,62 +105,66 @@ def cumprod_slope(g, x, y, *, dim):
     """The sum over k from i on of g[k] times all x up to k but x[i]; y is the running product."""
     divided = x.ne(0).all()
     away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
-    by_division = _from_here(g * away.cumprod(dim=dim), dim) / away
-    return otherwise(~divided, by_division, _by_leaving_out(g, near, dim))
+    by_division = from_here(g * away.cumprod(dim=dim), dim) / away
+    return otherwise(~divided, by_division, cumprod_by_leaving_out(g, near, dim=dim))
 
 
-def _by_leaving_out(g, x, dim):
-    rows, both = _pairs(x, dim)
+def _without_one(x, dim):
+    """x in rows, each with another element left out, and a mask of the others."""
+    rows, both = pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
-    left_out = where(off > 0, rows.unsqueeze(dim=-2), 1).cumprod(dim=-1).triu()
-    return _moved_last((left_out * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+    return where(off > 0, rows.unsqueeze(dim=-2), 1), off
 
 
-def _logcumsumexp(x, dim):
-    return np.logaddexp.accumulate(x, axis=dim, dtype=float)
-
-
-@operator(
-    shape=same_with_axis,
-    dtype="float",
-    value=lambda x, *, dim: _logcumsumexp(x, dim) if np.ndim(x) else x,
-    method=True,
-    expand=lambda x, *, dim: log(exp(x).cumsum(dim=dim)) if x.ndim else x,
-    examples=(("x.logcumsumexp(dim=1)", "x=2x3"), ("logcumsumexp(x, 0)", "x=3")),
-    numpy="np.logaddexp.accumulate({0}, axis={dim})",
-    jax="jax.lax.cumlogsumexp({0}, axis={dim})",
-)
-def logcumsumexp(g, y, x, *, dim):
-    """log of the running sum of exp(x) along dim, computed without overflow."""
-    return g.logcumsumexp_slope(x, y, dim=dim) if x.ndim else g
-
-
-def _logcumsumexp_slope(g, x, y, *, dim):
-    """Positive and negative gradients apart, in logarithms, as PyTorch."""
-
-    def sums(sign):
-        logs = np.where(g * sign > 0, np.log(np.maximum(g * sign, 0)), -np.inf) - y
-        return np.exp(np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim) + x)
-
-    return sums(1) - sums(-1)
+def _leaving_out_again(h, y, g, x, *, dim):
+    rows, _ = _without_one(x, dim)
+    products = rows.cumprod(dim=-1).triu()
+    to_g = moved_last((products * moved_last(h, dim).unsqueeze(dim=-1)).sum(dim=-2), dim)
+    return to_g, cumprod_without_two(h, g, x, dim=dim)
 
 
 @composite(
-    shape=lambda g, s, t, *, dim: s,
-    value=_logcumsumexp_slope,
-    said=lambda g, x, y, *, dim: exp(x) * _from_here(g * exp(-y), dim),
+    rule=_leaving_out_again,
     torch=None,
-    examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    examples=(("cumprod_by_leaving_out(g, x, dim=1)", "g=2x3,x=2x3"),),
+)
+def cumprod_by_leaving_out(g, x, *, dim):
+    """cumprod_slope, of products of all but one, as PyTorch has it beside zeros."""
+    rows, _ = _without_one(x, dim)
+    products = rows.cumprod(dim=-1).triu()
+    return moved_last((products * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+
+
+def _cumprod_without_two(h, g, x, *, dim):
+    """One element left out after the other, as PyTorch: it knows of zeros before and after it."""
+    h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
+    found = np.zeros(np.shape(x))
+    for k in range(x.shape[-1]):
+        sent, before, after = h[..., k : k + 1] * g[..., k:], x[..., :k], x[..., k + 1 :]
+        until, onward = before.prod(-1, keepdims=True), after.cumprod(-1)
+        to_until = sent[..., :1] + (sent[..., 1:] * onward).sum(-1, keepdims=True)
+        found[..., :k] += to_until * others(before, dim=(-1,))
+        to_onward = sent[..., 1:] * until
+        short = after.shape[-1] == 1
+        found[..., k + 1 :] += (
+            to_onward if short else _cumprod_slope(to_onward, after, onward, dim=-1)
+        )
+    return np.swapaxes(found, dim, -1)
+
+
+@composite(
+    shape=lambda h, g, s, *, dim: s,
+    value=_cumprod_without_two,
+    torch=None,
+    examples=(("cumprod_without_two(h, g, x, dim=1)", "h=2x3,g=2x3,x=2x3"),),
     flops=one_each,
 )
-def logcumsumexp_slope(g, x, y, *, dim):
-    """The sum over k from i on of g[k] exp(x[i] - y[k])."""
-    rows, both = _pairs(x, dim)
-    onward = ones(size=both[-2:]).triu() > 0
-    far = rows.unsqueeze(dim=-1) - _moved_last(y, dim).unsqueeze(dim=-2)
-    shares = where(onward, exp(where(onward, far, 0)), 0)
-    g = without_slope(g.eq(0), g)  # PyTorch takes its logarithm
-    return _moved_last((shares * _moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+def cumprod_without_two(h, g, x, *, dim):
+    """The derivative of the sum of h times cumprod_slope by x."""
+    rows, off = _without_one(x, dim)
+    sent = moved_last(h, dim).unsqueeze(dim=-1) * moved_last(g, dim).unsqueeze(dim=-2)
+    slopes = sent.triu().cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    return moved_last((slopes * off).sum(dim=-2), dim)
 
 
 def _met_before(y, x, *, dim):

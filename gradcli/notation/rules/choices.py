@@ -18,7 +18,7 @@ from .products import (
     product_of,
     with_factor,
 )
-from .registry import normal, other
+from .registry import normal, other, rule
 from .sums import terms_of
 
 Powers = dict[Node, Coefficient]
@@ -136,6 +136,12 @@ def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
     """node * factor ** e."""
     power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
     return node * power if e > 0 else node / power
+
+
+@rule("bent", "softplus_to_x", "smooth_abs_to_x", "bounded_square_to_x", "gated_to_gate", "gated")
+def as_it_is_meant(node: Node) -> Node | None:
+    """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
+    return node.op.in_torch(node)
 
 
 @normal("where")

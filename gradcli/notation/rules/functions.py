@@ -338,6 +338,12 @@ def square_root(node: Node) -> Node | None:
     return x.sqrt() if constant_value(e) == 0.5 and x.dtype == "float" else None
 
 
+@rule("side")
+def sign_of_any_kind(node: Node) -> Node:
+    """side(x) = sign(x): both have no slope."""
+    return OPS["sign"](*node.parents)
+
+
 @rule("sign")
 def sign_of_a_constant(node: Node) -> Node | None:
     """sign(x.detach()) = sign(x): both have no slope."""

@@ -149,10 +149,10 @@ def times_logarithm(node: Node) -> Node | None:
     return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
 
 
-@rule("unless", "without_slope", "otherwise")
+@rule("unless", "without_slope", "otherwise", "through")
 def never_odd(node: Node) -> Node | None:
-    """unless(odd, value) = without_slope(odd, value) = otherwise(odd, value, x) = value: nothing is
-    nan or infinite.
+    """unless(odd, value) = without_slope(odd, value) = otherwise(odd, value, x) = through(x, value)
+    = value: nothing is nan or infinite.
     """
     value = node.parents[1]
     return value if value.shape == node.shape else None

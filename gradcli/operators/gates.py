@@ -1,0 +1,50 @@
+"""Gated linear units: a half of a tensor times the sigmoid of the other."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from .families import composite
+from .pointwise import F, sigmoid
+from .splitting import chunk
+
+
+def _gate_again(h, y, sent, x, gate):
+    """In PyTorch's order, where infinities come out another way than in others."""
+    s = sigmoid(gate)
+    slope = s * (1 - s)
+    bend = slope * (1 - s) - s * slope
+    return h * x * (1 - s) * s, h * sent * slope, h * x * sent * bend
+
+
+@composite(
+    rule=_gate_again,
+    torch=None,
+    examples=(("gated_to_gate(a, x, b)", "a=3,x=3,b=3"),),
+)
+def gated_to_gate(sent, x, gate):
+    """What gated sends to its gate."""
+    s = sigmoid(gate)
+    return sent * x * (1 - s) * s
+
+
+@composite(
+    rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)),
+    torch=None,
+    examples=(("gated(x, a)", "x=3,a=3"),),
+)
+def gated(x, gate):
+    """x times the sigmoid of a gate."""
+    return x * sigmoid(gate)
+
+
+@composite(
+    torch=F + "glu",
+    examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
+    saved=("input",),
+)
+def glu(input, *, dim=-1):
+    """The first half along dim times the sigmoid of the second."""
+    size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
+    if size % 2:
+        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
+    first, second = chunk(input, 2, dim)
+    return gated(first, second)

@@ -1,0 +1,115 @@
+"""The logarithm of a running sum of exponentials, with PyTorch's numbers on the way back."""
+
+from sys import float_info
+
+from ..lazy import np
+from .comparisons import where
+from .families import composite, one_each, operator, same_with_axis
+from .leaves import ones
+from .pointwise import exp, log
+from .running import from_here, moved_last, pairs
+
+LOWEST = -float_info.max  # PyTorch's logarithm where there is no gradient
+
+
+def _logcumsumexp(x, dim):
+    return np.logaddexp.accumulate(x, axis=dim, dtype=float)
+
+
+@operator(
+    shape=same_with_axis,
+    dtype="float",
+    value=lambda x, *, dim: _logcumsumexp(x, dim) if np.ndim(x) else x,
+    method=True,
+    expand=lambda x, *, dim: log(exp(x).cumsum(dim=dim)) if x.ndim else x,
+    examples=(("x.logcumsumexp(dim=1)", "x=2x3"), ("logcumsumexp(x, 0)", "x=3")),
+    numpy="np.logaddexp.accumulate({0}, axis={dim})",
+    jax="jax.lax.cumlogsumexp({0}, axis={dim})",
+)
+def logcumsumexp(g, y, x, *, dim):
+    """log of the running sum of exp(x) along dim, computed without overflow."""
+    return g.logcumsumexp_slope(x, y, dim=dim) if x.ndim else g
+
+
+def _in_logarithms(g, y, dim):
+    """Positive and negative gradients apart, as PyTorch: for each log|g| - y, and the logarithm of
+    the sum of the exponentials of that from here on.
+    """
+    for given in (g, -g):
+        logs = np.where(given > 0, np.log(np.maximum(given, 0)), LOWEST) - y
+        yield logs, np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim)
+
+
+def _logcumsumexp_slope(g, x, y, *, dim):
+    above, below = (np.exp(onward + x) for _, onward in _in_logarithms(g, y, dim))
+    return above - below
+
+
+def _logcumsumexp_weights(h, g, x, y, *, dim):
+    """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
+    above, below = (
+        np.flip(_logcumsumexp_slope(*(np.flip(n, dim) for n in given), dim=dim), dim)
+        for logs, onward in _in_logarithms(g, y, dim)
+        for given in [(h * np.exp(onward + x), logs, onward)]
+    )
+    return above - below
+
+
+@composite(
+    shape=lambda h, g, s, t, *, dim: s,
+    value=_logcumsumexp_weights,
+    said=lambda h, g, x, y, *, dim: g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
+    torch=None,
+    examples=(("logcumsumexp_weights(h, g, x, logcumsumexp(x, 1), dim=1)", "h=2x3,g=2x3,x=2x3"),),
+    flops=one_each,
+)
+def logcumsumexp_weights(h, g, x, y, *, dim):
+    """g[k] times the sum over i up to k of h[i] exp(x[i] - y[k])."""
+    h, x, y = (n.flip(dims=(dim,)) for n in (h, x, y))
+    return g * h.logcumsumexp_slope(-y, -x, dim=dim).flip(dims=(dim,))
+
+
+def _logcumsumexp_weighted(h, g, x, y, *, dim):
+    above, below = (h * np.exp(onward + x) for _, onward in _in_logarithms(g, y, dim))
+    return above - below
+
+
+@composite(
+    shape=lambda h, g, s, t, *, dim: s,
+    value=_logcumsumexp_weighted,
+    said=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
+    torch=None,
+    examples=(("logcumsumexp_weighted(h, g, x, logcumsumexp(x, 1), dim=1)", "h=2x3,g=2x3,x=2x3"),),
+    flops=one_each,
+)
+def logcumsumexp_weighted(h, g, x, y, *, dim):
+    """h[i] times the sum over k from i on of g[k] exp(x[i] - y[k])."""
+    return h * _sum_of_shares(g, x, y, dim)
+
+
+def _slope_of_slope(h, _, g, x, y, *, dim):
+    weights = h.logcumsumexp_weights(g, x, y, dim=dim)
+    to_g = weights / g  # PyTorch takes the logarithm of g
+    return to_g, h.logcumsumexp_weighted(g, x, y, dim=dim), -weights
+
+
+@composite(
+    rule=_slope_of_slope,
+    shape=lambda g, s, t, *, dim: s,
+    value=_logcumsumexp_slope,
+    said=lambda g, x, y, *, dim: exp(x) * from_here(g * exp(-y), dim),
+    torch=None,
+    examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    flops=one_each,
+)
+def logcumsumexp_slope(g, x, y, *, dim):
+    """The sum over k from i on of g[k] exp(x[i] - y[k])."""
+    return _sum_of_shares(g, x, y, dim)
+
+
+def _sum_of_shares(g, x, y, dim):
+    rows, both = pairs(x, dim)
+    onward = ones(size=both[-2:]).triu() > 0
+    far = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)
+    shares = where(onward, exp(where(onward, far, 0)), 0)
+    return moved_last((shares * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
