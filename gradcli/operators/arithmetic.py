@@ -34,6 +34,11 @@ def mul(g, y, a, b):
     return g * b, g * a
 
 
+def _by_reciprocal(a, b):
+    """A number over b as PyTorch has it: the number times one node, the reciprocal of b."""
+    return reciprocal(b) * a if _is_constant(a) else a / b
+
+
 @elementwise(
     lambda a, b: np.divide(a, b),
     symbolic=lambda sp, a, b: sp.sympify(a) / b,
@@ -41,10 +46,11 @@ def mul(g, y, a, b):
     dtype="float",
     aliases=("divide", "true_divide"),
     loop="div",
+    with_graph=_by_reciprocal,
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
-    if _is_constant(a):  # PyTorch multiplies it by the reciprocal
+    if _is_constant(a):
         inverse = reciprocal(b)
         return None, -(g * a) * (inverse * inverse)
     return g / b, -g * ((a / b) / b)
