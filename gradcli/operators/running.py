@@ -126,7 +126,7 @@ def _leaving_out_again(h, y, g, x, *, dim):
 @composite(
     rule=_leaving_out_again,
     torch=None,
-    examples=(("cumprod_by_leaving_out(g, x, dim=1)", "g=2x3,x=2x3"),),
+    examples=(("cumprod_by_leaving_out(a, x, dim=1)", "a=2x3,x=2x3"),),
 )
 def cumprod_by_leaving_out(g, x, *, dim):
     """cumprod_slope, of products of all but one, as PyTorch has it beside zeros."""

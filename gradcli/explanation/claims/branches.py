@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from ...backends.numeric import Evaluator
+from ...backends.numeric import Evaluator, sources
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
 from ...lazy import np
@@ -67,7 +67,7 @@ class _Branches:
         kept = kept_values(base.problem)
         self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
         self.symmetric = one_triangle_read(base.problem, kept)
-        order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)])
+        order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [
             y for y, c in self.compared if c is not None and is_left_out(constant_value(c), y)
@@ -154,7 +154,7 @@ def _bends(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
 
 def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
     """What masks compare, where it depends on values that are free."""
-    moving = downstream(order, free)
+    moving = downstream(order, free, sources)
     found: dict[tuple[Node, Node | None], None] = {}
     for node in order:
         numbers = node.dtype == "bool" and all(x.dtype != "bool" for x in node.parents)
