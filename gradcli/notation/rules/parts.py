@@ -26,7 +26,7 @@ def part_of_a_part(node: Node) -> Node | None:
     return None if None in index else x[tuple(index)]
 
 
-@normal("getitem")
+@other("getitem")
 def new_dimensions(node: Node) -> Node | None:
     """x[None, :] = x.unsqueeze(0); x[:, None] = x.unsqueeze(1)."""
     out, index = node.parents[0], full_index(node.attrs["index"], node.parents[0].ndim)
