@@ -30,7 +30,7 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
-EXPRESSION = "expression"  # where a place is if nothing else is said
+EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
 
 

@@ -6,6 +6,7 @@ from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import remainder
+from .comparisons import where
 from .families import (
     composite,
     is_whole,
@@ -102,8 +103,12 @@ def take_along_dim(input, indices, dim=None):
             f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}, "
             f"not {indices.ndim}",
         )
+    require(indices.dtype == "int", "take_along_dim() takes whole numbers as indices, no mask")
     place = shapes.axis(dim, input.ndim)
-    indices = remainder(indices, max(input.shape[place], 1))  # as PyTorch does with those beyond
+    size = input.shape[place]
+    if size:  # PyTorch counts on from the other end
+        wrapped = remainder(indices, size)
+        indices = where(indices < 0, wrapped, where(indices >= size, wrapped, indices))
     wide = shapes.broadcast(_without(input, place), _without(indices, place))
     sizes = [(*wide[:place], x.shape[place], *wide[place + 1 :]) for x in (input, indices)]
     return gather(expand(input, shape=sizes[0]), dim=dim, index=expand(indices, shape=sizes[1]))

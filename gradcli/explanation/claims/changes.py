@@ -34,11 +34,14 @@ class Words(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Another part in place of one, and why."""
+    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
+    it adds is a dimension that is lacking.
+    """
 
     new: ast.expr
     why: str
     rank: int
+    widens: bool = False
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -130,7 +133,7 @@ def _widened(e: ast.expr, it: str) -> Iterator[Change]:
     if isinstance(e, ast.Name | ast.Call | ast.Attribute) and not is_transposed(e):
         for place in ("-1", "0"):
             made = method(e, "unsqueeze", [expression(place)])
-            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", WIDER)
+            yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", WIDER, widens=True)
     if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr == "unsqueeze":
         for place in ("0", "1", "-1"):
             made = method(e.func.value, "unsqueeze", [expression(place)])
@@ -284,14 +287,15 @@ def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
         return
     if _may_keep(e):
         kept = keeping(e)
-        yield Change(kept, f"{_shown(e)} lacks a dimension: {ast.unparse(kept)}", WIDER)
+        why = f"{_shown(e)} lacks a dimension: {ast.unparse(kept)}"
+        yield Change(kept, why, WIDER, widens=True)
     for text in dims:
         new = expression(text)
         if is_whole_number(new) and text != ast.unparse(old):
             made, why = along(e, old, new), f"{_shown(e)} is to go along dimension {text}"
             yield Change(made, why, 1)
             if _may_keep(e):
-                yield Change(keeping(made), f"{why}, with keepdim=True", WIDER)
+                yield Change(keeping(made), f"{why}, with keepdim=True", WIDER, widens=True)
     if "keepdim" in _places(e):
         yield Change(along(e, old, None), f"{_shown(e)} is to go over all elements", 2)
 

@@ -78,7 +78,7 @@ def _positive(array: Any) -> Any:
 
 
 def _may_hold_shares(node: Node, other: bool) -> bool:
-    return other and node.ndim > 0
+    return other and node.ndim > 0 and node.shape[-1] > 1
 
 
 def _summing_to_one(array: Any) -> Any:

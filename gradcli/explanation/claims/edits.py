@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ...language.program import Program, read_again
 from .changes import (
-    WIDER,
     Change,
     Words,
     added,
@@ -98,10 +97,10 @@ def pairs(program: Program) -> Iterator[Draft]:
     """Two changes: of shapes and places, and of the sign beside them; two dimensions that are
     lacking first, for what is transposed twice may fit by chance.
     """
-    wider = (draft for draft in _shape_edits(program) if draft.change.rank == WIDER)
+    wider = (draft for draft in _shape_edits(program) if draft.change.widens)
     for first in wider:
         others = _shape_edits(read_again(first.text, ORIGIN))
-        yield from (other.after(first) for other in others if other.change.rank == WIDER)
+        yield from (other.after(first) for other in others if other.change.widens)
     for first in _shape_edits(program):
         changed = read_again(first.text, ORIGIN)
         negative = opposite(changed.statements[-1].value)
