@@ -28,6 +28,7 @@ from .wording import Wording
 Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
+ROUNDING = 1e-15  # of the largest entry
 ELSEWHERE = 2  # further sizes at which a closed form is tried out
 SHORT = 8  # length of a formula for which no shorter one is looked for
 # what a matrix is called for its formula alone
@@ -43,7 +44,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
     jacobian, numbers, counted = a.jacobian(x), None, None
     if p.out.numel * x.node.numel <= CONFIRMED:
-        numbers = jacobian.matrix if jacobian.numeric else at_random_values(a, x)
+        numbers = _unrounded(jacobian.matrix if jacobian.numeric else at_random_values(a, x))
         counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
     if numbers is not None and not np.all(np.isfinite(numbers)):
         numbers = None
@@ -57,6 +58,12 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
         return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=counted)
+
+
+def _unrounded(matrix: Any) -> Any:
+    """A matrix with 0 for what rounding alone leaves, beside its largest entry."""
+    size = np.abs(matrix)
+    return np.where(size <= ROUNDING * np.max(size, initial=0.0), 0.0, matrix)
 
 
 def at_random_values(a: Analysis, x: Input) -> Any:

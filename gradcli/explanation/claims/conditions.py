@@ -29,14 +29,15 @@ class Condition(NamedTuple):
 def condition(claim: Claim, trials: list[Trial]) -> str | None:
     """`A is symmetric`, where the claim is right for an input of that kind and not for others."""
     problem = trials[0].point.problem
-    inputs = {x.name: x.node for x in problem.inputs.values() if x.node.dtype == "float"}
-    for name, node in inputs.items():
+    for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
+        nodes = [t.point.problem.inputs[name].node for t in trials]
         for said, special, fits in CONDITIONS:
-            if fits(node, name != claim.name) and _right_for(claim, trials, name, special):
+            fitting = all(fits(node, name != claim.name) for node in nodes)
+            if fitting and _right_for(claim, trials, name, special):
                 return f"{name} {said}"
     seed = problem.seed
-    free = seed.value is None and _is_square(seed.node, True)
-    if free and _right_for(claim, trials, seed.name, _symmetric):
+    square = all(_is_square(t.point.problem.seed.node, True) for t in trials)
+    if seed.value is None and square and _right_for(claim, trials, seed.name, _symmetric):
         return f"{seed.name} is symmetric"
     return None
 
