@@ -203,11 +203,12 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
         raise GradcliError(
             "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"
         )
-    places = np.repeat(np.arange(size), counts.reshape(-1))
-    if output_size not in (None, len(places)):
-        raise GradcliError("arguments", f"output_size is {len(places)}, not {output_size}")
+    made = int(counts.sum()) * (size if counts.size == 1 else 1)
+    if output_size not in (None, made):
+        raise GradcliError("arguments", f"output_size is {made}, not {output_size}")
     if counts.size == 1 and input.ndim:
         return repeat_each(input, repeats=counts.item(), dim=place)
+    places = np.repeat(np.arange(size), counts.reshape(-1))
     return index_select(input, dim=dim, index=numbers(places))
 
 
