@@ -308,6 +308,35 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     return reduced(apart + where(target.ne(-1), input, 0), reduction)
 
 
+def _soft_hinge_again(g, y, sent, x):
+    """PyTorch divides by a square, which may be too large for a float: no difference of shares."""
+    z = exp(-x)
+    return soft_hinge_to_x(g, x), g * sent * (z / ((z + 1) * (z + 1)))
+
+
+@composite(
+    rule=_soft_hinge_again,
+    torch=None,
+    examples=(("soft_hinge_to_x(a, x)", "a=3,x=3"),),
+)
+def soft_hinge_to_x(sent, x):
+    """What soft_hinge sends to x."""
+    z = exp(-x)
+    return sent * (-z / (z + 1))
+
+
+@elementwise(
+    lambda x: np.log1p(np.exp(-x)),
+    expand=lambda x: log1p(exp(-x)),
+    dtype="float",
+    torch=None,
+    examples=(("soft_hinge(x)", "x=2x3"),),
+)
+def soft_hinge(g, y, x):
+    """log(1 + exp(-x))."""
+    return soft_hinge_to_x(g, x)
+
+
 @loss(
     order="input target size_average reduce reduction",
     examples=(
@@ -324,7 +353,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
         f"a target of shape {shapes.text(target.shape)} is larger than the input of "
         f"soft_margin_loss(), {shapes.text(input.shape)}",
     )
-    return reduced(log1p(exp(-target * input)), reduction)
+    return reduced(soft_hinge(target * input), reduction)
 
 
 @loss(

@@ -124,6 +124,8 @@ def _others_by_index(lower, i, x, *, dim):
 )
 def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""
+    if not shapes.numel(x.shape):
+        return x
     divided = x.ne(0).all()
     away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
     return otherwise(~divided, _product(away, dim) / away, without_each(near, dim))
