@@ -166,8 +166,10 @@ class Search:
         """Right numbers in another shape."""
         if not all(t.broadcasts or t.agrees for t in self.trials):
             return None
-        ways = ("expand", "reshape")
-        texts = [edits.called(self.claim.program, way, f"{self.claim.name}.shape") for way in ways]
+        program, name = self.claim.program, self.claim.name
+        filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
+        shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
+        texts = shaped if np.ndim(self.trials[0].value) else [filled]
         right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
         return Mend(right[0], "the numbers are right, and the shape is not")
 
