@@ -546,13 +546,17 @@ CHOSEN = [  # masks that know what the line is, though the rule of the line does
     "relu6(x).clamp(0, 1)",
 ]  # fmt: skip
 CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
+STILL = [  # a 0 that stays 0, which torch multiplies by what it goes back to
+    "abs(abs(x))", "abs(x * x)", "abs(abs(x) * x)", "norm(x * x, p=inf)", "dist(x * x, x[0], 1)",
+    "l1_loss(x * x, x.detach())", "abs(x * x) + x",
+]  # fmt: skip
 BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
 
 
 @pytest.mark.parametrize(
     "text",
-    [*FLAT, *CHOSEN, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
-     "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
+    [*FLAT, *CHOSEN, *BEHIND, *CURVED, *STILL, "relu(leaky_relu(x))", "leaky_relu(relu(x))",
+     "relu(x**0)", "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
      "pad(x[None], (1, 1), mode='circular')", "adaptive_avg_pool1d(x[None], 1)"],
 )  # fmt: skip
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
