@@ -5,7 +5,7 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 from ..collection import uncollected
@@ -47,6 +47,10 @@ def backward(
 ) -> Gradients:
     """The gradient of <seed, out> by every node of `wrt`, in the shape of that node."""
     return from_several({out: seed}, wrt, made, zeros)
+
+
+# The same program is often asked about with other values.
+remembered_backward = lru_cache(maxsize=32)(backward)
 
 
 @uncollected()
