@@ -95,6 +95,15 @@ def test_numbers():
     assert found.tolist() == [[10, 6], [6, 0]]
 
 
+def test_symmetry_is_checked_of_the_numbers_shown():
+    """The matrix is that of PyTorch."""
+    found = hessian_as_json("relu(x * x).sum()", "-v", "x=[inf, 1]")
+    assert found["hessian"]["x"]["matrix"] == [["nan", 0.0], ["nan", 2.0]]
+    symmetric = found["checks"][0]
+    assert symmetric["name"] == "symmetric"
+    assert "not finite, left out" in symmetric["remark"]
+
+
 def test_a_number_by_a_number():
     assert gradcli.hessian("x**3", values={"x": 2.0}).tolist() == 12
     assert "a single number" in answered("hessian", "x**3", "-v", "x=2").out

@@ -546,13 +546,17 @@ CHOSEN = [  # masks that know what the line is, though the rule of the line does
     "relu6(x).clamp(0, 1)",
 ]  # fmt: skip
 CURVED = ["x * x", "x ** 2", "square(x)", "square(x) * x", "linalg.vander(x, N=2)"]
+STILL = [  # a 0 that stays 0, which torch multiplies by what it goes back to
+    "abs(abs(x))", "abs(x * x)", "abs(abs(x) * x)", "norm(x * x, p=inf)", "dist(x * x, x[0], 1)",
+    "l1_loss(x * x, x.detach())", "abs(x * x) + x",
+]  # fmt: skip
 BEHIND = [re.sub(r"\bx\b", "(x * x)", f, count=1) for f in FLAT if f.startswith(("pad", "ad"))]
 
 
 @pytest.mark.parametrize(
     "text",
-    [*FLAT, *CHOSEN, *BEHIND, *CURVED, "relu(leaky_relu(x))", "leaky_relu(relu(x))", "relu(x**0)",
-     "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
+    [*FLAT, *CHOSEN, *BEHIND, *CURVED, *STILL, "relu(leaky_relu(x))", "leaky_relu(relu(x))",
+     "relu(x**0)", "linalg.lu(x[None]).P * x", "lp_pool1d(x[None], inf, 2)",
      "pad(x[None], (1, 1), mode='circular')", "adaptive_avg_pool1d(x[None], 1)"],
 )  # fmt: skip
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
@@ -641,6 +645,20 @@ def test_infinite_seeds_at_order_2_are_those_of_torch(text, seeds):
         ask = {"values": {"x": [value]}, "grad": [seeds[0]], "grads": [[seeds[1]]]}
         ours = gradcli.grad(f"({text}).reshape(1)", order=2, **ask)
         assert_equal(ours, found.numpy(force=True))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("value", [-2.0, -1e-4, 0.0])
+def test_large_seeds_of_celu_overflow_where_those_of_torch_do(value, order):
+    """The numbers that a curve multiplies its seed by are multiplied one after another."""
+    import torch
+
+    x = torch.tensor([value], requires_grad=True)
+    found = torch.nn.functional.celu(x, 1e-3)
+    for _ in range(order):
+        (found,) = torch.autograd.grad(found, x, torch.full((1,), 1e306), create_graph=True)
+    ask = {"values": {"x": [value]}, "grad": [1e306], "grads": [[1e306]] * (order - 1)}
+    assert_equal(gradcli.grad("celu(x, 1e-3)", order=order, **ask), found.numpy(force=True))
 
 
 CURVES = [

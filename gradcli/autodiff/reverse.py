@@ -5,7 +5,7 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 from ..collection import uncollected
@@ -49,6 +49,10 @@ def backward(
     return from_several({out: seed}, wrt, made, zeros)
 
 
+# The same program is often asked about with other values.
+remembered_backward = lru_cache(maxsize=32)(backward)
+
+
 @uncollected()
 def from_several(
     seeds: Mapping[Node, Node],
@@ -61,30 +65,46 @@ def from_several(
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
     at a node from several sides is added in that order; `made` are nodes in the order in which a
     program made them. With `zeros`, what flat operators send depends on what PyTorch computes it
-    with, by a derivative of 0 that flows on.
+    with, by a derivative of 0 that flows on, and a 0 that stays 0 on what PyTorch multiplies it by.
     """
     targets = set(wrt)
     active = conducting(walk([*made, *seeds]), targets)
-    grads = dict(seeds)
-    still = set[Node]()
+    grads, stay = dict(seeds), dict[Node, Node]()
     steps = []
     for node in reversed(active):
-        received = grads.get(node)
-        if node in targets or (received is None and node not in still):
-            continue
-        if received is None:
-            still.update(i for i in node.parents if i in active)
+        received = _arrived(node, grads, stay, zeros)
+        if node in targets or received is None:
             continue
         answers = _answers(node, received, active, zeros)
         contributions = _contributions(node, answers)
-        for _, to, _, sent in contributions:
-            grads[to] = grads[to] + sent if to in grads else sent
-        still.update(to for _, to, local in answers if isinstance(local, StaysZero))
-        if contributions or not answers:
-            steps.append(Step(node, received, contributions))
-    still -= grads.keys()
-    of = {w: OPS["zeros"](size=w.shape) if w in still else grads.get(w) for w in wrt}
-    return Gradients({w: grad if w in active else None for w, grad in of.items()}, steps, still)
+        if node in grads:
+            _add(grads, [(to, sent) for _, to, _, sent in contributions])
+            if contributions or not answers:
+                steps.append(Step(node, received, contributions))
+        else:
+            _add(stay, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
+        stops = [(to, local) for _, to, local in answers if isinstance(local, StaysZero)]
+        _add(stay, [(to, s.node or OPS["zeros"](size=to.shape)) for to, s in stops])
+    of = {w: _arrived(w, grads, stay, zeros) if w in active else None for w in wrt}
+    return Gradients(of, steps, stay.keys() - grads.keys())
+
+
+def _add(grads: dict[Node, Node], sent: Sequence[tuple[Node, Node]]) -> None:
+    """Add to what has arrived at nodes what is sent to them."""
+    for to, local in sent:
+        grads[to] = grads[to] + local if to in grads else local
+
+
+def _arrived(
+    node: Node, grads: Mapping[Node, Node], stay: Mapping[Node, Node], zeros: bool
+) -> Node | None:
+    """What a node receives; with `zeros` what stays 0 is part of it, otherwise it is but a 0."""
+    found, zero = grads.get(node), stay.get(node)
+    if zero is None:
+        return found
+    if zeros:
+        return zero if found is None else found + zero
+    return OPS["zeros"](size=node.shape) if found is None else found
 
 
 def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
@@ -131,10 +151,11 @@ def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[
     flat = node.op.flat_inputs(node).values()
     if not flat:
         return answers
-    made = walk(filter(None, answers), lambda n: () if n is received else n.inputs)
+    said = [a for a in answers if isinstance(a, Node)]
+    made = walk(said, lambda n: () if n is received else n.inputs)
     used = [i for i in ([node] if node in made else node.parents) if conducts(i)]
     return [
-        reduce(OPS["flat_by"], used, a) if a is not None and i in flat else a
+        reduce(OPS["flat_by"], used, a) if isinstance(a, Node) and i in flat else a
         for i, a in zip(node.inputs, answers, strict=True)
     ]
 
@@ -165,7 +186,7 @@ def _answer(
         inputs = dict.fromkeys(i for i in node.parents if i in active)
         found = backward(node.op.expanded(node), received, inputs, zeros=zeros)
         still = found.still
-        of: dict[Node, Any] = {i: StaysZero() if i in still else n for i, n in found.of.items()}
+        of: dict[Node, Any] = {i: StaysZero(n) if i in still else n for i, n in found.of.items()}
         return [None if i is None else of.pop(i, None) for i in node.inputs]
     return answer if isinstance(answer, tuple) else (answer,)
 

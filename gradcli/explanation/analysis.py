@@ -1,11 +1,11 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..autodiff.kept import refused_again
-from ..autodiff.reverse import Gradients, backward, conducting
+from ..autodiff.reverse import Gradients, conducting, remembered_backward
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
@@ -14,9 +14,6 @@ from ..language.problem import Input, Problem
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
-
-# The same program is often asked about with other values.
-remembered_backward = lru_cache(maxsize=16)(backward)
 
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 

@@ -5,15 +5,11 @@ PyTorch has one function for it, which answers 0, and multiplies that by what co
 nan beside infinity. The field `flat` says for which operators.
 """
 
-from functools import lru_cache
-
 from ..autodiff.kept import with_graph
-from ..autodiff.reverse import backward
+from ..autodiff.reverse import remembered_backward
 from ..graphs import OPS, Node
 from ..language.problem import Problem
 from .given_seed import with_seed_given
-
-remembered_backward = lru_cache(maxsize=16)(backward)
 
 
 def with_zeros(p: Problem) -> Node:

@@ -44,7 +44,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
     jacobian, numbers, counted = a.jacobian(x), None, None
     if p.out.numel * x.node.numel <= CONFIRMED:
-        numbers = _unrounded(jacobian.matrix if jacobian.numeric else at_random_values(a, x))
+        numbers = _unrounded(in_numbers(a, x))
         counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
     if numbers is not None and not np.all(np.isfinite(numbers)):
         numbers = None
@@ -61,13 +61,17 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
 
 
 def _unrounded(matrix: Any) -> Any:
-    """A matrix with 0 for what rounding alone leaves, beside its largest entry."""
+    """A matrix with 0 for what rounding alone leaves, beside its largest finite entry."""
     size = np.abs(matrix)
-    return np.where(size <= ROUNDING * np.max(size, initial=0.0), 0.0, matrix)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    return np.where(size <= ROUNDING * largest, 0.0, matrix)
 
 
-def at_random_values(a: Analysis, x: Input) -> Any:
-    """The matrix at the values of the inputs, random where they have none."""
+def in_numbers(a: Analysis, x: Input) -> Any:
+    """The matrix that is shown; that at random values, where it is shown in symbols."""
+    jacobian = a.jacobian(x)
+    if jacobian.numeric:
+        return jacobian.matrix
     out = a.problem.out
     found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
     return found.reshape(out.numel, x.node.numel)

@@ -26,7 +26,12 @@ class Unlabelled(GradcliError):
 
 
 class StaysZero:
-    """What a rule answers for an input by which PyTorch has a 0 that stays 0, times inf too."""
+    """What a rule answers for an input by which PyTorch has a 0 that stays 0, times inf too; `node`
+    is that 0, where PyTorch goes back from it.
+    """
+
+    def __init__(self, node: Node | None = None):
+        self.node = node
 
 
 class NoRule(NamedTuple):

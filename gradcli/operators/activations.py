@@ -237,8 +237,7 @@ def _not_zero(*, alpha):
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
-    steepness = 1 / float(np.float32(alpha))
-    return bent(g, x, at_zero=steepness * alpha, steepness=steepness)
+    return bent(g, x, below=alpha, steepness=1 / float(np.float32(alpha)))
 
 
 @elementwise(
@@ -257,7 +256,7 @@ def celu(g, y, x, *, alpha=1.0):
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
-    return bent(g, x, at_zero=SELU_ALPHA * SELU_SCALE, above=SELU_SCALE)
+    return bent(g, x, below=SELU_ALPHA * SELU_SCALE, above=SELU_SCALE)
 
 
 @elementwise(

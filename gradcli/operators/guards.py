@@ -3,7 +3,7 @@
 from math import nan
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import StaysZero, shapes
 from ..lazy import np
 from .arithmetic import sign
 from .comparisons import where
@@ -75,6 +75,21 @@ def otherwise(g, y, odd, value, instead):
 def flat_by(g, y, value, by):
     """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
     return g, zeros(size=by.shape)
+
+
+@elementwise(
+    lambda by: np.zeros_like(by),
+    symbolic=lambda sp, by: sp.S.Zero,
+    expand=lambda by: 0 * sign(by),
+    index=lambda lower, i, by: lower.number(0),
+    dtype="float",
+    torch=None,
+    flops=none_at_all,
+    examples=(("still_zero(exp(x))", "x=2x3"),),
+)
+def still_zero(g, y, by):
+    """0, whatever PyTorch multiplies it by, whose derivative stays 0 too."""
+    return StaysZero()
 
 
 @operator(

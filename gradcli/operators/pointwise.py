@@ -287,15 +287,15 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
-    return bent(g, x, at_zero=alpha)
+    return bent(g, x, below=alpha)
 
 
-def _bent_again(g, y, sent, x, *, at_zero, above, steepness):
+def _bent_again(g, y, sent, x, *, below, above, steepness):
     """PyTorch multiplies by a mask: on the line its 0 is nan times infinity."""
     both = _times(g * sent, steepness)
     z = unless((x < 0).logical_not(), x, instead=0.0)
-    on_curve = _times(both, at_zero) * exp(_times(z, steepness))
-    to_sent = bent(g, x, at_zero=at_zero, above=above, steepness=steepness)
+    on_curve = _curve(both, z, below, steepness)
+    to_sent = bent(g, x, below=below, above=above, steepness=steepness)
     return to_sent, where(x < 0, on_curve, 0 * both)
 
 
@@ -304,12 +304,17 @@ def _bent_again(g, y, sent, x, *, at_zero, above, steepness):
     torch=None,
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
-def bent(sent, x, *, at_zero=1.0, above=1.0, steepness=1.0):
-    """What an exponential curve that turns into a line at 0 sends to x, from its slopes at 0 and
-    above; PyTorch's derivative of it at 0 is 0.
+def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
+    """What an exponential curve that turns into a line at 0 sends to x: the curve is `below` times
+    exp(x * steepness), and the line has the slope `above`; PyTorch's derivative of it at 0 is 0.
     """
-    below = _times(sent, at_zero) * exp(_times(x, steepness))
-    return where(x < 0 if at_zero == above else x <= 0, below, _times(sent, above))
+    on_curve = x < 0 if steepness == 1 and below == above else x <= 0
+    return where(on_curve, _curve(sent, x, below, steepness), _times(sent, above))
+
+
+def _curve(sent, x, below, steepness):
+    """Numbers are multiplied with what is sent one after another, as in PyTorch."""
+    return _times(_times(sent, steepness), below) * exp(_times(x, steepness))
 
 
 def _times(x, number):

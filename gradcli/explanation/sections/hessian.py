@@ -1,7 +1,5 @@
 """The Hessian, a section for each pair of inputs; the Hessian times tangents; their checks."""
 
-from typing import Any
-
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -10,7 +8,7 @@ from ...notation.tree import Token
 from .. import by_index
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..hessian import Hessian
-from ..shortest_structure import at_random_values, structure_of
+from ..shortest_structure import in_numbers, structure_of
 from ..source_text import role_of
 from ..wording import shape_text
 from .checks import (
@@ -119,7 +117,7 @@ def _symmetric(h: Hessian) -> Check:
         return Check(SYMMETRIC, None, None, "", f"left out: {size:,} rows")
     worst, place, left_out, total = 0.0, "", 0, 0
     for x, z in h.pairs():
-        here, there = _block(h, x, z), _block(h, z, x).T
+        here, there = in_numbers(h.gradient(x), z), in_numbers(h.gradient(z), x).T
         finite = np.isfinite(here) & np.isfinite(there)
         left_out, total = left_out + int(np.sum(~finite)), total + here.size
         error, where = largest_difference(np.where(finite, here, 0), np.where(finite, there, 0))
@@ -133,10 +131,6 @@ def _symmetric(h: Hessian) -> Check:
     if left_out == total > 0:
         return Check(SYMMETRIC, None, None, "", said)
     return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
-
-
-def _block(h: Hessian, x: Input, z: Input) -> Any:
-    return at_random_values(h.gradient(x), z)
 
 
 def _differences(h: Hessian) -> list[Check]:
