@@ -197,7 +197,7 @@ FORMS = [
         "x=2x3",
         "x=4x2",
         "x",
-        "permuted kronecker",
+        "dense",
         f"kron(eye({N}), x) + kron(eye({N}), x[:, None]).reshape(-1, {ALL})",
     ),
     (
@@ -221,7 +221,7 @@ FORMS = [
         "x=2x3",
         "x=4x2",
         "x",
-        "kronecker",
+        "permuted block-diagonal",
         f"kron(eye({N})[[1]], diag(x[0])) + kron(eye({N})[[0]], diag(x[1]))",
     ),
     ("x * (y * z).sum()", "x=2x3,y=2,z=2", "x=3x2,y=4,z=4", "y", "dense", "outer(x, z)"),
@@ -338,6 +338,14 @@ FORMS = [
         "w",
         "dense",
         "2 * (X * (X @ w - y)[:, None])",
+    ),
+    (
+        "(y * kron(A, B)) @ x",  # by element with y it is no Kronecker product
+        "y=4x6,A=2x2,B=2x3,x=6",
+        "y=6x4,A=2x2,B=3x2,x=4",
+        "x",
+        "dense",
+        "y * kron(A, B)",
     ),
     ("x.T.flatten()", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
     ("x.repeat(2)", "x=3", "x=4", "x", "selection", f"eye({N})[arange({N}).repeat(2)]"),

@@ -19,7 +19,7 @@ from .index import Indices
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .matrix_numbers import numbers
-from .patterns import SELECTIONS, TRANSPOSED, by_pattern, confirmed
+from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, by_pattern, confirmed
 from .selections import selection
 from .tree import Name, Tree
 
@@ -137,9 +137,13 @@ def _structure(
         seen = _of_matrix(matrix, total)
         if seen.name in SELECTIONS:
             return seen._replace(formula=formula)
-    if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
+    if pattern is not None and (matrix[~pattern] != 0).any():
         return _of_matrix(matrix, total)
-    return found
+    if confirmed(name, matrix):
+        return found
+    if name in KRONECKERS:  # a name for the form, which may hold without it
+        return found._replace(name=reading.by_place(pattern))
+    return _of_matrix(matrix, total)
 
 
 def jacobian_pattern(
