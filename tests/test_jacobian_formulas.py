@@ -460,6 +460,8 @@ ODD = [
     ("x.gather(0, tensor([1]))", "x=4"),
     ("huber_loss(x, y, reduction='none')", "x=4,y=4"),
     ("solve(a + 3 * eye(3), b)", "a=3x3,b=3"),
+    ("x * w", "x=1x1x4,w=1x1x1"),  # w * eye(4) has three dimensions
+    ("conv1d(x, w)", "x=1x1x4,w=1x1x1"),
 ]
 PROGRAMS = [(*each, (0.2, 0.9)) for each in ODD]
 PROGRAMS += [(e.text, e.shapes, e.op.domain) for e in examples()]
