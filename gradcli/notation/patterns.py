@@ -116,7 +116,7 @@ def _has_rank_one(matrix: Any) -> bool:
     row, column = np.unravel_index(np.argmax(np.abs(matrix)), matrix.shape)
     largest = matrix[row, column]
     made = np.outer(matrix[:, column], matrix[row] / (largest or 1))
-    return bool(np.allclose(made, matrix, rtol=1e-6, atol=1e-9 * abs(largest)))
+    return bool(np.abs(made - matrix).max() <= 1e-7 * abs(largest))
 
 
 def _divisors(n: int) -> list[int]:
