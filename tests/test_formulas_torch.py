@@ -166,6 +166,10 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
         ("U, S, V = svd(x); (U @ (S[:, None] * S)) * y", "y", {"x": (3, 3), "y": (3, 3)}),
         ("L, V = linalg.eigh(x); ((V * L[:, None]) @ V.T) * y", "y", {"x": (3, 3), "y": (3, 3)}),
         ("clamp(x.T, max=m.T).T * y", "y", {"x": (2, 3), "m": (2, 3), "y": (2, 3)}),
+        ("x.transpose(0, 0) @ ones(3, 2)", "x", {"x": (3, 3)}),  # turned into itself
+        ("inv(x + x.transpose(1, -1))", "x", {"x": (3, 3)}),
+        ("(x.transpose(0, 0) * y).sum(1)", "y", {"x": (3, 3), "y": (3, 3)}),
+        ("y[:, None].transpose(1, 1) @ x", "x", {"x": (1, 3), "y": (3,)}),
         ("A @ x.expand(3, 4)", "x", {"x": (1,), "A": (2, 3)}),
         ("x.expand(2, 3) @ A", "x", {"x": (1,), "A": (3, 4)}),
         ("((x > 0) / 1 - (y > 0) / 1) * z", "z", {"x": (3,), "y": (3,), "z": (3,)}),

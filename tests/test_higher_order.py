@@ -63,6 +63,20 @@ def test_structures(text, structure):
 
 
 @pytest.mark.parametrize(
+    ("text", "shapes", "block", "structure"),
+    [
+        ("det(A)", "A=3x3", "A", "dense"),  # a product less another
+        ("logdet(A)", "A=3x3", "A", "permuted kronecker"),
+        ("logdet(A @ A.T)", "A=2x3", "A", "dense"),
+        ("exp(trace(X @ A))", "X=1x3,A=3x1", "X,A", "dense"),  # a product and the identity
+        ("((A @ x) ** 2).sum()", "A=2x3,x=3x2", "x", "kronecker"),
+    ],
+)
+def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
+    assert hessian_as_json(text, "-s", shapes)["hessian"][block]["structure"] == structure
+
+
+@pytest.mark.parametrize(
     ("text", "size"),
     [
         ("(x[1:] * x[:-1]).sum()", 4),  # two diagonals

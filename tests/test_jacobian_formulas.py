@@ -197,7 +197,7 @@ FORMS = [
         "x=2x3",
         "x=4x2",
         "x",
-        "permuted kronecker",
+        "dense",
         f"kron(eye({N}), x) + kron(eye({N}), x[:, None]).reshape(-1, {ALL})",
     ),
     (
@@ -221,7 +221,7 @@ FORMS = [
         "x=2x3",
         "x=4x2",
         "x",
-        "kronecker",
+        "permuted block-diagonal",
         f"kron(eye({N})[[1]], diag(x[0])) + kron(eye({N})[[0]], diag(x[1]))",
     ),
     ("x * (y * z).sum()", "x=2x3,y=2,z=2", "x=3x2,y=4,z=4", "y", "dense", "outer(x, z)"),
@@ -339,6 +339,14 @@ FORMS = [
         "dense",
         "2 * (X * (X @ w - y)[:, None])",
     ),
+    (
+        "(y * kron(A, B)) @ x",  # by element with y it is no Kronecker product
+        "y=4x6,A=2x2,B=2x3,x=6",
+        "y=6x4,A=2x2,B=3x2,x=4",
+        "x",
+        "dense",
+        "y * kron(A, B)",
+    ),
     ("x.T.flatten()", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
     ("x.repeat(2)", "x=3", "x=4", "x", "selection", f"eye({N})[arange({N}).repeat(2)]"),
     ("x.flatten() * 2", "x=2x3", "x=4x3", "x", "scaled identity", f"2 * eye({ALL})"),
@@ -452,6 +460,8 @@ ODD = [
     ("x.gather(0, tensor([1]))", "x=4"),
     ("huber_loss(x, y, reduction='none')", "x=4,y=4"),
     ("solve(a + 3 * eye(3), b)", "a=3x3,b=3"),
+    ("x * w", "x=1x1x4,w=1x1x1"),  # w * eye(4) has three dimensions
+    ("conv1d(x, w)", "x=1x1x4,w=1x1x1"),
 ]
 PROGRAMS = [(*each, (0.2, 0.9)) for each in ODD]
 PROGRAMS += [(e.text, e.shapes, e.op.domain) for e in examples()]

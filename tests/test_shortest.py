@@ -26,7 +26,7 @@ from gradcli.notation.formula import formula
 from gradcli.notation.rules import LAYOUT, NORMAL, OTHERS
 from gradcli.notation.sharing import shared
 from gradcli.notation.shorten import Shortener
-from gradcli.notation.simplify import stripped
+from gradcli.notation.simplify import simplify, stripped
 from gradcli.notation.spelling import read
 
 EXAMPLES = examples()
@@ -520,6 +520,14 @@ def test_sums_by_counts_are_means(keepdim):
     assert rule_named("sum_by_count")(total / count) is mean
     assert rule_named("sum_by_count")(mean * count) is total
     assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+
+
+@pytest.mark.parametrize(("dim", "expected"), [(None, 8), (0, [2] * 4), (1, [0, 8, 0])])
+def test_what_is_broadcast_into_its_place_is_summed_as_often_as_it_stands_there(dim, expected):
+    s = OPS["input"](name="s", shape=())
+    total = s.put_at(shape=(3, 4), index=(1,)).sum(dim=dim)
+    assert close(Evaluator({s: np.array(2.0)})(simplify(total))[0], np.array(expected, float))
+    assert rule_named("sum_of_what_is_put")(total) is None
 
 
 @pytest.mark.parametrize(

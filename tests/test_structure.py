@@ -7,7 +7,7 @@ from support import Case, case, examples, one_hot_jacobian
 from gradcli.language.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
-from gradcli.notation.patterns import SELECTIONS, picture
+from gradcli.notation.patterns import SELECTIONS, confirmed, picture
 from gradcli.notation.structure import Structure, jacobian_structure
 
 EXAMPLES = examples()
@@ -69,11 +69,31 @@ def agrees(name: str, J: np.ndarray) -> None:
     elif name == "symmetric low-rank update":
         np.testing.assert_allclose(J, J.T)
     elif name == "permuted block-diagonal":
-        assert not J.any() or components(J) > 1
+        assert components(J[J.any(1)]) > 1 or not J.any(0).all()
+    elif name == "kronecker":
+        assert is_kronecker(J)
+    elif name == "permuted kronecker":
+        orders = [np.arange(rows).reshape(k, -1).T.ravel() for k in divisors(rows)]
+        assert any(is_kronecker(J[order]) for order in orders)
     else:
-        assert name in (
-            *("kronecker", "permuted kronecker", "block-diagonal", "low-rank update", "dense"),
-        )
+        assert name in ("block-diagonal", "low-rank update", "dense")
+
+
+def is_kronecker(J: np.ndarray) -> bool:
+    """Whether it is kron(a, b), b being its first block that is not 0."""
+    rows, columns = J.shape
+    for m, n in ((m, n) for m in divisors(rows) for n in divisors(columns)):
+        blocks = [b for row in np.split(J, m) for b in np.split(row, n, axis=1)]
+        b = next((b for b in blocks if b.any()), blocks[0])
+        at = np.unravel_index(np.abs(b).argmax(), b.shape)
+        a = np.array([block[at] for block in blocks]).reshape(m, n) / (b[at] or 1)
+        if 1 < m * n < J.size and np.allclose(np.kron(a, b), J):
+            return True
+    return False
+
+
+def divisors(n: int) -> list[int]:
+    return [k for k in range(1, n + 1) if n % k == 0]
 
 
 def components(J: np.ndarray) -> int:
@@ -90,6 +110,14 @@ NAMED = [
     ("x @ a", "x=2x3,a=3x4", "x", "kronecker", "kron(eye(x.shape[0]), a.T)", 24),
     ("x @ a", "x=2x3,a=3x4", "a", "kronecker", "kron(x, eye(a.shape[1]))", 24),
     ("A @ x @ B", "A=2x3,x=3x4,B=4x2", "x", "kronecker", "kron(A, B.T)", 48),
+    (
+        "x @ x",
+        "x=3x3",
+        "x",
+        "dense",
+        "kron(eye(x.shape[0]), x.T) + kron(x, eye(x.shape[1]))",
+        45,
+    ),
     ("A @ x", "A=2x3,x=3", "x", "dense", "A", 6),
     ("A @ x", "A=2x3,x=3", "A", "kronecker", "kron(eye(A.shape[0]), x)", 6),
     ("softmax(x, 0)", "x=3", "x", "symmetric low-rank update", "diag(out) - outer(out, out)", 9),
@@ -227,6 +255,20 @@ def test_blocks_are_put_on_the_diagonal():
     np.testing.assert_allclose(s.matrix(c.array, (6, 6)), expected)
     block = "diag(out[i]) - outer(out[i], out[i])"
     assert s.text == f"block_diag(*[{block} for i in range(x.shape[0])])"
+
+
+def test_numbers_tell_one_kronecker_product_from_a_sum():
+    a, b = np.arange(1.0, 7).reshape(2, 3), np.array([[2.0, -1], [0, 3]])
+    one, other = np.kron(a, b), np.kron(a**2, b.T)
+    turned = one.reshape(2, 2, 6).swapaxes(0, 1).reshape(4, 6)
+    for matrix, plain, permuted in (
+        (one, True, True),
+        (-turned, False, True),
+        (one + other, False, False),
+        (a, False, False),
+    ):
+        assert confirmed("kronecker", matrix) is plain
+        assert confirmed("permuted kronecker", matrix) is permuted
 
 
 def test_numbers_overrule():

@@ -17,7 +17,7 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.formula import TOO_LONG
-from ..notation.patterns import KRONECKER, PERMUTED_BLOCKS, PERMUTED_KRONECKER
+from ..notation.patterns import KRONECKERS, PERMUTED_BLOCKS, confirmed
 from ..notation.structure import Structure, jacobian_structure
 from .analysis import Analysis
 from .formulas import Trial, value_of
@@ -32,7 +32,7 @@ ROUNDING = 1e-15  # of the largest entry
 ELSEWHERE = 2  # further sizes at which a closed form is tried out
 SHORT = 8  # length of a formula for which no shorter one is looked for
 # what a matrix is called for its formula alone
-PLAIN = ("dense", "low-rank update", KRONECKER, PERMUTED_KRONECKER, PERMUTED_BLOCKS)
+PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
@@ -107,6 +107,8 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
     if best is None:
         return found._replace(formula=None, blocks=())
     name = best.name if found.name in PLAIN else found.name
+    if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
+        name = "dense" if found.name in KRONECKERS else found.name
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
 
 

@@ -145,7 +145,7 @@ class Reading:
             return update
         formula = self._whole()
         if formula is not None:
-            return (_kronecker(formula) or self._by_place(pattern)), formula
+            return (_kronecker(formula) or self.by_place(pattern)), formula
         return self._composed(pattern)
 
     def _row(self) -> Tree | None:
@@ -180,7 +180,7 @@ class Reading:
     def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
         return picks(self.factors, of, by, self.sizes)
 
-    def _by_place(self, pattern: Any) -> str:
+    def by_place(self, pattern: Any) -> str:
         """A name for where the entries are; ones, where they count what nothing weighs."""
         if self.pairs and not any(map(_has_relation, self.rest)):
             return PERMUTED_BLOCKS
@@ -228,7 +228,7 @@ class Reading:
     def _composed(self, pattern: Any) -> Named:
         if self.blocks():
             return BLOCKS, self.block()
-        name = self._by_place(pattern)
+        name = self.by_place(pattern)
         if name not in ("dense", PERMUTED_BLOCKS):
             return name, None
         spread = self._with_scale(lambda r: ("", r._spread()))
@@ -366,13 +366,17 @@ class Reading:
 
 
 def _kronecker(formula: Tree | None) -> str:
-    """What a matrix made of Kronecker products is called; nothing where there are none."""
+    """What one Kronecker product is called, with a sign and numbers before and after it: permuted
+    where its rows are reshaped. Nothing where the formula is another, as a sum of two.
+    """
     if isinstance(formula, Prefix):
         return _kronecker(formula.operand)
-    if isinstance(formula, Infix) and formula.symbol != "@":
-        return max(_kronecker(formula.left), _kronecker(formula.right))
-    if isinstance(formula, Method) and _kronecker(formula.base):
-        return PERMUTED_KRONECKER
+    if isinstance(formula, Infix) and formula.symbol == "/":
+        return _kronecker(formula.left)
+    if isinstance(formula, Infix) and formula.symbol == "*":
+        return _kronecker(formula.left) or _kronecker(formula.right)
+    if isinstance(formula, Method) and formula.name == "reshape":
+        return PERMUTED_KRONECKER if _kronecker(formula.base) else ""
     return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
 
 

@@ -8,6 +8,7 @@ from ..lazy import np
 EMPTY, SOME, FULL = range(3)  # shades of a picture
 TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
+KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
 LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
@@ -85,9 +86,41 @@ def confirmed(name: str, matrix: Any) -> bool:
         return not np.triu(matrix, 1).any()
     if name == "upper-triangular":
         return not np.tril(matrix, -1).any()
+    if name == KRONECKER:
+        return _is_kronecker(matrix)
+    if name == PERMUTED_KRONECKER:
+        turned = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
+        return any(_is_kronecker(t.reshape(rows, columns)) for t in turned)
     return name != "symmetric low-rank update" or bool(
         np.allclose(matrix, matrix.T, equal_nan=True)
     )
+
+
+def _is_kronecker(matrix: Any) -> bool:
+    """Whether it is kron(a, b), neither being a single number: with its elements in the order
+    (those of a, those of b) it has rank 1 (Van Loan and Pitsianis 1993).
+    """
+    rows, columns = matrix.shape
+    for m in _divisors(rows):
+        for n in _divisors(columns):
+            blocks = matrix.reshape(m, rows // m, n, columns // n)
+            if 1 < m * n < matrix.size and _has_rank_one(
+                blocks.swapaxes(1, 2).reshape(m * n, matrix.size // (m * n))
+            ):
+                return True
+    return False
+
+
+def _has_rank_one(matrix: Any) -> bool:
+    """Whether each row is a multiple of the one with the largest element; true of zeros."""
+    row, column = np.unravel_index(np.argmax(np.abs(matrix)), matrix.shape)
+    largest = matrix[row, column]
+    made = np.outer(matrix[:, column], matrix[row] / (largest or 1))
+    return bool(np.abs(made - matrix).max() <= 1e-7 * abs(largest))
+
+
+def _divisors(n: int) -> list[int]:
+    return [k for k in range(1, n + 1) if n % k == 0]
 
 
 def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:

@@ -19,7 +19,7 @@ from .index import Indices
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .matrix_numbers import numbers
-from .patterns import SELECTIONS, TRANSPOSED, by_pattern, confirmed
+from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, by_pattern, confirmed
 from .selections import selection
 from .tree import Name, Tree
 
@@ -50,11 +50,11 @@ class Structure(NamedTuple):
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
         """The numbers of the formula; `arrays` evaluates texts of the language. Raises LookupError
-        where it cannot be computed.
+        where it cannot be computed, or its numbers are no matrix of the shape.
         """
         assert self.formula is not None
         if not self.blocks:
-            return np.asarray(numbers(self.formula, arrays), float).reshape(shape)
+            return _shaped(numbers(self.formula, arrays), shape)
         letters = [letter for letter, _ in self.blocks]
         sizes = [int(arrays(size)) for _, size in self.blocks]
         count = numel(sizes)
@@ -62,7 +62,7 @@ class Structure(NamedTuple):
         out = np.zeros((count, rows, count, columns))
         for k, at in enumerate(np.ndindex(*sizes)):
             block = numbers(self.formula, arrays, dict(zip(letters, at)))
-            out[k, :, k, :] = np.reshape(block, (rows, columns))
+            out[k, :, k, :] = _shaped(np.atleast_2d(block), (rows, columns))  # as block_diag does
         return out.reshape(shape)
 
     def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
@@ -73,6 +73,12 @@ class Structure(NamedTuple):
         except (LookupError, ValueError, GradcliError):
             return False
         return bool(np.allclose(found, matrix, rtol=1e-6, atol=1e-9))
+
+
+def _shaped(array: Any, shape: tuple[int, int]) -> Any:
+    if np.shape(array) != shape:
+        raise LookupError(np.shape(array))
+    return np.asarray(array, float)
 
 
 def jacobian_structure(
@@ -137,9 +143,13 @@ def _structure(
         seen = _of_matrix(matrix, total)
         if seen.name in SELECTIONS:
             return seen._replace(formula=formula)
-    if (pattern is not None and (matrix[~pattern] != 0).any()) or not confirmed(name, matrix):
+    if pattern is not None and (matrix[~pattern] != 0).any():
         return _of_matrix(matrix, total)
-    return found
+    if confirmed(name, matrix):
+        return found
+    if name in KRONECKERS:  # a name for the form, which may hold without it
+        return found._replace(name=reading.by_place(pattern))
+    return _of_matrix(matrix, total)
 
 
 def jacobian_pattern(

@@ -13,8 +13,12 @@ def last_two(node: Node) -> bool:
 
 @rule("transpose")
 def transposed(node: Node) -> Node | None:
-    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand."""
+    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand. A dimension
+    exchanged with itself stays.
+    """
     x = node.parents[0]
+    if not x.ndim or len({axis(d, x.ndim) for d in node.attrs.values()}) == 1:
+        return x
     if x.op.name == "transpose":
         pairs = [{axis(d, x.ndim) for d in n.attrs.values()} for n in (node, x)]
         return x.inputs[0] if pairs[0] == pairs[1] else None

@@ -119,7 +119,7 @@ def by_selection(node: Node) -> Node | None:
     if not 1 <= len(shape) <= 2 or any(is_hard(item) for item in index):
         return None
     full = full_index(index, len(shape))
-    if sum(map(picks, full)) > 1 or v.shape != _picked(shape, index):
+    if sum(map(picks, full)) > 1 or v.shape != picked_shape(shape, index):
         return None
     if len(shape) == 1:
         return _along(v, shape[0], full[0])
@@ -132,7 +132,8 @@ def by_selection(node: Node) -> Node | None:
     return _at_unit(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
 
 
-def _picked(shape, index):
+def picked_shape(shape: tuple[int, ...], index: tuple) -> tuple[int, ...]:
+    """The shape of x[index], x having the shape given."""
     return OPS["ones"](size=shape)[index].shape
 
 

@@ -4,7 +4,7 @@ from ...graphs import Node
 from ...graphs.shapes import axes
 from ...operators.indexing import full_index
 from .factoring import opened
-from .places import is_hard, picks
+from .places import is_hard, picked_shape, picks
 from .products import build, product_of, with_factor
 from .registry import normal, other
 
@@ -28,12 +28,14 @@ def beside_what_is_put(node: Node) -> Node | None:
 
 @normal("sum")
 def sum_of_what_is_put(node: Node) -> Node | None:
-    """v.put_at((3, 4), (0,)).sum(dim=0) = v; of all elements it is v.sum()."""
+    """v.put_at((3, 4), (0,)).sum(dim=0) = v, where v fills its place; of all elements, v.sum()."""
     x, dim = node.parents[0], node.attrs["dim"]
     if x.op.name != "put_at" or any(map(is_hard, x.attrs["index"])):
         return None
     v, index = x.parents[0], x.attrs["index"]
     if any(map(picks, index)) or (dim is None and node.attrs["keepdim"]):
+        return None
+    if v.shape != picked_shape(x.shape, index):
         return None
     if dim is None:
         return v.sum() if v.ndim else v
