@@ -131,6 +131,8 @@ MISTAKES = [
     (["sofmax(x, dim=-1)"], "unknown-function", "sofmax", "did you mean softmax?"),
     (["torch.sofmax(x)"], "unknown-function", "sofmax", "did you mean softmax?"),
     (["x.sofmax(0)"], "unknown-function", "sofmax", "did you mean softmax?"),
+    (["fft.rfft(x)"], "unsupported", "rfft", "works on complex numbers"),
+    (["bce(p, y)"], "unknown-function", "bce", "binary_cross_entropy(input, target)"),
     (["torch.fft.rfft(x)"], "unsupported", "rfft", "works on complex numbers"),
     (["torch.linalg.eigvals(x)"], "unsupported", "eigvals", "works on complex numbers"),
     (["torch.masked.softmax(x, 0)"], "unsupported", "softmax", "masked tensors"),

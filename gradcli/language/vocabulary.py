@@ -26,6 +26,7 @@ MODULES = (
     "F",
     "linalg",
     "special",
+    "fft",
     "numpy.linalg",
     "np.linalg",
     "jnp.linalg",
@@ -131,9 +132,10 @@ def _instead(name: str) -> str:
     if name in SPELLINGS:
         return SPELLINGS[name]
     near = did_you_mean(name, functions())
+    own = "write out what a function of your own computes"
     if near is None:
-        return "gradcli ops lists what there is; write out what a function of your own computes"
-    return f"{near} (gradcli ops {name[:3]} lists what is near)"
+        return f"gradcli ops lists what there is; {own}"
+    return f"{near} (gradcli ops {name[:3]} lists what is near); {own}"
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
