@@ -7,7 +7,7 @@ from . import elements
 from .arithmetic import steps
 from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, WAVE, larger
 from .comparisons import where
-from .families import SAMPLES, composite, elementwise
+from .families import SAMPLES, composite, elementwise, hidden
 from .guards import unless
 
 
@@ -299,9 +299,8 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
     return to_sent, where(x < 0, on_curve, 0 * both)
 
 
-@composite(
+@hidden(
     rule=_bent_again,
-    torch=None,
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
 def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
@@ -352,9 +351,8 @@ def _softplus_again(g, y, sent, x, *, beta, threshold):
     return softplus_to_x(g, x, beta=beta, threshold=threshold), _times(curved, beta)
 
 
-@composite(
+@hidden(
     rule=_softplus_again,
-    torch=None,
     examples=(("softplus_to_x(a, x)", "a=3,x=3"), ("softplus_to_x(a, x, 2.0)", "a=3,x=3")),
 )
 def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
