@@ -301,6 +301,8 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
 
 @hidden(
     rule=_bent_again,
+    kink=lambda y, sent, x, **_: x.eq(0),
+    caveat="at 0, where the curve ends, PyTorch takes 0",
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
 def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
@@ -353,6 +355,8 @@ def _softplus_again(g, y, sent, x, *, beta, threshold):
 
 @hidden(
     rule=_softplus_again,
+    kink=lambda y, sent, x, *, beta, threshold: (x * beta).eq(threshold),
+    caveat="at the threshold, where it jumps, PyTorch takes 0",
     examples=(("softplus_to_x(a, x)", "a=3,x=3"), ("softplus_to_x(a, x, 2.0)", "a=3,x=3")),
 )
 def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
