@@ -650,7 +650,7 @@ PIECEWISE = [
 ]
 
 
-@pytest.mark.parametrize("text", PIECEWISE)
+@pytest.mark.parametrize("text", [*PIECEWISE, "sigmoid(x)"])
 @pytest.mark.parametrize("seeds", [(np.inf, 1.0), (1.0, -np.inf), (0.0, np.inf)], ids=str)
 def test_infinite_seeds_at_order_2_are_those_of_torch(text, seeds):
     import torch

@@ -234,7 +234,13 @@ def _sigmoid(x):
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
-    return g * (1 - y) * y
+    return sigmoid_to_x(g, y)
+
+
+@hidden(rule=lambda g, out, sent, y: (sigmoid_to_x(g, y), g * sent * (-2 * y + 1)))
+def sigmoid_to_x(sent, y):
+    """What sigmoid sends to x, by its value y."""
+    return sent * (1 - y) * y
 
 
 F = "torch.nn.functional."
