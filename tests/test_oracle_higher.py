@@ -613,7 +613,7 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
 
 ENDS = [  # curves and where they end
     *((text, 0.0) for text in ("elu(x)", "elu(x, 0.5)", "celu(x)", "celu(x, 2.)", "selu(x)")),
-    *(("softplus(x)", 20.0), ("softplus(x, 1, 1)", 1.0)),
+    *(("softplus(x)", 20.0), ("softplus(x, 1, 1)", 1.0), ("prelu(x, x)", 0.0)),
 ]
 
 
@@ -621,11 +621,11 @@ ENDS = [  # curves and where they end
 def test_formulas_where_a_curve_ends_have_the_numbers_of_torch(text, x):
     import torch
 
-    at = torch.tensor(x, requires_grad=True)
-    (first,) = torch.autograd.grad(run_torch(text, {"x": at}), at, create_graph=True)
-    (second,) = torch.autograd.grad(first, at)
-    found = gradcli.explain(text, values={"x": x}, order=2)
-    formula = run_torch(found.grad["x"]["formula"], {"x": at, "g": 1.0, "g_2": 1.0})
+    at, one = torch.tensor([x], requires_grad=True), torch.ones(1)
+    (first,) = torch.autograd.grad(run_torch(text, {"x": at}), at, one, create_graph=True)
+    (second,) = torch.autograd.grad(first, at, one)
+    found = gradcli.explain(text, values={"x": [x]}, grad=[1.0], order=2, grads=[[1.0]])
+    formula = run_torch(found.grad["x"]["formula"], {"x": at, "g": one, "g_2": one})
     assert found.grad["x"]["value"] == second == formula
     assert "kink" in [note["code"] for note in found.notes]
 

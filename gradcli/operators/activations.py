@@ -137,23 +137,30 @@ def threshold(input, *, threshold, value):
     return where(input <= threshold, value, input)
 
 
+ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"
+
+
 @hidden(
     rule=lambda g, y, sent, x, slope: (
         where(x >= 0, g, slope * g),
         None,
         where(x >= 0, 0, sent * g),
-    )
+    ),
+    kink=lambda y, sent, x, slope: x.eq(0),
+    caveat=ABOVE_AT_0,
 )
 def ramp_to_x(sent, x, slope):
-    """What ramp sends to x; PyTorch counts 0 among the numbers above it where it differentiates
-    this.
-    """
+    """What ramp sends to x."""
     return where(x > 0, sent, slope * sent)
 
 
-@hidden(rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)))
+@hidden(
+    rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)),
+    kink=lambda y, sent, x: x.eq(0),
+    caveat=ABOVE_AT_0,
+)
 def ramp_to_slope(sent, x):
-    """What ramp sends to its slope; differentiated as ramp_to_x."""
+    """What ramp sends to its slope."""
     return where(x > 0, 0, x * sent)
 
 
