@@ -212,6 +212,13 @@ def test_every_way_says_what_pytorch_does_not_differentiate_again(text):
     assert run("grad", *asked).err == ""
 
 
+def test_what_pytorch_does_not_differentiate_has_no_numbers_in_it():
+    asked = ("pdist(x).sum()", "-v", "x=[[0.,1.],[0.,1.]]", "--order", "2", "-g", "1")
+    out = " ".join(answered("explain", *asked, "-g", "ones_like(out)").out.split())
+    assert "The gradient of x holds nan. Formulas" in out
+    assert "PyTorch's does too" not in out
+
+
 # ---- Hessian times tangents ----------------------------------------------------------------------
 
 

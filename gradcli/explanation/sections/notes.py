@@ -241,7 +241,7 @@ def _places(name: str, hit: Any) -> str:
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     notes = []
-    same = IN_PYTORCH.get(a.problem.order, "")
+    same = "" if not_in_pytorch(a) else IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
