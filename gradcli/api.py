@@ -128,14 +128,23 @@ def grad(
 
     None where the output does not depend on an input. With `order` 2 and up the derivative of this
     order by each input; `grads` are the seeds after the first, for what is not a single number.
-    Raises GradcliError.
+    What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
+    from .explanation.not_in_pytorch import not_in_pytorch
+
     found: dict[str, Any] = {}
     for analysis in of_order(posed(expr, shapes, values, grad, wrt), order, grads):
         analysis.require_numbers()
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
+        _warn(not_in_pytorch(analysis))
     return _alone(found)
+
+
+def _warn(notes: Iterable[tuple[str, str]]) -> None:
+    """Warn of what notes say, where a function of this module was called."""
+    for _, message in notes:
+        warnings.warn(message, stacklevel=4)  # past in_keywords
 
 
 def _apart(found: Any, given: Iterable[Any]) -> Any:
@@ -190,14 +199,17 @@ def hessian(
     (*x.shape, *z.shape).
 
     With `tangents` by name of the input, the Hessian times the tangents, in the shape of each
-    input; those left out are zero. Numbers, or texts as of `jacobian`. Raises GradcliError.
+    input; those left out are zero. Numbers, or texts as of `jacobian`. What PyTorch has no
+    derivative of is warned of. Raises GradcliError.
     """
     from .explanation.hessian import Hessian
     from .explanation.higher_data import hessian_arrays, product_arrays
+    from .explanation.not_in_pytorch import hessian_not_in_pytorch
 
     asked = asked_in_keywords(expr, shapes, values, wrt)
     found = Hessian(moving(asked, tangents or {}, scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
+    _warn(hessian_not_in_pytorch(found.p))
     if len(arrays) > 1:
         return arrays
     (alone,) = arrays.values()
@@ -301,8 +313,7 @@ def formula(
 
     analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
-    for _, message in [*formulas(data.w), *as_note(data.w, ways.PYTHON)]:
-        warnings.warn(message, stacklevel=3)  # past in_keywords
+    _warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
     return _alone(found)
 

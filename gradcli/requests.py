@@ -1,8 +1,8 @@
 """Requests as dicts, one JSON object each, and their answers."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from . import ways
 from .errors import EXPRESSION, INTERNAL, GradcliError, did_you_mean
@@ -13,6 +13,9 @@ from .language.assumptions import read_assumptions
 from .language.options import read_names, read_shape
 from .language.problem import Problem, pose
 from .limits import NO_MEMORY, Limits
+
+if TYPE_CHECKING:
+    from .explanation.data import Data
 
 FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
 OBJECTS = {  # fields by name of the input, each with an example
@@ -135,6 +138,8 @@ def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if {"grad"} & set(wanted):
         a.require_numbers()
+    plain = {"output", "grad", "index"}.issuperset(wanted)
+    data = None if plain else _data(a)
     for name in wanted:
         if name == "output":
             yield name, a.value(a.problem.out)
@@ -142,12 +147,17 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             yield name, a.grad_values()
         elif name == "index":
             yield from _by_index(a)
-        elif name == "formula":
-            yield from _formulas(a, with_notes="notes" not in wanted)
-        elif name == "notes":
-            yield name, _notes(a, with_assumed="formula" in wanted)
-        else:
-            yield name, _explained(a, name)
+        elif data is not None:
+            yield name, _explained(data, name, wanted)
+    notes = [] if data is None or "notes" in wanted else _notes(data, wanted)
+    if notes:
+        yield "notes", notes
+
+
+def _data(a: Analysis) -> "Data":
+    from .explanation.data import Data
+
+    return Data(a)
 
 
 def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
@@ -166,49 +176,50 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
         yield f"jacobian_index{of}", {name: found[key] for name, found in jacobians.items()}
 
 
-def _formulas(a: Analysis, with_notes: bool) -> Iterator[tuple[str, Any]]:
-    """Closed forms, and notes on those that do not hold for any sizes, or for assumed shapes."""
-    from .explanation.assumed_shapes import as_note
-    from .explanation.data import Data
-    from .explanation.sections.notes import as_data, formulas
-
-    data = Data(a)
-    yield "formula", {x.name: data.formula(x) for x in a.problem.wrt}
-    found = [*formulas(data.w), *as_note(data.w, ways.JSON)] if with_notes else []
-    if found:
-        yield "notes", as_data(found)
-
-
-def _notes(a: Analysis, with_assumed: bool) -> list[dict[str, str]]:
-    """The notes, with one on assumed shapes where closed forms are wanted too."""
-    from .explanation.assumed_shapes import as_note
-    from .explanation.data import Data
-    from .explanation.sections.notes import as_data
-
-    data = Data(a)
-    return [*data("notes"), *as_data(as_note(data.w, ways.JSON) if with_assumed else [])]
-
-
-def _explained(a: Analysis, name: str) -> Any:
-    from .explanation.data import Data
-
-    data, wrt = Data(a), a.problem.wrt
+def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
     match name:
-        case "jacobian" | "cost":
-            return data(name)
+        case "formula":
+            return {x.name: data.formula(x) for x in data.a.problem.wrt}
         case "hessian":
             from .explanation.hessian import Hessian
             from .explanation.higher_data import blocks
 
-            return blocks(Hessian(a))
+            return blocks(Hessian(data.a))
         case "elements":
-            grads = {x.name: a.gradient(x) for x in wrt}
-            return {
-                "output": data.elements(a.problem.out),
-                "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()},
-            }
+            return _elements(data)
+        case "notes":
+            return _notes(data, wanted)
         case _:
             return data(name)
+
+
+def _elements(data: "Data") -> dict[str, Any]:
+    p = data.a.problem
+    grads = {x.name: data.a.gradient(x) for x in p.wrt}
+    return {
+        "output": data.elements(p.out),
+        "grad": {n: None if g is None else data.elements(g) for n, g in grads.items()},
+    }
+
+
+def _notes(data: "Data", wanted: Collection[str]) -> list[dict[str, str]]:
+    """All notes where they are wanted; those on closed forms, for assumed shapes too, and on the
+    Hessian wherever these are.
+    """
+    from .explanation.assumed_shapes import as_note
+    from .explanation.not_in_pytorch import hessian_not_in_pytorch
+    from .explanation.sections.notes import as_data, collect, formulas
+
+    found = []
+    if "notes" in wanted:
+        found += collect(data.a, data.w)
+    elif "formula" in wanted:
+        found += formulas(data.w)
+    if "formula" in wanted:
+        found += as_note(data.w, ways.JSON)
+    if "hessian" in wanted:
+        found += hessian_not_in_pytorch(data.a.problem)
+    return as_data(found)
 
 
 def _wanted(want: Any) -> tuple[str, ...]:

@@ -244,7 +244,10 @@ def test_as_in_a_textbook(text, shapes, expected):
 RULE_CASES = {
     "sign_of_a_constant": ["sign(x.detach())"],
     "sign_of_any_kind": ["side(x)"],
-    "as_it_is_meant": ["bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"],
+    "as_it_is_meant": [
+        *("bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"),
+        *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
+    ],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],
     "collected": ["1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
         "x.expand(3)", "x.expand(3, 3).expand(3, 3, 3)", "ones(3, 3) * s",
@@ -309,7 +312,6 @@ RULE_CASES = {
         "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
     ],
     "slope_of_logsigmoid": ["logsigmoid_slope(x - y)"],
-    "by_inverse": ["inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": ()}

@@ -1,6 +1,7 @@
 """Hessians, Jacobian-vector products and higher orders: what is known by hand or from a book."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -189,6 +190,33 @@ def test_only_a_single_number_has_one():
     err = refused("hessian", "x * 2", "-v", "x=[1,2]", code="not-scalar")
     assert "out has shape (2,)" in err
     assert "The Tensor returned by the function given to hessian" in err
+
+
+@pytest.mark.parametrize("text", ["pdist(x).sum()", "hardsigmoid(x * x).sum()"])
+def test_every_way_says_what_pytorch_does_not_differentiate_again(text):
+    """derivatives.yaml: _pdist_backward and hardsigmoid_backward are not_implemented."""
+    name, x = text.partition("(")[0], [[0.0, 1.0], [2.0, 5.0]]
+    said = f"PyTorch does not differentiate the gradient of {name}: it raises an error."
+    asked = (text, "-v", f"x={x}")
+    orders = ("--order", "2", "-g", "1", "-g", "ones_like(out)")
+    assert run("grad", *asked, *orders).err == f"note: {said}\n"
+    for found in (run("explain", *asked, *orders), run("hessian", *asked)):
+        assert said in " ".join(found.out.split())
+    for want in (["hessian"], ["notes", "hessian"]):
+        (answer,) = gradcli.batch([{"expr": text, "values": {"x": x}, "want": want}])
+        assert answer["notes"][-1] == {"code": "not-in-pytorch", "message": said}
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        gradcli.hessian(text, values={"x": x})
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        gradcli.grad(text, values={"x": x}, order=2, grads=[np.ones((2, 2))])
+    assert run("grad", *asked).err == ""
+
+
+def test_what_pytorch_does_not_differentiate_has_no_numbers_in_it():
+    asked = ("pdist(x).sum()", "-v", "x=[[0.,1.],[0.,1.]]", "--order", "2", "-g", "1")
+    out = " ".join(answered("explain", *asked, "-g", "ones_like(out)").out.split())
+    assert "The gradient of x holds nan. Formulas" in out
+    assert "PyTorch's does too" not in out
 
 
 # ---- Hessian times tangents ----------------------------------------------------------------------

@@ -611,6 +611,25 @@ def test_lines_beyond_a_curve_are_flat_at_order_2(text):
     assert_equal(gradcli.hessian(f"{text}.sum()", values={"x": at.tolist()}), theirs.numpy())
 
 
+ENDS = [  # curves and where they end
+    *((text, 0.0) for text in ("elu(x)", "elu(x, 0.5)", "celu(x)", "celu(x, 2.)", "selu(x)")),
+    *(("softplus(x)", 20.0), ("softplus(x, 1, 1)", 1.0), ("prelu(x, x)", 0.0)),
+]
+
+
+@pytest.mark.parametrize(("text", "x"), ENDS)
+def test_formulas_where_a_curve_ends_have_the_numbers_of_torch(text, x):
+    import torch
+
+    at, one = torch.tensor([x], requires_grad=True), torch.ones(1)
+    (first,) = torch.autograd.grad(run_torch(text, {"x": at}), at, one, create_graph=True)
+    (second,) = torch.autograd.grad(first, at, one)
+    found = gradcli.explain(text, values={"x": [x]}, grad=[1.0], order=2, grads=[[1.0]])
+    formula = run_torch(found.grad["x"]["formula"], {"x": at, "g": one, "g_2": one})
+    assert found.grad["x"]["value"] == second == formula
+    assert "kink" in [note["code"] for note in found.notes]
+
+
 @pytest.mark.parametrize("seeds", [(1.0, 1.0), (np.inf, 1.0), (1.0, np.inf)], ids=str)
 @pytest.mark.parametrize("x", [[1e17, 0.0, 2.0], [1e4, 1e4, 3e3], [1.0, np.inf], [2.0, -1.0]])
 def test_second_derivatives_of_logcumsumexp_are_those_of_torch(x, seeds):
@@ -631,7 +650,7 @@ PIECEWISE = [
 ]
 
 
-@pytest.mark.parametrize("text", PIECEWISE)
+@pytest.mark.parametrize("text", [*PIECEWISE, "sigmoid(x)"])
 @pytest.mark.parametrize("seeds", [(np.inf, 1.0), (1.0, -np.inf), (0.0, np.inf)], ids=str)
 def test_infinite_seeds_at_order_2_are_those_of_torch(text, seeds):
     import torch

@@ -107,17 +107,22 @@ def explain(streams: Streams, given: Given) -> None:
 @app.command()
 @takes(*REQUEST, "order", "output", "dtype", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
-    """Print the gradients alone, as JSON."""
+    """Print the gradients alone, as JSON; on standard error, which of them PyTorch lacks."""
     import json
 
     from ..explanation.arrays import jsonable
+    from ..explanation.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
+    notes: dict[str, None] = {}
     for analysis in analyses(streams, given):
         analysis.require_numbers()
         found |= {name: jsonable(value) for name, value in analysis.grad_values().items()}
+        notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
     answer = found if len(found) > 1 else next(iter(found.values()))
     streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
+    for said in notes:
+        streams.warn(f"note: {said}")
 
 
 @app.command()

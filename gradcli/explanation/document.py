@@ -97,7 +97,7 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     from .sections import hessian, notes
 
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
-    noted = notes.notes(h.a, h.wording, ("unused",))
+    noted = notes.section_of(n for n in notes.of_hessian(h) if n[0] != "unused")
     return Document(hessian.answers(h), (*blocks, hessian.checks(h), *[noted] * bool(noted.blocks)))
 
 

@@ -15,7 +15,7 @@ from .hessian import Hessian
 from .jvp import Jvp
 from .sections import hessian as section
 from .sections import jvp as jvp_section
-from .sections.notes import as_data
+from .sections.notes import as_data, of_hessian
 
 ABOUT = ("schema", "expression", "inputs", "output")
 
@@ -27,7 +27,8 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
     if h.p.tangents:
         found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
         found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
-    return found | {"checks": [check_data(c) for c in section.run(h)], "notes": data("notes")}
+    checks = [check_data(c) for c in section.run(h)]
+    return found | {"checks": checks, "notes": as_data(of_hessian(h))}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:

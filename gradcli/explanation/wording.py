@@ -86,7 +86,7 @@ class Wording:
         p = self.problem
         short = self._shortest(p.out, self.names)
         has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        out = short if has <= had else p.out  # a kink of its own has a convention of its own
+        out = short if has == had else p.out  # a kink of its own has a convention of its own
         return backward(out, p.seed.node, [x.node for x in p.wrt])
 
     def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:

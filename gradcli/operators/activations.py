@@ -10,7 +10,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs
 from .comparisons import bounded_by, where
-from .families import composite, elementwise, one_of, require, shorthand
+from .families import composite, elementwise, hidden, one_of, require, shorthand
 from .guards import unless, without_slope
 from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
 
@@ -137,29 +137,30 @@ def threshold(input, *, threshold, value):
     return where(input <= threshold, value, input)
 
 
-@composite(
+ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"
+
+
+@hidden(
     rule=lambda g, y, sent, x, slope: (
         where(x >= 0, g, slope * g),
         None,
         where(x >= 0, 0, sent * g),
     ),
-    torch=None,
-    examples=(("ramp_to_x(a, x, slope)", "a=2x3,x=2x3,slope=3"),),
+    kink=lambda y, sent, x, slope: x.eq(0),
+    caveat=ABOVE_AT_0,
 )
 def ramp_to_x(sent, x, slope):
-    """What ramp sends to x; PyTorch counts 0 among the numbers above it where it differentiates
-    this.
-    """
+    """What ramp sends to x."""
     return where(x > 0, sent, slope * sent)
 
 
-@composite(
+@hidden(
     rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)),
-    torch=None,
-    examples=(("ramp_to_slope(a, x)", "a=2x3,x=2x3"),),
+    kink=lambda y, sent, x: x.eq(0),
+    caveat=ABOVE_AT_0,
 )
 def ramp_to_slope(sent, x):
-    """What ramp sends to its slope; differentiated as ramp_to_x."""
+    """What ramp sends to its slope."""
     return where(x > 0, 0, x * sent)
 
 
@@ -316,12 +317,11 @@ def _curvature_of_gelu(x, approximate):
     return 2 * density - square * density
 
 
-@composite(
+@hidden(
     rule=lambda g, y, sent, x, *, approximate: (
         gelu_to_x(g, x, approximate=approximate),
         g * sent * _curvature_of_gelu(x, approximate),
     ),
-    torch=None,
     examples=(("gelu_to_x(a, x)", "a=3,x=3"), ("gelu_to_x(a, x, 'tanh')", "a=3,x=3")),
 )
 def gelu_to_x(sent, x, *, approximate="none"):

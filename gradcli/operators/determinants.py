@@ -11,7 +11,7 @@ from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import EPSILON, composite, operator, shorthand
+from .families import EPSILON, hidden, operator, shorthand
 from .guards import unless
 from .inverses import inv
 from .lapack import (
@@ -57,11 +57,10 @@ def _scaled_inverse(x, scale):
     return _for_each_matrix(scale, x) * inv(x, check=False).mT
 
 
-@composite(
+@hidden(
     value=_inverse_turned,
     index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
     with_graph=lambda x, scale: _for_each_matrix(scale, x) * inv(x).mT,
-    torch=None,
     examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
@@ -176,7 +175,7 @@ def _parts_away_from_0(x, y):
     return scale, unless(abs(scale) < NEARLY, turned)
 
 
-@composite(
+@hidden(
     shape=_matrix_shape,
     value=_plain_gradient,
     dtype="float",
@@ -191,7 +190,6 @@ def _parts_away_from_0(x, y):
         (g * scaled_cofactors(x, y, ones_like(scale))).sum(dim=(-2, -1)),
     ),
     with_graph=lambda x, y, scale: _for_each_matrix(scale, x) * cofactors(x, y),
-    torch=None,
     examples=(("scaled_cofactors(x, det(x), s)", "x=3x3,s=()"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
@@ -200,7 +198,7 @@ def scaled_cofactors(x, y, scale):
     return _scaled_inverse(x, scale * det(x))
 
 
-@composite(
+@hidden(
     shape=_matrix_shape,
     value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
     dtype="float",
@@ -208,7 +206,6 @@ def scaled_cofactors(x, y, scale):
     said=_scaled_inverse,
     index=lambda lower, i, x, y: math.prod(_parts_away_from_0(x, y)),
     rule=lambda g, out, x, y: (cofactors_along(x, y, g), None),
-    torch=None,
     examples=(("cofactors(x, det(x))", "x=3x3"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
@@ -217,7 +214,7 @@ def cofactors(x, y):
     return _scaled_inverse(x, det(x))
 
 
-@composite(
+@hidden(
     shape=_matrix_shape,
     value=lambda x, y, t: _each(
         _singular_cofactors_along,
@@ -227,7 +224,6 @@ def cofactors(x, y):
     dtype="float",
     symbolic=matrix_elements.cofactors_along,
     index=lambda lower, i, x, y, t: _along(t, *_parts_away_from_0(x, y)),
-    torch=None,
     examples=(("cofactors_along(x, det(x), t)", "x=2x2,t=2x2"),),
     flops=of_each_matrix(lambda n, _: 8 * n**3),
 )

@@ -247,6 +247,21 @@ def composite(**fields):
     return declare
 
 
+def hidden(**fields):
+    """A composite that PyTorch has no name for, which rules need: formulas say what it means.
+
+    Its examples name its parameters, each of shape 3.
+    """
+
+    def declare(meaning):
+        names = _names(meaning)
+        call = f"{meaning.__name__}({', '.join(names)})"
+        fields.setdefault("examples", ((call, ",".join(f"{name}=3" for name in names)),))
+        return composite(family="hidden", torch=None, **fields)(meaning)
+
+    return declare
+
+
 class Shorthand:
     """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
 

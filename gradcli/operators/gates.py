@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from .families import composite
+from .families import composite, hidden
 from .pointwise import F, sigmoid
 from .splitting import chunk
 
@@ -15,22 +15,14 @@ def _gate_again(h, y, sent, x, gate):
     return h * x * (1 - s) * s, h * sent * slope, h * x * sent * bend
 
 
-@composite(
-    rule=_gate_again,
-    torch=None,
-    examples=(("gated_to_gate(a, x, b)", "a=3,x=3,b=3"),),
-)
+@hidden(rule=_gate_again)
 def gated_to_gate(sent, x, gate):
     """What gated sends to its gate."""
     s = sigmoid(gate)
     return sent * x * (1 - s) * s
 
 
-@composite(
-    rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)),
-    torch=None,
-    examples=(("gated(x, a)", "x=3,a=3"),),
-)
+@hidden(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)))
 def gated(x, gate):
     """x times the sigmoid of a gate."""
     return x * sigmoid(gate)

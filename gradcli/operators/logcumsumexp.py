@@ -45,52 +45,60 @@ def _logcumsumexp_slope(g, x, y, *, dim):
     return above - below
 
 
-def _logcumsumexp_weights(h, g, x, y, *, dim):
+def _slope_to_y(h, g, x, y, *, dim):
     """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
+
+    def up_to_here(*given):
+        turned = (np.flip(n, dim) for n in given)
+        return np.flip(_logcumsumexp_slope(*turned, dim=dim), dim)
+
     above, below = (
-        np.flip(_logcumsumexp_slope(*(np.flip(n, dim) for n in given), dim=dim), dim)
+        up_to_here(h * np.exp(onward + x), logs, onward)
         for logs, onward in _in_logarithms(g, y, dim)
-        for given in [(h * np.exp(onward + x), logs, onward)]
     )
-    return above - below
+    return below - above
 
 
-@composite(
-    shape=lambda h, g, s, t, *, dim: s,
-    value=_logcumsumexp_weights,
-    said=lambda h, g, x, y, *, dim: g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
-    torch=None,
-    examples=(("logcumsumexp_weights(h, g, x, logcumsumexp(x, 1), dim=1)", "h=2x3,g=2x3,x=2x3"),),
-    flops=one_each,
-)
-def logcumsumexp_weights(h, g, x, y, *, dim):
-    """g[k] times the sum over i up to k of h[i] exp(x[i] - y[k])."""
-    h, x, y = (n.flip(dims=(dim,)) for n in (h, x, y))
-    return g * h.logcumsumexp_slope(-y, -x, dim=dim).flip(dims=(dim,))
-
-
-def _logcumsumexp_weighted(h, g, x, y, *, dim):
+def _slope_to_x(h, g, x, y, *, dim):
     above, below = (h * np.exp(onward + x) for _, onward in _in_logarithms(g, y, dim))
     return above - below
 
 
-@composite(
-    shape=lambda h, g, s, t, *, dim: s,
-    value=_logcumsumexp_weighted,
-    said=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
-    torch=None,
-    examples=(("logcumsumexp_weighted(h, g, x, logcumsumexp(x, 1), dim=1)", "h=2x3,g=2x3,x=2x3"),),
-    flops=one_each,
+TENSORS = "h=2x3,g=2x3,x=2x3"
+
+
+def _slope_again(value, **fields):
+    """What the slope sends back, where `h` flows into it."""
+    return composite(
+        shape=lambda h, g, s, t, *, dim: s, value=value, torch=None, flops=one_each, **fields
+    )
+
+
+@_slope_again(
+    _slope_to_y,
+    said=lambda h, g, x, y, *, dim: -g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
+    examples=(("logcumsumexp_slope_to_y(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
-def logcumsumexp_weighted(h, g, x, y, *, dim):
+def logcumsumexp_slope_to_y(h, g, x, y, *, dim):
+    """-g[k] times the sum over i up to k of h[i] exp(x[i] - y[k])."""
+    h, x, y = (n.flip(dims=(dim,)) for n in (h, x, y))
+    return -g * h.logcumsumexp_slope(-y, -x, dim=dim).flip(dims=(dim,))
+
+
+@_slope_again(
+    _slope_to_x,
+    said=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
+    examples=(("logcumsumexp_slope_to_x(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
+)
+def logcumsumexp_slope_to_x(h, g, x, y, *, dim):
     """h[i] times the sum over k from i on of g[k] exp(x[i] - y[k])."""
     return h * _sum_of_shares(g, x, y, dim)
 
 
 def _slope_of_slope(h, _, g, x, y, *, dim):
-    weights = h.logcumsumexp_weights(g, x, y, dim=dim)
-    to_g = weights / g  # PyTorch takes the logarithm of g
-    return to_g, h.logcumsumexp_weighted(g, x, y, dim=dim), -weights
+    to_y = h.logcumsumexp_slope_to_y(g, x, y, dim=dim)
+    to_g = to_y / -g  # PyTorch takes the logarithm of g
+    return to_g, h.logcumsumexp_slope_to_x(g, x, y, dim=dim), to_y
 
 
 @composite(

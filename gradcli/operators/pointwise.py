@@ -7,7 +7,7 @@ from . import elements
 from .arithmetic import steps
 from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, WAVE, larger
 from .comparisons import where
-from .families import SAMPLES, composite, elementwise
+from .families import SAMPLES, composite, elementwise, hidden
 from .guards import unless
 
 
@@ -234,7 +234,13 @@ def _sigmoid(x):
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
-    return g * (1 - y) * y
+    return sigmoid_to_x(g, y)
+
+
+@hidden(rule=lambda g, out, sent, y: (sigmoid_to_x(g, y), g * sent * (-2 * y + 1)))
+def sigmoid_to_x(sent, y):
+    """What sigmoid sends to x, by its value y."""
+    return sent * (1 - y) * y
 
 
 F = "torch.nn.functional."
@@ -299,9 +305,10 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
     return to_sent, where(x < 0, on_curve, 0 * both)
 
 
-@composite(
+@hidden(
     rule=_bent_again,
-    torch=None,
+    kink=lambda y, sent, x, **_: x.eq(0),
+    caveat="at 0, where the curve ends, PyTorch takes 0",
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
 def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
@@ -352,9 +359,10 @@ def _softplus_again(g, y, sent, x, *, beta, threshold):
     return softplus_to_x(g, x, beta=beta, threshold=threshold), _times(curved, beta)
 
 
-@composite(
+@hidden(
     rule=_softplus_again,
-    torch=None,
+    kink=lambda y, sent, x, *, beta, threshold: (x * beta).eq(threshold),
+    caveat="at the threshold, where it jumps, PyTorch takes 0",
     examples=(("softplus_to_x(a, x)", "a=3,x=3"), ("softplus_to_x(a, x, 2.0)", "a=3,x=3")),
 )
 def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):

@@ -5,7 +5,7 @@ from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
-from .families import composite, elementwise
+from .families import composite, elementwise, hidden
 from .leaves import size
 from .losses import loss, reduced
 from .pointwise import F
@@ -77,15 +77,13 @@ def _held(g, sent, x, bound):
     return where(abs(x) < bound, both, 0 * both)
 
 
-@composite(
+@hidden(
     rule=lambda g, y, sent, x, *, beta: (
         smooth_abs_to_x(g, x, beta=beta),
         _held(g, sent, x, beta) / beta,
-    ),
-    torch=None,
-    examples=(("smooth_abs_to_x(a, x, beta=1.0)", "a=3,x=3"),),
+    )
 )
-def smooth_abs_to_x(sent, x, *, beta):
+def smooth_abs_to_x(sent, x, *, beta=1.0):
     """What smooth_abs sends to x."""
     return sent * where(abs(x) >= beta, sign(x), x / beta)
 
@@ -119,15 +117,13 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     return reduced(smooth_abs(input - target, beta=beta), reduction)
 
 
-@composite(
+@hidden(
     rule=lambda g, y, sent, x, *, delta: (
         bounded_square_to_x(g, x, delta=delta),
         _held(g, sent, x, delta),
-    ),
-    torch=None,
-    examples=(("bounded_square_to_x(a, x, delta=1.0)", "a=3,x=3"),),
+    )
 )
-def bounded_square_to_x(sent, x, *, delta):
+def bounded_square_to_x(sent, x, *, delta=1.0):
     """What bounded_square sends to x."""
     return sent * where(abs(x) >= delta, delta * sign(x), x)
 

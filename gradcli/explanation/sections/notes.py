@@ -18,6 +18,8 @@ from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
 from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
+from ..hessian import Hessian
+from ..not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from ..wording import Wording, listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -51,6 +53,11 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return [*about_the_problem(a, w), *_undefined(a, w), *formulas(w)]
 
 
+def of_hessian(h: Hessian) -> list[tuple[str, str]]:
+    """Codes and sentences on a Hessian."""
+    return [*collect(h.a, h.wording), *hessian_not_in_pytorch(h.p)]
+
+
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences, but for those on the formulas of gradients."""
     return [
@@ -58,8 +65,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_seed_notes(a),
         *_integers(a),
         *unused(a),
-        *_fixed(a),
-        *_refused_again(a),
+        *not_in_pytorch(a),
         *_kinks(a, w),
         *_not_finite(a),
         *_sums(a),
@@ -171,27 +177,6 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def _fixed(a: Analysis) -> list[tuple[str, str]]:
-    """Gradients that there are, and that PyTorch does not compute."""
-    found = []
-    for step in a.gradients.steps:
-        op = step.node.op
-        fixed = op.fixed_inputs(step.node)
-        for c in step.contributions if fixed else ():
-            name = op.inputs[c.slot]
-            if name in fixed:
-                said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
-                found.append(("not-in-pytorch", said))
-    return found
-
-
-def _refused_again(a: Analysis) -> list[tuple[str, str]]:
-    """Gradients of gradients that there are, and that PyTorch does not compute."""
-    names = dict.fromkeys(name for x in a.problem.wrt for name in a.refused_again(x))
-    said = "PyTorch does not differentiate the gradient of {}: it raises an error."
-    return [("not-in-pytorch", said.format(name)) for name in names]
-
-
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
     told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
@@ -256,7 +241,7 @@ def _places(name: str, hit: Any) -> str:
 
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     notes = []
-    same = IN_PYTORCH.get(a.problem.order, "")
+    same = "" if not_in_pytorch(a) else IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):

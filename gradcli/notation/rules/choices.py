@@ -138,10 +138,7 @@ def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
     return node * power if e > 0 else node / power
 
 
-@rule(
-    *("bent", "softplus_to_x", "soft_hinge_to_x", "smooth_abs_to_x", "bounded_square_to_x"),
-    *("gated_to_gate", "gated"),
-)
+@rule("hidden")
 def as_it_is_meant(node: Node) -> Node | None:
     """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
     return node.op.in_torch(node)

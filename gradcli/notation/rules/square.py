@@ -7,7 +7,7 @@ from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import is_unit, last_two
 from .products import ONE, Product, product_of, scaled
-from .registry import normal, other, rule
+from .registry import normal, other
 from .triangular import DIAGONAL, is_plain
 
 
@@ -20,12 +20,6 @@ def inverse_of_transpose(node: Node) -> Node | None:
     if x.op.name == "inv":
         return x.parents[0]
     return x.mT if is_orthogonal(x) else None
-
-
-@rule("inverse_turned", "scaled_cofactors", "cofactors", "cofactors_along")
-def by_inverse(node: Node) -> Node | None:
-    """inverse_turned(X, s) = s * inv(X).T; the cofactors of X = det(X) * inv(X).T."""
-    return node.op.in_torch(node)
 
 
 @normal("solve")
