@@ -158,7 +158,7 @@ WRONG = [
     Case(LINEAR, "b = g.mean(0)", "a mean stands where a sum belongs", "b=4"),
     Case(LINEAR, "b = g.sum(0, keepdim=True)", "the numbers are right, and the shape is not",
          "b=4"),
-    Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, (h > 0).double(), is missing",
+    Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, h > 0, is missing",
          "b1=4"),
     Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 is to be transposed", "b1=4"),
     Case(SOFTMAX, "z = s * (1 - s) * g", "this is the diagonal alone", "z=3x4"),
@@ -207,7 +207,16 @@ WRONG = [
     Case("x @ W", "x = g @ W.T + inf", "the term inf is one too many"),
     Case("log(x).sum()", "x = 1 / (x - x)", ""),
     Case("norm(x - a)", "a = (a - x) / 1", "it is to be divided by out", "x=3,a=3"),
-    Case("x ** 2", "x = 2 * x * g + 1e-7", "the term 1e-07 is one too many"),
+    Case("x ** 2", "x = 2 * x * g + 1e-7",
+         "it is right without the small term 1e-07: x.grad[0] is off by 1e-07"),
+    Case("norm(x)", "x = x / (out + 1e-6)", "it is right without the small term 1e-06: x.grad[0]"),
+    Case("norm(x)", "x = 2 * x", "it is to be divided by 2 * out"),
+    Case(MLP, "W1 = x.T @ (g @ W2.T * h)", "the derivative of relu, h > 0, belongs where h stands",
+         "b1=4"),
+    Case("leaky_relu(x, 0.1)", "x = where(x > 0, 0.1 * g, g)",
+         "the branches of where are exchanged"),
+    Case("maximum(x, y)", "x = g * (x < y)", "the comparison is the wrong way round: x > y"),
+    Case("x ** 2", "x = 2 * g * relu(x)", "x belongs where relu(x) stands"),
     Case("x ** 2", "x = 1.9999 * x * g", "1.9999 is to be 2"),
     Case("(x * x).sum(1)", "x = 2 * x", "the seed g is missing", "x=3x4"),
     Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
@@ -614,6 +623,18 @@ def test_a_seed_of_numbers_fixes_sizes():
     assert {s["a"][1] for s in right.sizes} == {4}
     assert len({s["a"][0] for s in right.sizes}) == 4
     assert not wrong.ok
+
+
+@pytest.mark.parametrize(("expr", "claim", "mended"), [
+    ("sqrt(x)", "x = g", "g / (2 * out)"),
+    ("log(x)", "x = 1 / x", "g / x"),
+    ("relu(x)", "x = g * x", "g * (out > 0)"),
+    ("norm(x)", "x = 2 * x", "2 * x / (2 * out)"),
+])  # fmt: skip
+def test_the_simplest_edit_mends(expr, claim, mended):
+    (v,) = judge([claim], pose(expr))
+    assert v.mend is not None
+    assert v.mend.formula == mended
 
 
 def test_a_seed_that_was_given():

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ...language.program import Program, read_again
 from .changes import (
-    Change,
     Words,
     added,
     along,
@@ -24,7 +23,7 @@ from .changes import (
     transposed,
 )
 from .given import ORIGIN
-from .parts import expression, factors_of, is_size, parts
+from .parts import Change, expression, factors_of, is_size, parts
 
 LONGEST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another

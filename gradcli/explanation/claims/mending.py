@@ -3,6 +3,7 @@
 Whatever is offered was read from its text and is right at all points.
 """
 
+import ast
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain, combinations
@@ -22,6 +23,7 @@ from ..wording import listed
 from . import edits, factors
 from .beyond import beyond
 from .given import ORIGIN, Claim, targets
+from .parts import divided, expression
 from .points import Point, Points
 from .trials import Trial, close, holds, tried
 
@@ -318,11 +320,17 @@ class Search:
         return self._if_right(made, why)
 
     def _factor_missing(self) -> Mend | None:
-        """right / claim, where that is short."""
+        """right / claim, where that is short; claim / right, where that is what it lacks below."""
         first = self.trials[0]
         if first.node is None or not first.comparable or not np.all(first.value):
             return None
-        text = self._shorter(self.grad / first.node)
+        factor = self.grad / first.node
+        divisor = divided(expression(self._formula(factor) or "0"))
+        if divisor is not None and len(ast.unparse(divisor)) <= SHORT:
+            below = ast.unparse(divisor)
+            made = edits.scaled(self.claim.program, below, divide=True)
+            return self._if_right(made, f"it is to be divided by {below}")
+        text = self._shorter(factor)
         if text is None:
             return None
         made = edits.scaled(self.claim.program, text)

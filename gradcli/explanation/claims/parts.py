@@ -1,9 +1,21 @@
-"""The parts of a formula, as Python's syntax has them."""
+"""The parts of a formula, as Python's syntax has them, and what may stand in their place."""
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 SIZES = ("shape", "size", "numel", "ndim")
+
+
+class Change(NamedTuple):
+    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
+    it adds is a dimension that is lacking.
+    """
+
+    new: ast.expr
+    why: str
+    rank: int
+    widens: bool = False
 
 
 def parts(e: ast.expr) -> Iterator[ast.expr]:
@@ -57,3 +69,23 @@ def is_size(e: ast.expr) -> bool:
 def expression(text: str) -> ast.expr:
     """A text as syntax."""
     return ast.parse(text, mode="eval").body
+
+
+def shown(e: ast.expr) -> str:
+    """A part as a sentence has it."""
+    text = ast.unparse(e)
+    return text if len(text) <= 30 else "a part of it"
+
+
+def times(e: ast.expr, factor: ast.expr) -> ast.expr:
+    """e * factor."""
+    return ast.BinOp(e, ast.Mult(), factor)
+
+
+def divided(e: ast.expr) -> ast.expr | None:
+    """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
+    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)):
+        return None
+    one = isinstance(e.left, ast.Constant) and e.left.value == 1
+    ones = isinstance(e.left, ast.Call) and ast.unparse(e.left.func) == "ones_like"
+    return e.right if one or ones else None
