@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeGuard
 
 from ...language.products import called
 from ...language.ranks import along_a_dimension, is_whole_number
-from .functions import exchanged, with_derivatives
-from .parts import Change, divided, expression, factors_of, operands, shown, times
+from .functions import Derivative, exchanged, with_derivatives
+from .parts import Change, divided, expression, factors_of, is_size, operands, shown, times
 
 SMALL = 1e-3  # a number that is added to keep a denominator from 0
 MATRICES = 4  # of a product whose orders are tried
@@ -21,12 +21,12 @@ REDUCTIONS = {"sum": "mean", "mean": "sum"}
 
 class Words(NamedTuple):
     """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions;
+    derivatives of elementwise operations, all names; dimensions;
     numbers of elements.
     """
 
     seed: str | None
-    derivatives: tuple[tuple[str, str], ...]
+    derivatives: tuple[Derivative, ...]
     names: tuple[str, ...]
     dims: tuple[str, ...]
     sizes: tuple[str, ...]
@@ -39,6 +39,7 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     """What can be done to one part."""
     it = "it" if whole else shown(e)
     yield from _along_others(e, words.dims)
+    yield from _permuted_back(e)
     yield from _widened(e, it)
     yield from _turned(e, it)
     yield from _ordered(e)
@@ -63,6 +64,17 @@ def _turned(e: ast.expr, it: str) -> Iterator[Change]:
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
         symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
         yield Change(ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 2)
+
+
+def _permuted_back(e: ast.expr) -> Iterator[Change]:
+    """g.permute(1, 2, 0) for g.permute(2, 0, 1)."""
+    if not isinstance(e, ast.Call) or not all(map(is_whole_number, e.args)):
+        return
+    order = [ast.literal_eval(a) for a in e.args]
+    if len(order) > 2 and sorted(order) == [*range(len(order))]:
+        back: list[ast.expr] = [ast.Constant(order.index(d)) for d in range(len(order))]
+        new = ast.Call(e.func, back, e.keywords)
+        yield Change(new, f"the dimensions are to be moved back: {shown(new)}", 1)
 
 
 def _ordered(e: ast.expr) -> Iterator[Change]:
@@ -158,9 +170,7 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
             yield Change(ast.BinOp(kept, ast.Div(), other), why, 5)
     elif isinstance(e.op, ast.Div):
         yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4)
-        less = ast.BinOp(e.right, ast.Sub(), ast.Constant(1))
-        why = f"it is to be divided by {ast.unparse(less)}"
-        yield Change(ast.BinOp(e.left, ast.Div(), less), why, 5)
+        yield from _other_divisors(e.left, e.right)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
         yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5)
     elif isinstance(e.op, ast.Add | ast.Sub):
@@ -172,6 +182,25 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
         for n in (exponent - 1, exponent + 1) if isinstance(exponent, int | float) else ():
             new = e.left if n == 1 else ast.BinOp(e.left, e.op, ast.Constant(n))
             yield Change(new, f"the exponent is to be {n}", 4)
+        yield from _lower_exponent(e)
+
+
+def _lower_exponent(e: ast.BinOp) -> Iterator[Change]:
+    """1 - y ** 2 for (1 - y) ** 2."""
+    if isinstance(e.left, ast.BinOp):
+        power = ast.BinOp(e.left.right, e.op, e.right)
+        new = ast.BinOp(e.left.left, e.left.op, power)
+        yield Change(new, f"the exponent is that of {shown(e.left.right)} alone", 5)
+
+
+def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
+    """The root of what divides, and one less than a number of elements."""
+    root = ast.Call(ast.Name("sqrt"), [below], [])
+    yield Change(ast.BinOp(above, ast.Div(), root), f"the root of {shown(below)} divides", 5)
+    if is_size(below):
+        less = ast.BinOp(below, ast.Sub(), ast.Constant(1))
+        why = f"it is to be divided by {ast.unparse(less)}"
+        yield Change(ast.BinOp(above, ast.Div(), less), why, 5)
 
 
 def _without_term(rest: ast.expr, term: ast.expr) -> Change:
@@ -241,7 +270,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         why = f"a {name} stands where a {other} belongs"
         yield Change(method(base, other, args, e.keywords), why, 0)
         for over, kept in _dims(dims):
-            why = f"the {name} of {shown(base)} goes {_over(over)}{_keeping(kept)}"
+            why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
         yield Change(base, f"the {name} is one too many", 4)
         return
@@ -306,7 +335,10 @@ def keeping(e: ast.Call) -> ast.Call:
 
 
 def _over(args: list[ast.expr]) -> str:
-    return f"over dimension {ast.unparse(args[0])}" if args else "over all elements"
+    if not args:
+        return "over all elements"
+    several = "s" * isinstance(args[0], ast.Tuple)
+    return f"over dimension{several} {ast.unparse(args[0])}"
 
 
 def _keeping(keywords: list[ast.keyword]) -> str:

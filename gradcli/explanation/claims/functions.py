@@ -4,6 +4,7 @@ branches and comparisons the other way round.
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...graphs import Operator
 from ...language.products import called
@@ -17,19 +18,25 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def with_derivatives(
-    e: ast.expr, it: str, derivatives: tuple[tuple[str, str], ...]
-) -> Iterator[Change]:
-    """A derivative as a factor of a part, or in its place; `derivatives` are pairs of formula and
-    function.
+class Derivative(NamedTuple):
+    """Of an elementwise operation: its formula, the function, and what its output and its input are
+    called.
     """
-    for formula, function in derivatives:
+
+    formula: str
+    function: str
+    of: tuple[str, ...]
+
+
+def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) -> Iterator[Change]:
+    """A derivative as a factor of a part, or in the place of the function or what it is of."""
+    for formula, function, of in derivatives:
         slope = _as_condition(expression(formula))
-        said = f"the derivative of {function}, {ast.unparse(slope)},"
-        why = f"{said} is missing as a factor"
+        text = ast.unparse(slope)
+        why = f"the derivative of {function}, {text}, is missing as a factor"
         yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 4)
-        if isinstance(e, ast.Name | ast.Call):
-            yield Change(slope, f"{said} belongs where {shown(e)} stands", 5)
+        if isinstance(e, ast.Call) or ast.unparse(e) in of:
+            yield Change(slope, f"{shown(e)} is to be {text}, the derivative of {function}", 5)
 
 
 def _with_factor(e: ast.expr, slope: ast.expr) -> ast.expr:

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 SIZES = ("shape", "size", "numel", "ndim")
 
@@ -60,7 +60,9 @@ def _is_number(e: ast.expr) -> bool:
 
 
 def is_size(e: ast.expr) -> bool:
-    """Whether it is a size, as `x.shape[0]`, `x.shape`, `x.size(0)` and `x.numel()` are."""
+    """Whether it is a size, as `x.shape[0]`, `x.size(0)`, `x.numel()` and `len(x)` are."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name):
+        return e.func.id == "len"
     if isinstance(e, ast.Subscript | ast.Call):
         return is_size(e.value if isinstance(e, ast.Subscript) else e.func)
     return isinstance(e, ast.Attribute) and e.attr in SIZES
@@ -82,9 +84,14 @@ def times(e: ast.expr, factor: ast.expr) -> ast.expr:
     return ast.BinOp(e, ast.Mult(), factor)
 
 
+def is_quotient(e: ast.expr) -> TypeGuard[ast.BinOp]:
+    """Whether it is a / b."""
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
+
+
 def divided(e: ast.expr) -> ast.expr | None:
     """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
-    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)):
+    if not is_quotient(e):
         return None
     one = isinstance(e.left, ast.Constant) and e.left.value == 1
     ones = isinstance(e.left, ast.Call) and ast.unparse(e.left.func) == "ones_like"
