@@ -226,6 +226,13 @@ WRONG = [
     Case(NORM, "d = g; x = (d - d.mean(-1, keepdim=True) - n * (d * n).mean(-1, keepdim=True))"
          " / sqrt(v + 1e-5)", "the factor w is missing", "x=3x4,w=4,c=4"),
     Case("x / sqrt(v)", "x = g / v", "the root of v divides", "x=3,v=3"),
+    Case("leaky_relu(x, 0.1)", "x = where(x > 0, g, 0.01 * g)", "0.01 is to be 0.1"),
+    Case("leaky_relu(x, 0.1)", "x = g * (x > 0) + 0.1 * (x <= 0)", "the factor g is missing"),
+    Case("x.masked_fill(m, 0)", "x = g * m", "~m belongs where m stands", "x=3,m=3",
+         ("m=[True,False,True]",)),
+    Case("linear(x, W, b)", "b = g.sum(0) / len(x)", "x.shape[0] times too small", "b=4"),
+    Case("sigmoid(x @ w + b)", "w = x.T @ g", "out * (1 - out), is missing as a factor of g",
+         "x=5x3,w=3,b=()"),
     Case("x.reshape(-1)", "x = g", "the numbers are right, and the shape is not", "x=2x3"),
     Case("x.permute(2, 0, 1)", "x = g.permute(2, 0, 1)",
          "the dimensions are to be moved back: g.permute(1, 2, 0)", "x=2x3x4"),
@@ -595,6 +602,13 @@ def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
     assert raised.value.hint == "say in a step before what it is: dh = ...; ..."
 
 
+def test_a_step_that_changes_elements_is_told_what_to_write():
+    for step in ("d[x <= 0] = 0", "d[0] -= 1"):
+        with pytest.raises(GradcliError) as raised:
+            judge([f"d = g.clone(); {step}; x = d"], pose("relu(x)"))
+        assert "index_put and select_scatter give a changed copy" in raised.value.hint
+
+
 def test_a_step_that_nothing_uses_is_refused():
     with pytest.raises(GradcliError, match="the claim is about foo"):
         package.check("x @ W", claim="foo = 7; dx = g @ W.T")
@@ -648,6 +662,7 @@ def test_a_seed_of_numbers_fixes_sizes():
     ("log(x)", "x = 1 / x", "g / x"),
     ("relu(x)", "x = g * x", "g * (out > 0)"),
     ("norm(x)", "x = 2 * x", "2 * x / (2 * out)"),
+    ("einsum('bij,bjk->bik', x, y)", "x = g @ y.T", "g @ y.mT"),
 ])  # fmt: skip
 def test_the_simplest_edit_mends(expr, claim, mended):
     (v,) = judge([claim], pose(expr))

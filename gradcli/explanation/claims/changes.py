@@ -21,8 +21,8 @@ REDUCTIONS = {"sum": "mean", "mean": "sum"}
 
 class Words(NamedTuple):
     """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations, all names; dimensions;
-    numbers of elements.
+    derivatives of elementwise operations; all names; dimensions; numbers of elements; the numbers
+    of the program.
     """
 
     seed: str | None
@@ -30,6 +30,7 @@ class Words(NamedTuple):
     names: tuple[str, ...]
     dims: tuple[str, ...]
     sizes: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -57,6 +58,9 @@ def _turned(e: ast.expr, it: str) -> Iterator[Change]:
     yield Change(new, why, rank)
     if not isinstance(e, ast.Attribute):
         yield Change(ast.Attribute(e, "mT"), why, 2)
+    elif e.attr == "T":
+        last = ast.Attribute(e.value, "mT")
+        yield Change(last, f"{ast.unparse(last)} belongs where {ast.unparse(e)} stands", 1)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
         right = e.right.value if is_transposed(e.right) else e.right
         outer = ast.Call(ast.Name("outer"), [e.left, right], [])
@@ -225,7 +229,7 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
     for name in words.names:
-        named = ast.Name(name)
+        named = expression(name)
         yield Change(times(e, named), f"the factor {name} is missing", 7)
         if all(ast.unparse(factor) != name for factor in factors_of(e)):
             why = f"it is to be divided by {name}"

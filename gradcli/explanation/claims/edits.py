@@ -89,6 +89,7 @@ def _drafts(program: Program, words: Words) -> Iterator[Draft]:
     yield from _transposed_everywhere(program)
     yield from _along_others_everywhere(program, words.dims)
     yield from _resized(program, words.sizes)
+    yield from _with_numbers(program, words.numbers)
     yield from _renamed(program, words.names)
 
 
@@ -275,6 +276,16 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
                     yield Draft(program, place, old, Change(expression(size), why, 0))
 
 
+def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:
+    """A number of the program in place of another."""
+    for place, statement in enumerate(program.statements):
+        constants = (e for e in ast.walk(statement.value) if isinstance(e, ast.Constant))
+        for old in constants:
+            for new in numbers:
+                why = f"{ast.unparse(old)} is to be {new}"
+                yield Draft(program, place, old, Change(expression(new), why, 4))
+
+
 def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Draft]:
     """Another dimension in all calls that go along the same; with and without keepdim=True."""
     value = program.statements[-1].value
@@ -322,7 +333,7 @@ def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
 def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> Draft:
     value = program.statements[-1].value
     for part in places:
-        value = _replaced(value, part, ast.Name(name))
+        value = _replaced(value, part, expression(name))
     return _whole(program, value, why, 6)
 
 

@@ -34,7 +34,8 @@ def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) 
         slope = _as_condition(expression(formula))
         text = ast.unparse(slope)
         why = f"the derivative of {function}, {text}, is missing as a factor"
-        yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 4)
+        likely = it == "it" or not isinstance(e, ast.Attribute)  # g in x.T @ g, and not x.T
+        yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 5 - likely)
         if isinstance(e, ast.Call) or ast.unparse(e) in of:
             yield Change(slope, f"{shown(e)} is to be {text}, the derivative of {function}", 5)
 

@@ -4,6 +4,7 @@ Whatever is offered was read from its text and is right at all points.
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain, combinations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from ...autodiff.reverse import Contribution, Step, backward
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
-from ...graphs import Node, walk
+from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
@@ -22,17 +23,19 @@ from ..formulas import fails
 from ..wording import listed
 from . import edits, factors
 from .beyond import beyond
-from .derivatives import derivatives, formula
+from .derivatives import formula
 from .given import ORIGIN, Claim, targets
 from .parts import divided, expression, is_quotient
 from .points import Point, Points
 from .trials import Trial, close, holds, tried
+from .words import words
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
 SHORT = 60  # characters of what is said of a part that was left out
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 ONLY_SHAPED = "the numbers are right, and the shape is not"
+LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
 
 
@@ -148,7 +151,7 @@ class Search:
         if not sizes:
             found = factors.by_a_number(program, trials, whole=True)
         else:
-            mentioned = f"{self._formula(self.grad)} {self.claim.text}"
+            mentioned = LENGTH.sub(r"\1.shape[0]", f"{self._formula(self.grad)} {self.claim.text}")
             likely = sorted(self._sizes(), key=lambda size: size not in mentioned)
             told = ((s, s in mentioned or bool(self.others)) for s in likely)
             tried = (factors.by_a_size(program, trials, *size) for size in told)
@@ -196,7 +199,7 @@ class Search:
     @cached_property
     def _tried_edits(self) -> list[tuple[edits.Edit, Trial]]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = edits.written(edits.edits(self.claim.program, self._words()), EDITED)
+        made = edits.written(edits.edits(self.claim.program, self._words), EDITED)
         tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
         return [(e, trial) for e, trial in tried if trial is not None]
 
@@ -259,20 +262,9 @@ class Search:
     def _edits_twice(self) -> list[edits.Edit]:
         return edits.written(edits.pairs(self.claim.program), PAIRED)
 
+    @cached_property
     def _words(self) -> edits.Words:
-        """What a formula can be changed with."""
-        seed, used = self.problem.seed, self.trials[0].node
-        there = used is not None and seed.node in walk([used])
-        missing = not seed.implicit and not there
-        names = tuple(self._named())
-        last = "-1" if "-1" in f"{self.claim.text} {self.problem.program.source.text}" else "1"
-        rank = max((node.ndim for node in self._named().values()), default=0)
-        more: tuple[str, ...] = ("2", "(0, 2)", "(1, 2)") if rank > 2 else ()
-        more += ("3", "(2, 3)", "(0, 2, 3)") if rank > 3 else ()
-        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)", *more)
-        given = seed.name if missing else None
-        slopes = derivatives(self.problem, self.w)
-        return edits.Words(given, slopes, names, dims, tuple(self._sizes()))
+        return words(self.claim, self.trials[0], self._named(), self._sizes())
 
     def _named(self) -> dict[str, Node]:
         p = self.problem
