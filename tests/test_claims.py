@@ -97,6 +97,7 @@ RIGHT = [
     Case("logdet(X)", "X = inv(X).T", EVERY),
     Case("det(X)", "X = det(X) * inv(X).T", EVERY),
     Case("sigmoid(x)", "g * out * (1 - out)", EVERY),
+    Case("relu(x)", "x = g * (x > 0)", EVERY),
     Case("hardsigmoid(x)", "x = g / 6 * ((x > -3) & (x < 3))", "agrees at 4 sizes"),
     Case("celu(x, 0.3)", "x = where(x > 0, g, g * exp(x / 0.3))", "agrees at 4 sizes"),
     Case("tanh(x)", "x = g * (1 - tanh(x)**2)", EVERY),
@@ -112,6 +113,9 @@ RIGHT = [
     Case("softmax(X, -1)", "X = out * (g - (g * out).sum(1, keepdim=True))", EVERY),
     Case("x.sum()", "x = ones(x.shape[0])", EVERY + ", with x a vector"),
     Case("x @ A @ y", "x = A @ y", EVERY + ", with x and y vectors"),
+    Case("x.tril() @ y", "x = outer(g, y).tril()", EVERY + ", with y a vector"),
+    Case("exp(a) @ b", "a = exp(a) * outer(g, b)",
+         EVERY + ", with b a vector and a a matrix"),
     Case("((X @ w - y)**2).mean()", "w = 2 * X.T @ (X @ w - y) / X.shape[0]",
          EVERY + ", with w a vector"),
     Case("x.T", "x = g.T", EVERY),
@@ -154,17 +158,17 @@ WRONG = [
     Case(LINEAR, "W = g @ x.T", "the operands of @ are exchanged", "b=4"),
     Case(LINEAR, "x = g @ W", "W is to be transposed", "b=4"),
     Case(LINEAR, "b = g", "a sum of it over dimension 0 is missing", "b=4"),
-    Case(LINEAR, "b = g.sum(1)", "the sum of g goes over dimension 0", "b=4"),
+    Case(LINEAR, "b = g.sum(1)", "the sum of g is to go over dimension 0", "b=4"),
     Case(LINEAR, "b = g.mean(0)", "a mean stands where a sum belongs", "b=4"),
     Case(LINEAR, "b = g.sum(0, keepdim=True)", "the numbers are right, and the shape is not",
          "b=4"),
-    Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, (h > 0).double(), is missing",
+    Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, h > 0, is missing",
          "b1=4"),
     Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 is to be transposed", "b1=4"),
     Case(SOFTMAX, "z = s * (1 - s) * g", "this is the diagonal alone", "z=3x4"),
     Case(SOFTMAX, "z = s * g", "the term -(g * s).sum(dim=-1, keepdim=True) is missing",
          "z=3x4"),
-    Case(SOFTMAX, "z = s * (g - (g * s).sum())", "the sum of g * s goes over dimension -1",
+    Case(SOFTMAX, "z = s * (g - (g * s).sum())", "the sum of g * s is to go over dimension -1",
          "z=3x4"),
     Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + is to be a -",
          "z=3x4"),
@@ -178,7 +182,7 @@ WRONG = [
     Case(NORM, "w = g * n", "a sum of it over dimension 0 is missing", "x=3x4,w=4,c=4"),
     Case(NORM, "x = g * w / sqrt(v + 1e-5)", "x is used several times", "x=3x4,w=4,c=4"),
     Case(NORM, "t = g * w; x = (t - t.mean() - n * (t * n).mean(-1, keepdim=True))"
-         " / sqrt(v + 1e-5)", "the mean of t goes over dimension -1", "x=3x4,w=4,c=4"),
+         " / sqrt(v + 1e-5)", "the mean of t is to go over dimension -1", "x=3x4,w=4,c=4"),
     Case(RMS, "x = r * g",
          "the term -(y * (g * y).mean(dim=1, keepdim=True)) is missing", "x=3x4"),
     Case(RMS, "x = r * (g - y * (g * y).sum(-1, keepdim=True))",
@@ -207,7 +211,37 @@ WRONG = [
     Case("x @ W", "x = g @ W.T + inf", "the term inf is one too many"),
     Case("log(x).sum()", "x = 1 / (x - x)", ""),
     Case("norm(x - a)", "a = (a - x) / 1", "it is to be divided by out", "x=3,a=3"),
-    Case("x ** 2", "x = 2 * x * g + 1e-7", "the term 1e-07 is one too many"),
+    Case("x ** 2", "x = 2 * x * g + 1e-7",
+         "it is right without the small term 1e-07: x.grad[0] is off by 1e-07"),
+    Case("norm(x)", "x = x / (out + 1e-6)", "it is right without the small term 1e-06: x.grad[0]"),
+    Case("norm(x)", "x = 2 * x", "it is to be divided by 2 * out"),
+    Case("x ** y", "y = g * out * y", "log(x) belongs where y stands", "x=3,y=3"),
+    Case("tanh(x)", "x = g * (1 - out) ** 2", "the exponent is that of out alone"),
+    Case("conv2d(x, w, b)", "b = g.sum((2, 3))", "is to go over dimensions (0, 2, 3)",
+         "x=2x3x5x5,w=4x3x3x3,b=4"),
+    Case("x.mean(1)", "x = g[:, None] * ones_like(x) / x.numel()",
+         "x.shape[1] belongs where x.numel() stands", "x=3x4"),
+    Case("cross_entropy(z, t)", "z = (softmax(z, 1) - one_hot(t, 4)) / 4", "4 is to be 3",
+         "z=3x4", ("t=[1,0,3]",)),
+    Case(NORM, "d = g; x = (d - d.mean(-1, keepdim=True) - n * (d * n).mean(-1, keepdim=True))"
+         " / sqrt(v + 1e-5)", "the factor w is missing", "x=3x4,w=4,c=4"),
+    Case("x / sqrt(v)", "x = g / v", "the root of v divides", "x=3,v=3"),
+    Case("leaky_relu(x, 0.1)", "x = where(x > 0, g, 0.01 * g)", "0.01 is to be 0.1"),
+    Case("leaky_relu(x, 0.1)", "x = g * (x > 0) + 0.1 * (x <= 0)", "the factor g is missing"),
+    Case("x.masked_fill(m, 0)", "x = g * m", "~m belongs where m stands", "x=3,m=3",
+         ("m=[True,False,True]",)),
+    Case("linear(x, W, b)", "b = g.sum(0) / len(x)", "x.shape[0] times too small", "b=4"),
+    Case("sigmoid(x @ w + b)", "w = x.T @ g", "out * (1 - out), is missing as a factor of g",
+         "x=5x3,w=3,b=()"),
+    Case("x.reshape(-1)", "x = g", "the numbers are right, and the shape is not", "x=2x3"),
+    Case("x.permute(2, 0, 1)", "x = g.permute(2, 0, 1)",
+         "the dimensions are to be moved back: g.permute(1, 2, 0)", "x=2x3x4"),
+    Case(MLP, "W1 = x.T @ (g @ W2.T * h)", "h is to be h > 0, the derivative of relu",
+         "b1=4"),
+    Case("leaky_relu(x, 0.1)", "x = where(x > 0, 0.1 * g, g)",
+         "the branches of where are exchanged"),
+    Case("maximum(x, y)", "x = g * (x < y)", "the comparison is the wrong way round: x > y"),
+    Case("x ** 2", "x = 2 * g * relu(x)", "x belongs where relu(x) stands"),
     Case("x ** 2", "x = 1.9999 * x * g", "1.9999 is to be 2"),
     Case("(x * x).sum(1)", "x = 2 * x", "the seed g is missing", "x=3x4"),
     Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
@@ -217,15 +251,15 @@ WRONG = [
     Case("x.mean()", "x = ones_like(x)", "x.numel() times too large"),
     Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(0, keepdim=True))",
-         "the sum of g * out goes over dimension -1"),
+         "the sum of g * out is to go over dimension -1"),
     Case("log_softmax(x / 2, -1)", "x = (g - exp(out) * g.sum(0, keepdim=True)) / 2",
-         "the sum of g goes over dimension -1"),
+         "the sum of g is to go over dimension -1"),
     Case("x.T", "x = g", "it is to be transposed"),
     Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
     Case("logsumexp(x, -1)", "x = softmax(x, 0) * g.unsqueeze(-1)", "(for x a matrix; right for"),
     Case("x.mean()", "x = ones_like(x) / x.shape[0]", "(for x a matrix; right for a vector)"),
     Case("((x @ w - y)**2).mean()", "w = 2 / x.shape[0] * x.T @ (x @ w - y)",
-         "a mean divides by it (for w a matrix; right for a vector)"),
+         "y.numel() belongs where x.shape[0] stands (for w a matrix; right for a vector)"),
     Case("mse_loss(x, y)", "x = 2 * (x - y) / x.shape[0]", "(for x and y matrices; right"),
     Case("x * y", "y = (g * x).T", "g * x is not to be transposed (for x and y matrices;"),
     Case("max(x)", "x = eye(4)[argmax(x)] * 2", "it is twice what it should be", "x=4"),
@@ -235,7 +269,7 @@ WRONG = [
     Case(KERNEL, "x = (x - y) / s ** 2 * out", "the sign is wrong"),
     Case(KERNEL, "s = norm(x - y) ** 2 / s ** 2 * out", "the exponent is to be 3"),
     Case(HINGE, "a = -2 * relu(m - norm(a - b)) * (a - b)",
-         "the factor 1 / (a - b).norm() is missing"),
+         "the division by (a - b).norm() is missing"),
     Case("cross_entropy(z, t)", "z = (one_hot(t, 3) - softmax(z, 1)) / t.numel()",
          "the sign is wrong", "z=2x3", ("t=[1,0]",)),
     Case("log_softmax(z, 1)", "z = g - softmax(z, 0) * g.sum(1, keepdim=True)",
@@ -568,6 +602,13 @@ def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
     assert raised.value.hint == "say in a step before what it is: dh = ...; ..."
 
 
+def test_a_step_that_changes_elements_is_told_what_to_write():
+    for step in ("d[x <= 0] = 0", "d[0] -= 1"):
+        with pytest.raises(GradcliError) as raised:
+            judge([f"d = g.clone(); {step}; x = d"], pose("relu(x)"))
+        assert "index_put and select_scatter give a changed copy" in raised.value.hint
+
+
 def test_a_step_that_nothing_uses_is_refused():
     with pytest.raises(GradcliError, match="the claim is about foo"):
         package.check("x @ W", claim="foo = 7; dx = g @ W.T")
@@ -614,6 +655,19 @@ def test_a_seed_of_numbers_fixes_sizes():
     assert {s["a"][1] for s in right.sizes} == {4}
     assert len({s["a"][0] for s in right.sizes}) == 4
     assert not wrong.ok
+
+
+@pytest.mark.parametrize(("expr", "claim", "mended"), [
+    ("sqrt(x)", "x = g", "g / (2 * out)"),
+    ("log(x)", "x = 1 / x", "g / x"),
+    ("relu(x)", "x = g * x", "g * (out > 0)"),
+    ("norm(x)", "x = 2 * x", "2 * x / (2 * out)"),
+    ("einsum('bij,bjk->bik', x, y)", "x = g @ y.T", "g @ y.mT"),
+])  # fmt: skip
+def test_the_simplest_edit_mends(expr, claim, mended):
+    (v,) = judge([claim], pose(expr))
+    assert v.mend is not None
+    assert v.mend.formula == mended
 
 
 def test_a_seed_that_was_given():
@@ -786,7 +840,7 @@ def test_mending_at_large_sizes():
     claim = "d = out * (g - (g * out).sum()); W = x.T @ d"
     (v,) = judge([claim], problem)
     assert v.mend is not None
-    assert v.mend.why == "the sum of g * out goes over dimension -1, with keepdim=True"
+    assert v.mend.why == "the sum of g * out is to go over dimension -1, with keepdim=True"
     assert judge({"W": v.mend.formula}, problem)[0].ok
 
 

@@ -260,7 +260,8 @@ def test_ops():
     out = answered("ops").out
     assert "softmax(" in out
     page = answered("ops", "tanh").out
-    assert "g * (1 - y ** 2)" in page
+    assert "g * (1 - out ** 2)" in page
+    assert "g_out * exp(x)" in answered("ops", "logcumsumexp_slope", "--width", "200").out
     assert "softmax" in answered("ops", "soft").out
     assert "did you mean" in refused("ops", "softmx", code="unknown-function").err
     for name in ("torch.fft.rfft", "torch.linalg.eig", "torch.masked.sum", "torch.func.grad"):

@@ -10,6 +10,7 @@ from ..language.build import ATTRIBUTES
 from ..language.options import read_shapes
 from ..language.problem import Input, pose
 from ..language.refusals import refusal
+from ..language.seeds import seed_name
 from ..language.vocabulary import module_of, own_meaning
 from ..notation import tree
 from ..notation.formula import formula, too_long
@@ -248,7 +249,7 @@ def commands(op: Operator) -> list[str]:
 
 
 def rule(op: Operator) -> list[tuple[str, Tree | None]]:
-    """What is sent to each input, g being the gradient of the output and y the output.
+    """What is sent to each input, g being the gradient of the output and out the output.
 
     As the first example that uses the operator has it; None where it would be too long to read.
     """
@@ -264,7 +265,8 @@ def rule(op: Operator) -> list[tuple[str, Tree | None]]:
 
 
 def _sent(step: Step) -> list[tuple[str, Tree | None]]:
-    names: dict[Node, Name] = {step.received: Name("g", "seed"), step.node: Name("y")}
+    seed = Name(seed_name(step.node.op.inputs), "seed")
+    names: dict[Node, Name] = {step.received: seed, step.node: Name("out")}
     for slot, node in enumerate(step.node.inputs):
         if node is not None:
             names.setdefault(node, Name(_input_name(step.node, slot)))

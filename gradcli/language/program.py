@@ -20,6 +20,7 @@ from .sessions import typed
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 PARSED = 200  # brackets within brackets that Python's parser takes
 PARTS = "give parts of it names: h = ...; out = ... h ..."
+NOT_IN_PLACE = "in-place changes are not part of the language"
 
 
 class Statement(NamedTuple):
@@ -209,8 +210,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             span=source.span(target),
             hint="take tuples in tuples apart one at a time: a, b = y; c, d = b"
             if isinstance(target, ast.Tuple | ast.List)
-            else "in-place changes are not part of the language"
-            + ("; index_put and select_scatter give a changed copy" if _is_element(target) else ""),
+            else "; ".join(filter(None, (NOT_IN_PLACE, _changed_copy(target)))),
         )
     raise foreign_statement(node, source.span(node))
 
@@ -225,8 +225,10 @@ def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
     return plain if whole else (), stars[0] if stars else None
 
 
-def _is_element(target: ast.expr) -> bool:
-    return isinstance(target, ast.Subscript)
+def _changed_copy(target: ast.expr) -> str | None:
+    """What to write for a change of elements."""
+    elements = isinstance(target, ast.Subscript)
+    return "index_put and select_scatter give a changed copy" if elements else None
 
 
 def _in_place(node: ast.AugAssign, source: Source) -> GradcliError:
@@ -234,5 +236,6 @@ def _in_place(node: ast.AugAssign, source: Source) -> GradcliError:
     name, value = source.segment(node.target), source.segment(node.value)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
     said = f"{sign}= changes {name} in place, and values never change here"
-    hint = f"write {name} = {name} {sign} {value}" if isinstance(node.target, ast.Name) else None
+    again = f"write {name} = {name} {sign} {value}"
+    hint = again if isinstance(node.target, ast.Name) else _changed_copy(node.target)
     return GradcliError("syntax", said, span=source.span(node), hint=hint)

@@ -10,38 +10,27 @@ from typing import NamedTuple, TypeGuard
 
 from ...language.products import called
 from ...language.ranks import along_a_dimension, is_whole_number
-from .parts import expression, factors_of, operands
+from .functions import Derivative, exchanged, with_derivatives
+from .parts import Change, divided, expression, factors_of, is_size, operands, shown, times
 
+SMALL = 1e-3  # a number that is added to keep a denominator from 0
 MATRICES = 4  # of a product whose orders are tried
 WIDER = 3  # the rank of another dimension
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
-OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
-}  # fmt: skip
 
 
 class Words(NamedTuple):
     """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations, as pairs of formula and function; all names; dimensions;
-    numbers of elements.
+    derivatives of elementwise operations; all names; dimensions; numbers of elements; the numbers
+    of the program.
     """
 
     seed: str | None
-    derivatives: tuple[tuple[str, str], ...]
+    derivatives: tuple[Derivative, ...]
     names: tuple[str, ...]
     dims: tuple[str, ...]
     sizes: tuple[str, ...]
-
-
-class Change(NamedTuple):
-    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
-    it adds is a dimension that is lacking.
-    """
-
-    new: ast.expr
-    why: str
-    rank: int
-    widens: bool = False
+    numbers: tuple[str, ...] = ()
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -49,21 +38,18 @@ class Change(NamedTuple):
 
 def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     """What can be done to one part."""
-    it = "it" if whole else _shown(e)
+    it = "it" if whole else shown(e)
     yield from _along_others(e, words.dims)
+    yield from _permuted_back(e)
     yield from _widened(e, it)
     yield from _turned(e, it)
     yield from _ordered(e)
     yield from _bracketed(e)
+    yield from exchanged(e)
     yield from _signs(e, it)
     yield from _dropped(e)
     yield from _factors(e, it, words)
     yield from _reductions(e, it, words.dims)
-
-
-def _shown(e: ast.expr) -> str:
-    text = ast.unparse(e)
-    return text if len(text) <= 30 else "a part of it"
 
 
 def _turned(e: ast.expr, it: str) -> Iterator[Change]:
@@ -72,6 +58,9 @@ def _turned(e: ast.expr, it: str) -> Iterator[Change]:
     yield Change(new, why, rank)
     if not isinstance(e, ast.Attribute):
         yield Change(ast.Attribute(e, "mT"), why, 2)
+    elif e.attr == "T":
+        last = ast.Attribute(e.value, "mT")
+        yield Change(last, f"{ast.unparse(last)} belongs where {ast.unparse(e)} stands", 1)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
         right = e.right.value if is_transposed(e.right) else e.right
         outer = ast.Call(ast.Name("outer"), [e.left, right], [])
@@ -79,6 +68,17 @@ def _turned(e: ast.expr, it: str) -> Iterator[Change]:
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult | ast.Div):
         symbol = "@" if isinstance(e.op, ast.MatMult) else "/"
         yield Change(ast.BinOp(e.right, e.op, e.left), f"the operands of {symbol} are exchanged", 2)
+
+
+def _permuted_back(e: ast.expr) -> Iterator[Change]:
+    """g.permute(1, 2, 0) for g.permute(2, 0, 1)."""
+    if not isinstance(e, ast.Call) or not all(map(is_whole_number, e.args)):
+        return
+    order = [ast.literal_eval(a) for a in e.args]
+    if len(order) > 2 and sorted(order) == [*range(len(order))]:
+        back: list[ast.expr] = [ast.Constant(order.index(d)) for d in range(len(order))]
+        new = ast.Call(e.func, back, e.keywords)
+        yield Change(new, f"the dimensions are to be moved back: {shown(new)}", 1)
 
 
 def _ordered(e: ast.expr) -> Iterator[Change]:
@@ -117,7 +117,7 @@ def _bracketed(e: ast.expr) -> Iterator[Change]:
 def transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
     """A part transposed, or not transposed any more; and why."""
     if is_transposed(e):
-        return e.value, f"{_shown(e.value)} is not to be transposed"
+        return e.value, f"{shown(e.value)} is not to be transposed"
     return ast.Attribute(e, "T"), f"{it} is to be transposed"
 
 
@@ -138,7 +138,7 @@ def _widened(e: ast.expr, it: str) -> Iterator[Change]:
         for place in ("0", "1", "-1"):
             made = method(e.func.value, "unsqueeze", [expression(place)])
             if ast.unparse(made) != ast.unparse(e):
-                yield Change(made, f"{ast.unparse(made)} belongs where {_shown(e)} stands", 1)
+                yield Change(made, f"{ast.unparse(made)} belongs where {shown(e)} stands", 1)
 
 
 def _signs(e: ast.expr, it: str) -> Iterator[Change]:
@@ -167,73 +167,79 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
     if not isinstance(e, ast.BinOp):
         return
     if isinstance(e.op, ast.Mult):
-        yield Change(e.right, f"the factor {_shown(e.left)} is one too many", 4)
-        yield Change(e.left, f"the factor {_shown(e.right)} is one too many", 4)
+        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4)
+        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4)
         for kept, other in ((e.left, e.right), (e.right, e.left)):
-            why = f"{_shown(other)} divides, and does not multiply"
+            why = f"{shown(other)} divides, and does not multiply"
             yield Change(ast.BinOp(kept, ast.Div(), other), why, 5)
     elif isinstance(e.op, ast.Div):
-        yield Change(e.left, f"it is not to be divided by {_shown(e.right)}", 4)
-        less = ast.BinOp(e.right, ast.Sub(), ast.Constant(1))
-        why = f"it is to be divided by {ast.unparse(less)}"
-        yield Change(ast.BinOp(e.left, ast.Div(), less), why, 5)
+        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4)
+        yield from _other_divisors(e.left, e.right)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
-        yield Change(product, f"{_shown(e.right)} multiplies, and does not divide", 5)
+        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5)
     elif isinstance(e.op, ast.Add | ast.Sub):
         right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
-        yield Change(e.left, f"the term {_shown(e.right)} is one too many", 5)
-        yield Change(right, f"the term {_shown(e.left)} is one too many", 5)
+        yield _without_term(e.left, e.right)
+        yield _without_term(right, e.left)
     elif isinstance(e.op, ast.Pow) and isinstance(e.right, ast.Constant):
         exponent = e.right.value
         for n in (exponent - 1, exponent + 1) if isinstance(exponent, int | float) else ():
             new = e.left if n == 1 else ast.BinOp(e.left, e.op, ast.Constant(n))
             yield Change(new, f"the exponent is to be {n}", 4)
+        yield from _lower_exponent(e)
+
+
+def _lower_exponent(e: ast.BinOp) -> Iterator[Change]:
+    """1 - y ** 2 for (1 - y) ** 2."""
+    if isinstance(e.left, ast.BinOp):
+        power = ast.BinOp(e.left.right, e.op, e.right)
+        new = ast.BinOp(e.left.left, e.left.op, power)
+        yield Change(new, f"the exponent is that of {shown(e.left.right)} alone", 5)
+
+
+def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
+    """The root of what divides, and one less than a number of elements."""
+    root = ast.Call(ast.Name("sqrt"), [below], [])
+    yield Change(ast.BinOp(above, ast.Div(), root), f"the root of {shown(below)} divides", 5)
+    if is_size(below):
+        less = ast.BinOp(below, ast.Sub(), ast.Constant(1))
+        why = f"it is to be divided by {ast.unparse(less)}"
+        yield Change(ast.BinOp(above, ast.Div(), less), why, 5)
+
+
+def _without_term(rest: ast.expr, term: ast.expr) -> Change:
+    number = term.value if isinstance(term, ast.Constant) else None
+    if isinstance(number, float) and 0 < number <= SMALL:
+        return Change(rest, f"it is right without the small term {number}", 6)
+    return Change(rest, f"the term {shown(term)} is one too many", 5)
 
 
 def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
     """A factor more: the seed, a derivative, or anything that has a name."""
     if words.seed is not None:
         yield from _with_seed(e, words.seed)
-    for formula, function in words.derivatives:
-        factor = _as_condition(expression(formula))
-        why = f"the derivative of {function}, {ast.unparse(factor)}, is missing as a factor"
-        yield Change(_times(e, factor), why if it == "it" else f"{why} of {it}", 4)
+    yield from with_derivatives(e, it, words.derivatives)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub):
         for term in (e.left, e.right):
             twice = ast.BinOp(ast.Constant(2), ast.Mult(), term)
             sides = (twice if side is term else side for side in (e.left, e.right))
-            why = f"the term {_shown(term)} is half what it should be"
+            why = f"the term {shown(term)} is half what it should be"
             yield Change(ast.BinOp(next(sides), e.op, next(sides)), why, 4)
     if isinstance(e, ast.Name | ast.Call):
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
     for name in words.names:
-        named = ast.Name(name)
-        yield Change(_times(e, named), f"the factor {name} is missing", 7)
+        named = expression(name)
+        yield Change(times(e, named), f"the factor {name} is missing", 7)
         if all(ast.unparse(factor) != name for factor in factors_of(e)):
             why = f"it is to be divided by {name}"
             yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
 
 
-def _times(e: ast.expr, factor: ast.expr) -> ast.expr:
-    return ast.BinOp(e, ast.Mult(), factor)
-
-
-def _as_condition(e: ast.expr) -> ast.expr:
-    """h > 0 for where(h <= 0, 0, 1.0)."""
-    if not (isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "where"):
-        return e
-    mask, no, yes = e.args
-    known = isinstance(mask, ast.Compare) and type(mask.ops[0]) in OPPOSITE
-    numbers = isinstance(no, ast.Constant) and isinstance(yes, ast.Constant)
-    if not (known and numbers and (no.value, yes.value) == (0, 1)):  # type: ignore[attr-defined]
-        return e
-    assert isinstance(mask, ast.Compare)
-    return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
-
-
 def _with_seed(e: ast.expr, seed: str) -> Iterator[Change]:
-    why = f"the seed {seed} is missing"
+    why, below = f"the seed {seed} is missing", divided(e)
+    if below is not None:
+        yield Change(ast.BinOp(ast.Name(seed), ast.Div(), below), why, 1)
     for place, text in enumerate((seed, f"{seed}.unsqueeze(-1)", f"{seed}.unsqueeze(0)")):
         yield Change(ast.BinOp(expression(text), ast.Mult(), e), why, 1 + (place > 0))
     for text in (seed, f"{seed}.T"):
@@ -268,7 +274,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         why = f"a {name} stands where a {other} belongs"
         yield Change(method(base, other, args, e.keywords), why, 0)
         for over, kept in _dims(dims):
-            why = f"the {name} of {_shown(base)} goes {_over(over)}{_keeping(kept)}"
+            why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
         yield Change(base, f"the {name} is one too many", 4)
         return
@@ -287,17 +293,17 @@ def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
         return
     if _may_keep(e):
         kept = keeping(e)
-        why = f"{_shown(e)} lacks a dimension: {ast.unparse(kept)}"
+        why = f"{shown(e)} lacks a dimension: {ast.unparse(kept)}"
         yield Change(kept, why, WIDER, widens=True)
     for text in dims:
         new = expression(text)
         if is_whole_number(new) and text != ast.unparse(old):
-            made, why = along(e, old, new), f"{_shown(e)} is to go along dimension {text}"
+            made, why = along(e, old, new), f"{shown(e)} is to go along dimension {text}"
             yield Change(made, why, 1)
             if _may_keep(e):
                 yield Change(keeping(made), f"{why}, with keepdim=True", WIDER, widens=True)
     if "keepdim" in _places(e):
-        yield Change(along(e, old, None), f"{_shown(e)} is to go over all elements", 2)
+        yield Change(along(e, old, None), f"{shown(e)} is to go over all elements", 2)
 
 
 def dimension(e: ast.Call) -> ast.expr | None:
@@ -333,7 +339,10 @@ def keeping(e: ast.Call) -> ast.Call:
 
 
 def _over(args: list[ast.expr]) -> str:
-    return f"over dimension {ast.unparse(args[0])}" if args else "over all elements"
+    if not args:
+        return "over all elements"
+    several = "s" * isinstance(args[0], ast.Tuple)
+    return f"over dimension{several} {ast.unparse(args[0])}"
 
 
 def _keeping(keywords: list[ast.keyword]) -> str:

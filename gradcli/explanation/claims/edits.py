@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ...language.program import Program, read_again
 from .changes import (
-    Change,
     Words,
     added,
     along,
@@ -24,7 +23,7 @@ from .changes import (
     transposed,
 )
 from .given import ORIGIN
-from .parts import expression, factors_of, is_size, parts
+from .parts import Change, expression, factors_of, is_size, parts
 
 LONGEST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another
@@ -90,6 +89,7 @@ def _drafts(program: Program, words: Words) -> Iterator[Draft]:
     yield from _transposed_everywhere(program)
     yield from _along_others_everywhere(program, words.dims)
     yield from _resized(program, words.sizes)
+    yield from _with_numbers(program, words.numbers)
     yield from _renamed(program, words.names)
 
 
@@ -122,6 +122,30 @@ def left_out(program: Program) -> Iterator[Draft]:
         for e in parts(statement.value):
             for rest, missing in _without_operand(e, "divisor" if id(e) in below else "factor"):
                 yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
+        for name, rest in _without_name(statement.value):
+            change = Change(rest, f"the factor {name} is missing", 0)
+            yield Draft(program, place, statement.value, change)
+
+
+def _without_name(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """A formula without one name wherever that is a factor, for names that it has several times."""
+    names = [e.id for e in ast.walk(value) if isinstance(e, ast.Name)]
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+        yield name, _WithoutFactor(name).visit(deepcopy(value))
+
+
+class _WithoutFactor(ast.NodeTransformer):
+    def __init__(self, name: str):
+        self.name = name
+
+    def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
+        """What is multiplied with the name; other parts as they are."""
+        self.generic_visit(e)
+        for side, rest in ((e.left, e.right), (e.right, e.left)):
+            named = isinstance(side, ast.Name) and side.id == self.name
+            if named and isinstance(e.op, ast.Mult):
+                return rest
+        return e
 
 
 def _divisors(value: ast.expr) -> set[int]:
@@ -144,9 +168,11 @@ def _without_operand(e: ast.expr, factor: str) -> Iterator[tuple[ast.expr, str]]
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
         plus = isinstance(e.op, ast.Add | ast.Sub)
         what = "the term" if plus else f"the {factor}"
-        sign = {ast.Sub: "-", ast.Div: "1 / "}.get(type(e.op), "")
+        sign = "-" if isinstance(e.op, ast.Sub) else ""
         negative = isinstance(e.op, ast.Sub) or not isinstance(e.op, ast.Add | ast.Mult)
-        yield e.left, f"{what} {sign}{_bracketed(e.right) if negative else ast.unparse(e.right)}"
+        right, below = ast.unparse(e.right), isinstance(e.op, ast.Div)
+        signed = f"{sign}{_bracketed(e.right)}" if negative else right
+        yield e.left, f"the division by {right}" if below else f"{what} {signed}"
         if not negative:
             yield e.right, f"{what} {ast.unparse(e.left)}"
 
@@ -203,6 +229,15 @@ def renumbered(program: Program, old: ast.expr, new: str) -> str:
     return _text(program, len(program.statements) - 1, value)
 
 
+def exchanged(program: Program, old: str, new: str) -> Iterator[str]:
+    """The texts of a formula with another factor in place of one."""
+    value = program.statements[-1].value
+    for e in factors_of(value):
+        if ast.unparse(e) == old:
+            made = _replaced(value, e, expression(new))
+            yield _text(program, len(program.statements) - 1, made)
+
+
 def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
     """The tree with one part of it replaced; what does not hold that part is kept as it is."""
     if e is old:
@@ -232,13 +267,23 @@ def _text(program: Program, place: int, value: ast.expr) -> str:
 
 def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
     """One number of elements in place of another."""
-    value = program.statements[-1].value
-    whole = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call) and is_size(e))
-    for old in whole:
-        for size in sizes:
-            if size != ast.unparse(old):
-                why = f"{size} belongs where {ast.unparse(old)} stands"
-                yield _whole(program, _replaced(value, old, expression(size)), why, 4)
+    for place, statement in enumerate(program.statements):
+        calls = (e for e in ast.walk(statement.value) if isinstance(e, ast.Subscript | ast.Call))
+        for old in filter(is_size, calls):
+            for size in sizes:
+                if size != ast.unparse(old):
+                    why = f"{size} belongs where {ast.unparse(old)} stands"
+                    yield Draft(program, place, old, Change(expression(size), why, 0))
+
+
+def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:
+    """A number of the program in place of another."""
+    for place, statement in enumerate(program.statements):
+        constants = (e for e in ast.walk(statement.value) if isinstance(e, ast.Constant))
+        for old in constants:
+            for new in numbers:
+                why = f"{ast.unparse(old)} is to be {new}"
+                yield Draft(program, place, old, Change(expression(new), why, 4))
 
 
 def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Draft]:
@@ -288,7 +333,7 @@ def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
 def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> Draft:
     value = program.statements[-1].value
     for part in places:
-        value = _replaced(value, part, ast.Name(name))
+        value = _replaced(value, part, expression(name))
     return _whole(program, value, why, 6)
 
 

@@ -38,8 +38,9 @@ def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, 
     ratios = _ratios(trials)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return
-    for place, number in numbers(program):
-        right = number / ratios[0]
+    above = ((place, n, n / ratios[0]) for place, n in numbers(program))
+    below = ((place, n, n * ratios[0]) for place, n in divisors(program))
+    for place, number, right in (*above, *below):
         if abs(round(right) - right) <= SAME * abs(right):
             yield renumbered(program, place, str(round(right))), str(number), str(round(right))
 

@@ -166,7 +166,9 @@ def _parsed(text: str, problem: Problem) -> Program:
     except GradcliError as error:
         if error.span is not None and error.span.text == named:
             error.span = error.span._replace(text=typed)
-            error.hint = FORM if LEFT.match(named, error.span.start) else error.hint
+            is_step = re.search(r"[;\n]", named[error.span.end :])
+            is_claimed = not is_step and LEFT.match(named, error.span.start)
+            error.hint = FORM if is_claimed else error.hint
         raise
     statements = [s for t in program.statements for s in _apart(t, program.source)]
     return program._replace(statements=tuple(statements))

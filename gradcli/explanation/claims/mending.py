@@ -3,6 +3,8 @@
 Whatever is offered was read from its text and is right at all points.
 """
 
+import ast
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain, combinations
@@ -11,7 +13,7 @@ from typing import NamedTuple
 from ...autodiff.reverse import Contribution, Step, backward
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
-from ...graphs import OPS, Node, walk
+from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
@@ -21,14 +23,19 @@ from ..formulas import fails
 from ..wording import listed
 from . import edits, factors
 from .beyond import beyond
+from .derivatives import formula
 from .given import ORIGIN, Claim, targets
+from .parts import divided, expression, is_quotient
 from .points import Point, Points
 from .trials import Trial, close, holds, tried
+from .words import words
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
 SHORT = 60  # characters of what is said of a part that was left out
 ROWS = 400  # of a Jacobian whose diagonal is looked at
+ONLY_SHAPED = "the numbers are right, and the shape is not"
+LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
 
 
@@ -73,6 +80,7 @@ class Search:
             self._another_number,
             self._broadcast,
             self._edited,
+            self._rearranged,
             self._diagonal_alone,
             self._edited_and_broadcast,
             self._left_out,
@@ -143,7 +151,7 @@ class Search:
         if not sizes:
             found = factors.by_a_number(program, trials, whole=True)
         else:
-            mentioned = f"{self._formula(self.grad)} {self.claim.text}"
+            mentioned = LENGTH.sub(r"\1.shape[0]", f"{self._formula(self.grad)} {self.claim.text}")
             likely = sorted(self._sizes(), key=lambda size: size not in mentioned)
             told = ((s, s in mentioned or bool(self.others)) for s in likely)
             tried = (factors.by_a_size(program, trials, *size) for size in told)
@@ -157,7 +165,8 @@ class Search:
         """Numbers of elements as texts: of dimensions, and of whole tensors."""
         named = {n: node for n, node in self._named().items() if node.ndim}
         wholes = [f"{name}.numel()" for name in named]
-        dims = [f"{name}.shape[{d}]" for name, node in named.items() for d in range(node.ndim)]
+        sizes = ((name, d, n) for name, node in named.items() for d, n in enumerate(node.shape))
+        dims = [f"{name}.shape[{d}]" for name, d, n in sizes if n != 1]
         return [*dims, *wholes]
 
     # ---- changes of the claim's text -------------------------------------------------------------
@@ -171,7 +180,12 @@ class Search:
         shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
         texts = shaped if np.ndim(self.trials[0].value) else [filled]
         right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
-        return Mend(right[0], "the numbers are right, and the shape is not")
+        return Mend(right[0], ONLY_SHAPED)
+
+    def _rearranged(self) -> Mend | None:
+        """As many numbers, and in their order."""
+        shaped = edits.called(self.claim.program, "reshape", f"{self.claim.name}.shape")
+        return self._if_right(shaped, ONLY_SHAPED)
 
     def _edited(self) -> Mend | None:
         found = next(iter(self._right_edits), None)
@@ -185,7 +199,7 @@ class Search:
     @cached_property
     def _tried_edits(self) -> list[tuple[edits.Edit, Trial]]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = edits.written(edits.edits(self.claim.program, self._words()), EDITED)
+        made = edits.written(edits.edits(self.claim.program, self._words), EDITED)
         tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
         return [(e, trial) for e, trial in tried if trial is not None]
 
@@ -248,34 +262,14 @@ class Search:
     def _edits_twice(self) -> list[edits.Edit]:
         return edits.written(edits.pairs(self.claim.program), PAIRED)
 
+    @cached_property
     def _words(self) -> edits.Words:
-        """What a formula can be changed with."""
-        seed, used = self.problem.seed, self.trials[0].node
-        there = used is not None and seed.node in walk([used])
-        missing = not seed.implicit and not there
-        names = tuple(self._named())
-        last = "-1" if "-1" in f"{self.claim.text} {self.problem.program.source.text}" else "1"
-        three = any(node.ndim > 2 for node in self._named().values())
-        more = ("2", "(0, 2)", "(1, 2)") if three else ()
-        dims = ("0", last, "1" if last == "-1" else "-1", "(0, 1)", *more)
-        given = seed.name if missing else None
-        return edits.Words(given, self._derivatives(), names, dims, tuple(self._sizes()))
+        return words(self.claim, self.trials[0], self._named(), self._sizes())
 
     def _named(self) -> dict[str, Node]:
         p = self.problem
         found = targets(p)
         return found if p.out in found.values() else found | {p.out_name: p.out}
-
-    def _derivatives(self) -> tuple[tuple[str, str], ...]:
-        """Of the elementwise operations on the way to the output: formula and function."""
-        found: dict[str, str] = {}
-        for node in walk([self.problem.out]):
-            for x in node.parents if _is_function(node) else ():
-                slope = backward(node, OPS["ones"](size=node.shape), [x]).of[x]
-                text = self._formula(slope)
-                if text is not None:
-                    found.setdefault(text, node.op.name)
-        return tuple(found.items())
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
@@ -318,15 +312,40 @@ class Search:
         return self._if_right(made, why)
 
     def _factor_missing(self) -> Mend | None:
-        """right / claim, where that is short."""
+        """right / claim, where that is short; claim / right, where that is what it lacks below."""
         first = self.trials[0]
         if first.node is None or not first.comparable or not np.all(first.value):
             return None
-        text = self._shorter(self.grad / first.node)
-        if text is None:
+        ratio = self.grad / first.node
+        factor = self._formula(ratio)
+        if factor is None or len(factor) > SHORT:
             return None
-        made = edits.scaled(self.claim.program, text)
-        return self._if_right(made, f"the factor {text} is missing")
+        below = divided(expression(factor))
+        if below is not None:
+            divisor = ast.unparse(below)
+            made = edits.scaled(self.claim.program, divisor, divide=True)
+            return self._if_right(made, f"it is to be divided by {divisor}")
+        if self._shorter(ratio) is None:
+            return None
+        return self._in_place_of_a_factor(factor) or self._with_factor(factor)
+
+    def _in_place_of_a_factor(self, factor: str) -> Mend | None:
+        """For a factor log(x) / y, log(x) in the place of y."""
+        quotient = expression(factor)
+        if not is_quotient(quotient):
+            return None
+        new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
+        texts = edits.exchanged(self.claim.program, old, new)
+        why = f"{new} belongs where {old} stands"
+        return next((found for text in texts if (found := self._if_right(text, why))), None)
+
+    def _with_factor(self, factor: str) -> Mend | None:
+        """The factor, if it is no quotient of sums: nobody forgets such."""
+        quotient = expression(factor)
+        if is_quotient(quotient) and isinstance(quotient.left, ast.BinOp):
+            return None
+        made = edits.scaled(self.claim.program, factor)
+        return self._if_right(made, f"the factor {factor} is missing")
 
     def _term_missing(self) -> Mend | None:
         """right - claim, where that is short."""
@@ -345,8 +364,7 @@ class Search:
         return tree.text(made)
 
     def _formula(self, node: Node | None) -> str | None:
-        made = None if node is None else self.w.formula(node)
-        return None if made is None else tree.text(made)
+        return formula(node, self.w)
 
 
 def _is_diagonal(trial: Trial, name: str) -> bool:
@@ -361,8 +379,3 @@ def _is_diagonal(trial: Trial, name: str) -> bool:
     hot = np.eye(seed.numel)
     diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
     return close(value, point.seed * np.reshape(diagonal, seed.shape))
-
-
-def _is_function(node: Node) -> bool:
-    """Whether it is a function of the elements of one tensor: tanh, but not a product."""
-    return node.op.family == "elementwise" and not node.op.spelling and len(node.parents) == 1

@@ -109,7 +109,10 @@ class _Normal:
         return [Term(1.0, {}, {Power(inner, self.inner(e.exponent)): 1})]
 
     def function(self, e: Function) -> list[Term]:
-        """A function of normal forms; ~(a <= b) is a > b, and nothing differs from itself."""
+        """A function of normal forms; ~(a <= b) is a > b, relu(a) > 0 is a > 0, and nothing differs
+        from itself.
+        """
+        e = _without_relu(e)
         inside = e.args[0] if e.op.name == "logical_not" else None
         if isinstance(inside, Function) and inside.op.name in OPPOSITE:
             return self.terms(Function(OPS[OPPOSITE[inside.op.name]], inside.args, inside.attrs))
@@ -147,6 +150,14 @@ class _Normal:
         for letter in sorted(names, key=names.__getitem__, reverse=True):
             body = Sum(names[letter], term.sums[letter], body)
         return body
+
+
+def _without_relu(e: Function) -> Function:
+    """a > 0 for relu(a) > 0, and a <= 0 for relu(a) <= 0."""
+    compared = e.args[0] if e.op.name in ("gt", "le") and e.args[1] == Number(0) else None
+    if isinstance(compared, Function) and compared.op.name == "relu":
+        return Function(e.op, (*compared.args, e.args[1]), e.attrs)
+    return e
 
 
 def _summed(term: Term, letter: str, size: int) -> Term:

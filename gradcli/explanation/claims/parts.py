@@ -1,9 +1,21 @@
-"""The parts of a formula, as Python's syntax has them."""
+"""The parts of a formula, as Python's syntax has them, and what may stand in their place."""
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple, TypeGuard
 
 SIZES = ("shape", "size", "numel", "ndim")
+
+
+class Change(NamedTuple):
+    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
+    it adds is a dimension that is lacking.
+    """
+
+    new: ast.expr
+    why: str
+    rank: int
+    widens: bool = False
 
 
 def parts(e: ast.expr) -> Iterator[ast.expr]:
@@ -48,7 +60,9 @@ def _is_number(e: ast.expr) -> bool:
 
 
 def is_size(e: ast.expr) -> bool:
-    """Whether it is a size, as `x.shape[0]`, `x.shape`, `x.size(0)` and `x.numel()` are."""
+    """Whether it is a size, as `x.shape[0]`, `x.size(0)`, `x.numel()` and `len(x)` are."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name):
+        return e.func.id == "len"
     if isinstance(e, ast.Subscript | ast.Call):
         return is_size(e.value if isinstance(e, ast.Subscript) else e.func)
     return isinstance(e, ast.Attribute) and e.attr in SIZES
@@ -57,3 +71,28 @@ def is_size(e: ast.expr) -> bool:
 def expression(text: str) -> ast.expr:
     """A text as syntax."""
     return ast.parse(text, mode="eval").body
+
+
+def shown(e: ast.expr) -> str:
+    """A part as a sentence has it."""
+    text = ast.unparse(e)
+    return text if len(text) <= 30 else "a part of it"
+
+
+def times(e: ast.expr, factor: ast.expr) -> ast.expr:
+    """e * factor."""
+    return ast.BinOp(e, ast.Mult(), factor)
+
+
+def is_quotient(e: ast.expr) -> TypeGuard[ast.BinOp]:
+    """Whether it is a / b."""
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
+
+
+def divided(e: ast.expr) -> ast.expr | None:
+    """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
+    if not is_quotient(e):
+        return None
+    one = isinstance(e.left, ast.Constant) and e.left.value == 1
+    ones = isinstance(e.left, ast.Call) and ast.unparse(e.left.func) == "ones_like"
+    return e.right if one or ones else None

@@ -1,7 +1,7 @@
 """Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, count, islice
+from itertools import chain, combinations, count, islice
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
@@ -139,10 +139,10 @@ def readings(problem: Problem) -> Iterator[Reading]:
     """
     yield from _with_numbers(problem)
     yield from with_vectors(problem)
-    ranks = with_rank(problem, 1, 2), with_rank(problem, 2, 1), *with_one_matrix(problem)
-    for other in (with_coefficients(problem), with_matrices(problem), *ranks):
-        if other is not None:
-            yield other._replace(remark=f"with {other.remark}")
+    ranks = with_rank(problem, 1, 2), with_rank(problem, 2, 1)
+    likely = with_coefficients(problem), with_matrices(problem), *ranks
+    for other in chain(filter(None, likely), _with_other_ranks(problem)):
+        yield other._replace(remark=f"with {other.remark}")
     yield from _with_equal_sizes(problem)
 
 
@@ -165,33 +165,39 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
 
 def with_matrices(problem: Problem) -> Reading | None:
     """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
-    names = _beside_matmul(problem)
-    return _with_those_as_matrices(problem, names, dict.fromkeys(names, 2)) if names else None
-
-
-def with_one_matrix(problem: Problem) -> Iterator[Reading | None]:
-    """A matrix for one of the vectors that stand beside an @, as x in `(x @ w) @ y`."""
-    names = _beside_matmul(problem)
-    for name in names if len(names) > 1 else ():
-        ranks = dict.fromkeys(names, 1) | {name: 2}
-        yield _with_those_as_matrices(problem, (name,), ranks)
-
-
-def _beside_matmul(problem: Problem) -> tuple[str, ...]:
-    """The vectors that nobody gave and that stand beside an @."""
     small = vectors(problem.program) | operands_of_matmul(problem.program)
     inputs = problem.inputs.values()
-    return tuple(i.name for i in inputs if i.inferred and len(i.shape) == 1 and i.name in small)
+    names = tuple(i.name for i in inputs if i.inferred and len(i.shape) == 1 and i.name in small)
+    ranks = dict.fromkeys(names, 2)
+    return _of_ranks(problem, ranks, names, of_rank(names, 2)) if names else None
 
 
-def _with_those_as_matrices(
-    problem: Problem, names: tuple[str, ...], ranks: Mapping[str, int]
+def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
+    """Vectors for matrices and matrices for vectors that nobody gave, the fewest first; a name in
+    upper case stays what it is.
+    """
+    ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
+    free = [name for name, rank in ranks.items() if rank in (1, 2)]
+    upper = in_upper_case(problem.program, free)
+    small = [name for name in free if name not in upper]
+    chosen = (names for n in range(1, len(small) + 1) for names in combinations(small, n))
+    for names in islice(chosen, READINGS):
+        other = {name: 3 - ranks[name] for name in names}
+        groups = [[n for n in names if other[n] == rank] for rank in (1, 2)]
+        told = [of_rank(group, rank) for rank, group in enumerate(groups, 1) if group]
+        found = _of_ranks(problem, ranks | other, names, " and ".join(told))
+        if found is not None:
+            yield found
+
+
+def _of_ranks(
+    problem: Problem, ranks: Mapping[str, int], names: tuple[str, ...], remark: str
 ) -> Reading | None:
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
     found = _posed(problem, fixed, ranks)
     if found is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 2), ranks=True, names=names)
+    return Reading([found, *resized(found)], remark, ranks=True, names=names)
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:

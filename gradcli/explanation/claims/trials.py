@@ -63,6 +63,14 @@ class Trial(NamedTuple):
         """Whether the numbers are the gradient's, broadcast where shapes differ."""
         return close(self.value, self.right, self.point.tolerance)
 
+    @property
+    def gap(self) -> float:
+        """The largest difference, relative to the largest element; infinite where shapes differ."""
+        if not self.comparable or not np.all(np.isfinite(self.value)):
+            return np.inf
+        largest = np.max(np.abs(self.right), initial=0.0)
+        return float(np.max(np.abs(self.value - self.right), initial=0.0) / (largest or 1.0))
+
     def first_wrong(self) -> tuple[int, ...] | None:
         """The place of the first element that is wrong, where the shape is right."""
         if not self.comparable:

@@ -1,0 +1,80 @@
+"""What can be done to a function in a formula: its derivative missing or belonging in its place,
+branches and comparisons the other way round.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...graphs import Operator
+from ...language.products import called
+from .parts import Change, divided, expression, operands, shown, times
+
+OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
+}  # fmt: skip
+MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.LtE: ast.GtE, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.Gt: ast.Lt,
+}  # fmt: skip
+
+
+class Derivative(NamedTuple):
+    """Of an elementwise operation: its formula, the function, and what its output and its input are
+    called.
+    """
+
+    formula: str
+    function: str
+    of: tuple[str, ...]
+
+
+def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) -> Iterator[Change]:
+    """A derivative as a factor of a part, or in the place of the function or what it is of."""
+    for formula, function, of in derivatives:
+        slope = _as_condition(expression(formula))
+        text = ast.unparse(slope)
+        why = f"the derivative of {function}, {text}, is missing as a factor"
+        likely = it == "it" or not isinstance(e, ast.Attribute)  # g in x.T @ g, and not x.T
+        yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 5 - likely)
+        if isinstance(e, ast.Call) or ast.unparse(e) in of:
+            yield Change(slope, f"{shown(e)} is to be {text}, the derivative of {function}", 5)
+
+
+def _with_factor(e: ast.expr, slope: ast.expr) -> ast.expr:
+    """e * slope; e / d for a slope 1 / d."""
+    below = divided(slope)
+    return times(e, slope) if below is None else ast.BinOp(e, ast.Div(), below)
+
+
+def _as_condition(e: ast.expr) -> ast.expr:
+    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double()."""
+    if not isinstance(e, ast.Call):
+        return e
+    if isinstance(e.func, ast.Attribute) and isinstance(e.func.value, ast.Compare) and not e.args:
+        return e.func.value
+    if not (isinstance(e.func, ast.Name) and e.func.id == "where"):
+        return e
+    mask, no, yes = e.args
+    known = isinstance(mask, ast.Compare) and type(mask.ops[0]) in OPPOSITE
+    numbers = isinstance(no, ast.Constant) and isinstance(yes, ast.Constant)
+    if not (known and numbers and (no.value, yes.value) == (0, 1)):  # type: ignore[attr-defined]
+        return e
+    assert isinstance(mask, ast.Compare)
+    return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
+
+
+def exchanged(e: ast.expr) -> Iterator[Change]:
+    """The branches of a condition exchanged, a comparison the other way round, and no function
+    where one stands.
+    """
+    if isinstance(e, ast.Compare) and type(e.ops[0]) in MIRRORED and len(e.ops) == 1:
+        new = ast.Compare(e.left, [MIRRORED[type(e.ops[0])]()], e.comparators)
+        yield Change(new, f"the comparison is the wrong way round: {ast.unparse(new)}", 3)
+    op = called(e) if isinstance(e, ast.Call) else None
+    if not isinstance(e, ast.Call) or not isinstance(op, Operator) or op.family != "elementwise":
+        return
+    if op.masks and len(op.inputs) == len(e.args) == 3:
+        turned = ast.Call(e.func, [e.args[0], e.args[2], e.args[1]], e.keywords)
+        yield Change(turned, f"the branches of {op.name} are exchanged", 2)
+    elif inner := operands(e):
+        yield Change(inner[0], f"{shown(inner[0])} belongs where {shown(e)} stands", 5)

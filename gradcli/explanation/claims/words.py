@@ -1,0 +1,43 @@
+"""What the formula of a claim can be changed with: what has a name in its program, and numbers."""
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from ...graphs import Node, walk
+from ...language.problem import Problem
+from .changes import Words
+from .derivatives import derivatives
+from .given import Claim
+from .trials import Trial
+
+
+def words(claim: Claim, trial: Trial, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:
+    """The words for a claim that was tried, with `sizes` as texts."""
+    problem = trial.point.problem
+    seed, used = problem.seed, trial.node
+    there = used is not None and seed.node in walk([used])
+    missing = not seed.implicit and not there
+    opposite = (f"~{name}" for name, node in named.items() if node.dtype == "bool")
+    again = () if missing or seed.implicit else (seed.name,)
+    return Words(
+        seed.name if missing else None,
+        derivatives(problem, trial.point.wording),
+        (*named, *opposite, *again),
+        _dims(claim, problem, max((node.ndim for node in named.values()), default=0)),
+        tuple(sizes),
+        _numbers(problem),
+    )
+
+
+def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
+    last = "-1" if "-1" in f"{claim.text} {problem.program.source.text}" else "1"
+    more: tuple[str, ...] = ("2", "(0, 2)", "(1, 2)") if rank > 2 else ()
+    more += ("3", "(2, 3)", "(0, 2, 3)") if rank > 3 else ()
+    return ("0", last, "1" if last == "-1" else "-1", "(0, 1)", *more)
+
+
+def _numbers(problem: Problem) -> tuple[str, ...]:
+    """Those that the program has with a point: slopes, probabilities."""
+    parts = (e for s in problem.program.statements for e in ast.walk(s.value))
+    found = (e.value for e in parts if isinstance(e, ast.Constant))
+    return tuple(dict.fromkeys(str(n) for n in found if isinstance(n, float)))
