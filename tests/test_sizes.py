@@ -77,6 +77,8 @@ EVERYWHERE = [
     ("channel_shuffle(x, 2)", {"x": (2, 4, 3, 2)}, {"x": (3, 6, 2, 5)}),
     ("x.repeat_interleave(2)", {"x": (3, 2)}, {"x": (4, 5)}),
     ("x.repeat_interleave(3, dim=1)", {"x": (3, 2)}, {"x": (4, 5)}),
+    ("avg_pool2d(x, 2)", {"x": (1, 1, 4, 4)}, {"x": (2, 3, 4, 6)}),
+    ("x.logsumexp(1)", {"x": (3, 1)}, {"x": (3, 4)}),
     ("linalg.svdvals(x)[0]", {"x": (4, 3)}, {"x": (2, 5)}),
     ("x.reshape(2, -1).T.flatten()", {"x": (12,)}, {"x": (10,)}),
     ("x.reshape(5, -1).T.flatten()", {"x": (4, 5)}, {"x": (3, 10)}),

@@ -28,6 +28,10 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     """
     if _is_large(problem):
         return None
+    ones = any(n == 1 for i in problem.inputs.values() for n in i.shape)
+    found = telling_sizes(problem, TELLING, least=1) if ones else None
+    if found is not None and _is_like(problem, found):
+        return found
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
@@ -35,6 +39,21 @@ def in_general_sizes(problem: Problem) -> Problem | None:
             if found is not None:
                 return _in_parts(problem, found, k, of_labels)
     return None
+
+
+def _is_like(problem: Problem, larger: Problem) -> bool:
+    """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
+    of them is broadcast, left out or all there is of the output.
+    """
+    shapes = {name: i.shape for name, i in larger.inputs.items()}
+    pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
+    were_one = {new for old, new in pairs if old == 1}
+    one, more = ([(n.op, n.ndim) for n in walk(p.roots)] for p in (problem, larger))
+    return (
+        one == more
+        and all(old == 1 for old, new in pairs if new in were_one)
+        and (problem.out.numel > 1 or larger.out.numel == 1)
+    )
 
 
 def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) -> Problem:
@@ -66,9 +85,11 @@ def multiples(factor: int) -> tuple[int, ...]:
 
 
 def telling_sizes(
-    problem: Problem, telling: Sequence[int], of_labels: bool = True
+    problem: Problem, telling: Sequence[int], of_labels: bool = True, least: int = 2
 ) -> Problem | None:
-    """The same problem at sizes among `telling`, those `of_labels` too; None where it has none."""
+    """The same problem at sizes among `telling` in the place of those from the `least`, those
+    `of_labels` too; None where it has none.
+    """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
 
@@ -84,7 +105,8 @@ def telling_sizes(
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
     different = bool(different_sides(problem.roots))
     try:
-        shapes = in_general(given, known, _with_sides(trial) if different else trial, telling)
+        trying = _with_sides(trial) if different else trial
+        shapes = in_general(given, known, trying, telling, least)
         return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
