@@ -101,15 +101,24 @@ def telling_sizes(
     def trial(shapes: dict[str, Shape]) -> Tried:
         return posing(shapes).trial(shapes)
 
-    given = {i.name: i.shape for i in problem.inputs.values()}
+    given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
     different = bool(different_sides(problem.roots))
     try:
         trying = _with_sides(trial) if different else trial
-        shapes = in_general(given, known, trying, telling, least)
+        orders = [given, dict(reversed(given.items()))] if _cuts(problem) else [given]
+        several = [in_general(shapes, known, trying, telling, least) for shapes in orders]
+        shapes = max(several, key=lambda shapes: len({n for s in shapes.values() for n in s}))
         return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
+
+
+def _cuts(problem: Problem) -> bool:
+    """Whether a slice has an end, as that of `pe[:x.shape[0]]`, where pe may be longer than x."""
+    indices = (n.attrs.get("index") for n in walk(problem.roots))
+    items = (i for index in indices if isinstance(index, tuple) for i in index)
+    return any(isinstance(i, slice) and i.stop is not None for i in items)
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:

@@ -162,11 +162,13 @@ def _generalised(
     apart: bool,
     least: int,
 ) -> dict[str, Shape]:
-    """Sizes that tell, in the order of those given: what was smaller stays smaller."""
+    """Sizes that tell, in the order of those given: what was smaller stays smaller, and of equal
+    ones what comes first is.
+    """
     places = [
         (n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n >= least
     ]
-    keys = sorted(places) if apart else sorted({n for n, _, _ in places})
+    keys = sorted(places, key=lambda p: p[0]) if apart else sorted({n for n, _, _ in places})
     taken = {n for shape in known.values() for n in shape}
     free = [n for n in telling if n not in taken]
     if len(keys) > len(free):
