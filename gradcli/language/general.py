@@ -41,6 +41,17 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     return None
 
 
+def oblong_sizes(problem: Problem) -> Problem | None:
+    """The same problem at sizes that differ in inputs that are square as a rule, and here, as that
+    of x.diag(); None where they must be, or there are none.
+    """
+    square = (n.parents[0] for n in walk(problem.roots) if n.op.square)
+    if _is_large(problem) or all(x.inputs or x.ndim < 2 for x in square):
+        return None
+    found = telling_sizes(problem, TELLING, sides=True)
+    return found if found is not None and different_sides(found.roots) else None
+
+
 def _is_like(problem: Problem, larger: Problem) -> bool:
     """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
     of them is broadcast, left out or all there is of the output.
@@ -85,10 +96,14 @@ def multiples(factor: int) -> tuple[int, ...]:
 
 
 def telling_sizes(
-    problem: Problem, telling: Sequence[int], of_labels: bool = True, least: int = 2
+    problem: Problem,
+    telling: Sequence[int],
+    of_labels: bool = True,
+    least: int = 2,
+    sides: bool = False,
 ) -> Problem | None:
     """The same problem at sizes among `telling` in the place of those from the `least`, those
-    `of_labels` too; None where it has none.
+    `of_labels` too; None where it has none. Matrices that are square as a rule have two `sides`.
     """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
@@ -103,7 +118,7 @@ def telling_sizes(
 
     given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
-    different = bool(different_sides(problem.roots))
+    different = sides or bool(different_sides(problem.roots))
     try:
         trying = _with_sides(trial) if different else trial
         orders = [given, dict(reversed(given.items()))] if _cuts(problem) else [given]
