@@ -42,11 +42,12 @@ def in_general_sizes(problem: Problem) -> Problem | None:
 
 
 def oblong_sizes(problem: Problem) -> Problem | None:
-    """The same problem at sizes that differ in inputs that are square as a rule, and here, as that
-    of x.diag(); None where they must be, or there are none.
+    """The same problem at sizes that differ in inputs of a given shape that are square as a rule,
+    and here, as that of x.diag(); None where they must be, or there are none.
     """
+    given = {i.node for i in problem.inputs.values() if not i.inferred and len(i.shape) > 1}
     square = (n.parents[0] for n in walk(problem.roots) if n.op.square)
-    if _is_large(problem) or all(x.inputs or x.ndim < 2 for x in square):
+    if _is_large(problem) or given.isdisjoint(square):
         return None
     found = telling_sizes(problem, TELLING, sides=True)
     return found if found is not None and different_sides(found.roots) else None
