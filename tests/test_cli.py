@@ -129,9 +129,8 @@ def test_formulas_are_never_wrapped():
 
 
 def test_statements_of_a_formula_stand_before_its_name():
-    text = "scaled_dot_product_attention(q, k, v, scale=0.5)"
-    first = answered("formula", text, "-s", "q=2x3,k=4x3,v=4x5", "-w", "q,v").lines[0]
-    assert first.startswith("t = softmax(0.5 * q @ k.T, dim=-1); q = ")
+    first = answered("formula", "softmax(x @ W, 1).std(1)", "-s", "x=2x3,W=3x4").lines[0]
+    assert first.startswith("t = softmax(x @ W, dim=1); x = ")
 
 
 def test_assumptions_shorten_formulas():

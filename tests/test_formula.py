@@ -242,6 +242,14 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
+    "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
+    "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
+    "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],
+    "number_as_a_matrix": ["ones(1, 1) @ A[:1]", "A[:, :1] @ ones(1, 1)"],
+    "one_of_equals": [
+        "A.unsqueeze(1).expand(3, 5, 3)[:, 0]", "A.expand(2, 3, 3)[1]", "s.expand(2, 3)[1]",
+        "A[:1].expand(4, 3, 3)[0, 2]",
+    ],
     "sign_of_a_constant": ["sign(x.detach())"],
     "sign_of_any_kind": ["side(x)"],
     "as_it_is_meant": [

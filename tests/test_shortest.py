@@ -143,6 +143,18 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "sum_of_a_reshape": [
+        "A.reshape(A.shape[0], 1, 1, A.shape[1]).sum((0, 2))",
+        "A.reshape(1, 1, A.shape[0], A.shape[1]).sum((0, 3), keepdim=True)",
+    ],
+    "softmax_beside_a_new_dimension": [
+        "2 * (x / exp(A).sum(1)).unsqueeze(1) * B * exp(A)",
+        "(1 / exp(D).sum(-1)).unsqueeze(2) * exp(D)",
+    ],
+    "sum_beside_a_product": [
+        "(A * (B @ S)).sum(1)", "(2 * A * (B @ S)).sum(1, keepdim=True)",
+        "(G @ G.mT * (E.mT @ D)).sum(2)",
+    ],
     "beside_what_is_put": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
     "sum_of_what_is_put": [
         "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
@@ -309,7 +321,6 @@ CASES = {
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
-    "part_of_equals": ["x.expand(7, -1)[0]", "s.expand(2, 3)[1]"],
     "outer_products_together": [
         "outer(x, z) * outer(y, z + 1)", "2 * outer(x, z) * A * outer(x, z - 1)",
     ],

@@ -27,6 +27,10 @@ COMPUTED = [  # program, shapes, formula: by hand
     ("x.flatten() @ w", "x=3x4,w=12", "w.reshape(x.shape)"),
     ("pad(x, (1, 0))[:, :-1]", "x=3x4", "pad(g, (0, 1))[:, 1:]"),
     ("conv2d(x, w).sum()", "x=2x3x5x6,w=4x3x2x2", "conv_transpose2d(ones_like(conv2d(x, w)), w)"),
+    ("x * y[:x.shape[0]]", "x=3x4,y=3x4", "g * y[:x.shape[0]]"),
+    ("y * x[:y.shape[0]]", "y=3x4,x=3x4", "g * x[:y.shape[0]]"),
+    ("cross_entropy(x, softmax(y, 1))", "x=3x3,y=3x3",
+        "(softmax(x, dim=1) - softmax(y, dim=1)) / x.shape[0]"),
     ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
 ]  # fmt: skip
 
@@ -75,6 +79,8 @@ EVERYWHERE = [
     ("channel_shuffle(x, 2)", {"x": (2, 4, 3, 2)}, {"x": (3, 6, 2, 5)}),
     ("x.repeat_interleave(2)", {"x": (3, 2)}, {"x": (4, 5)}),
     ("x.repeat_interleave(3, dim=1)", {"x": (3, 2)}, {"x": (4, 5)}),
+    ("avg_pool2d(x, 2)", {"x": (1, 1, 4, 4)}, {"x": (2, 3, 4, 6)}),
+    ("x.logsumexp(1)", {"x": (3, 1)}, {"x": (3, 4)}),
     ("linalg.svdvals(x)[0]", {"x": (4, 3)}, {"x": (2, 5)}),
     ("x.reshape(2, -1).T.flatten()", {"x": (12,)}, {"x": (10,)}),
     ("x.reshape(5, -1).T.flatten()", {"x": (4, 5)}, {"x": (3, 10)}),
@@ -227,6 +233,12 @@ def test_a_formula_for_square_matrices_says_so():
         "note: the formula of X.grad is right for X of shape (3, 3) and A of shape (3, 3), and "
         "where sizes are equal, or larger than others, as there; elsewhere it may not be.\n"
     )
+
+
+@pytest.mark.parametrize("program", ["X.diag()", "X.diagonal() ** 2", "trace(X)"])
+def test_a_formula_for_the_diagonal_of_a_square_matrix_says_so(program):
+    found = run("formula", program, "-s", "X=3x3")
+    assert "for X of shape (3, 3), and where sizes are equal" in found.err
 
 
 @pytest.mark.parametrize(("program", "formula"), [

@@ -24,8 +24,8 @@ class Counterparts:
         self.known: set[Pair] = set()
 
     def __call__(self, pairs: Iterable[Pair]) -> bool:
-        """Whether the nodes of each pair are computed by the same operations, with dimensions of 1
-        in the same places; what is a number at the first sizes may be computed from the others.
+        """Whether the nodes of each pair are computed by the same operations; what is a number at
+        the first sizes may be computed from the others, and what has size 1 there may have more.
         """
         waiting, met = list(pairs), set[Pair]()
         while waiting:
@@ -37,7 +37,7 @@ class Counterparts:
             if a.op.name == "constant" and b.shape == () and of_sizes(b):
                 continue
             given = [i is None for i in a.inputs] == [i is None for i in b.inputs]
-            if a.op is not b.op or not given or _few(a.shape) != _few(b.shape):
+            if a.op is not b.op or not given or not _may_become(a.shape, b.shape):
                 return False
             if a.attrs.get("name") != b.attrs.get("name") or _lists(a) != _lists(b):
                 return False
@@ -55,8 +55,9 @@ class Counterparts:
         return self([*pairs, *((c.local, d.local) for c, d in both)])
 
 
-def _few(shape: Shape) -> list[int]:
-    return [min(n, 2) for n in shape]
+def _may_become(own: Shape, other: Shape) -> bool:
+    """Whether sizes are the same, or larger than 1 in the place of some elements."""
+    return len(own) == len(other) and all(n == m or (n > 0 and m > 1) for n, m in zip(own, other))
 
 
 def _lists(node: Node) -> list[str]:

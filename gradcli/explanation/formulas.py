@@ -17,7 +17,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node, walk
 from ..graphs.shapes import TELLING, Shape
 from ..language.build import Builder
-from ..language.general import at_shapes, in_general_sizes
+from ..language.general import at_shapes, in_general_sizes, oblong_sizes
 from ..language.infer import different_sides
 from ..language.problem import Input, Problem
 from ..language.program import read_program
@@ -298,6 +298,10 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
             yield found
     if in_general is not None:
         yield from _squeezed(problem, _small(in_general))
+    sides = oblong_sizes(problem) if problem.before is None else None
+    if sides is not None:
+        with suppress(GradcliError):
+            yield Trial(problem, _small(sides))
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:

@@ -28,6 +28,10 @@ def in_general_sizes(problem: Problem) -> Problem | None:
     """
     if _is_large(problem):
         return None
+    ones = any(n == 1 for i in problem.inputs.values() for n in i.shape)
+    found = telling_sizes(problem, TELLING, least=1) if ones else None
+    if found is not None and _is_like(problem, found):
+        return found
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
@@ -35,6 +39,33 @@ def in_general_sizes(problem: Problem) -> Problem | None:
             if found is not None:
                 return _in_parts(problem, found, k, of_labels)
     return None
+
+
+def oblong_sizes(problem: Problem) -> Problem | None:
+    """The same problem at sizes that differ in inputs of a given shape that are square as a rule,
+    and here, as that of x.diag(); None where they must be, or there are none.
+    """
+    given = {i.node for i in problem.inputs.values() if not i.inferred and len(i.shape) > 1}
+    square = (n.parents[0] for n in walk(problem.roots) if n.op.square)
+    if _is_large(problem) or given.isdisjoint(square):
+        return None
+    found = telling_sizes(problem, TELLING, sides=True)
+    return found if found is not None and different_sides(found.roots) else None
+
+
+def _is_like(problem: Problem, larger: Problem) -> bool:
+    """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
+    of them is broadcast, left out or all there is of the output.
+    """
+    shapes = {name: i.shape for name, i in larger.inputs.items()}
+    pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
+    were_one = {new for old, new in pairs if old == 1}
+    one, more = ([(n.op, n.ndim) for n in walk(p.roots)] for p in (problem, larger))
+    return (
+        one == more
+        and all(old == 1 for old, new in pairs if new in were_one)
+        and (problem.out.numel > 1 or larger.out.numel == 1)
+    )
 
 
 def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) -> Problem:
@@ -66,9 +97,15 @@ def multiples(factor: int) -> tuple[int, ...]:
 
 
 def telling_sizes(
-    problem: Problem, telling: Sequence[int], of_labels: bool = True
+    problem: Problem,
+    telling: Sequence[int],
+    of_labels: bool = True,
+    least: int = 2,
+    sides: bool = False,
 ) -> Problem | None:
-    """The same problem at sizes among `telling`, those `of_labels` too; None where it has none."""
+    """The same problem at sizes among `telling` in the place of those from the `least`, those
+    `of_labels` too; None where it has none. Matrices that are square as a rule have two `sides`.
+    """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
 
@@ -80,14 +117,24 @@ def telling_sizes(
     def trial(shapes: dict[str, Shape]) -> Tried:
         return posing(shapes).trial(shapes)
 
-    given = {i.name: i.shape for i in problem.inputs.values()}
+    given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
-    different = bool(different_sides(problem.roots))
+    different = sides or bool(different_sides(problem.roots))
     try:
-        shapes = in_general(given, known, _with_sides(trial) if different else trial, telling)
+        trying = _with_sides(trial) if different else trial
+        orders = [given, dict(reversed(given.items()))] if _cuts(problem) else [given]
+        several = [in_general(shapes, known, trying, telling, least) for shapes in orders]
+        shapes = max(several, key=lambda shapes: len({n for s in shapes.values() for n in s}))
         return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
     except GradcliError:
         return None
+
+
+def _cuts(problem: Problem) -> bool:
+    """Whether a slice has an end, as that of `pe[:x.shape[0]]`, where pe may be longer than x."""
+    indices = (n.attrs.get("index") for n in walk(problem.roots))
+    items = (i for index in indices if isinstance(index, tuple) for i in index)
+    return any(isinstance(i, slice) and i.stop is not None for i in items)
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:

@@ -140,16 +140,18 @@ def in_general(
     known: dict[str, Shape],
     trial: Trial,
     telling: Sequence[int] = TELLING,
+    least: int = 2,
 ) -> dict[str, Shape]:
     """Shapes as those `given`, of sizes that tell, equal only where the program needs it.
 
-    Where operators do not say which must be equal, those are that were. Sizes of 0 and 1 stay:
-    broadcasting means them. Raises GradcliError where the program works with no other sizes.
+    Where operators do not say which must be equal, those are that were. Smaller sizes than the
+    `least` stay, as 0 and 1: broadcasting means them. Raises GradcliError where the program works
+    with no other sizes.
     """
     try:
-        return _generalised(given, known, trial, telling, apart=True)
+        return _generalised(given, known, trial, telling, True, least)
     except GradcliError:
-        return _generalised(given, known, trial, telling, apart=False)
+        return _generalised(given, known, trial, telling, False, least)
 
 
 def _generalised(
@@ -158,17 +160,24 @@ def _generalised(
     trial: Trial,
     telling: Sequence[int],
     apart: bool,
+    least: int,
 ) -> dict[str, Shape]:
-    """Sizes that tell, in the order of those given: what was smaller stays smaller."""
-    places = [(n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n > 1]
-    keys = sorted(places) if apart else sorted({n for n, _, _ in places})
+    """Sizes that tell, in the order of those given: what was smaller stays smaller, and of equal
+    ones what comes first is.
+    """
+    places = [
+        (n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n >= least
+    ]
+    keys = sorted(places, key=lambda p: p[0]) if apart else sorted({n for n, _, _ in places})
     taken = {n for shape in known.values() for n in shape}
     free = [n for n in telling if n not in taken]
     if len(keys) > len(free):
         raise GradcliError("limit", "there are too many sizes")
     new: dict[object, int] = dict(zip(keys, free, strict=False))
     symbolic = {
-        name: tuple(n if n <= 1 else new[(n, name, d) if apart else n] for d, n in enumerate(shape))
+        name: tuple(
+            n if n < least else new[(n, name, d) if apart else n] for d, n in enumerate(shape)
+        )
         for name, shape in given.items()
     }
     sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())

@@ -22,6 +22,12 @@ def _check_classes(input, target):
     shapes.require_equal(target.shape, wanted, message)
 
 
+def _check_probabilities(input, target):
+    have, want = shapes.text(target.shape), shapes.text(input.shape)
+    message = f"probabilities for classes of shape {want} have that shape, not {have}"
+    shapes.require_equal(target.shape, input.shape, message)
+
+
 @loss(
     order="input target weight size_average ignore_index reduce reduction",
     whole=("ignore_index",),
@@ -95,6 +101,8 @@ def cross_entropy(
     require(within, f"label_smoothing must be from 0 to 1, not {label_smoothing}")
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
+    if target.dtype == "float" and target.ndim == input.ndim > 1:
+        _check_probabilities(input, target)
     if target.shape == input.shape:
         return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
     picked = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)

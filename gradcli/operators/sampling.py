@@ -257,8 +257,18 @@ def _sampled_units(x, grid, *, size, slopes, **how):
     return einsum(f"np{letters},nc{letters}->ncp", samples, x).reshape(shape=(*x.shape[:2], *size))
 
 
+def _sampled_shape(s, grid, **_):
+    shapes.require_equal(s[:1], grid[:1], "a batch of images has a grid for each")
+    return (*s[:2], *grid[1:-1])
+
+
+def _laid_shape(s, grid, *, size, **_):
+    shapes.require_equal((s[0], *s[2:]), grid[:-1], "a batch of samples has a place for each")
+    return (*s[:2], *size)
+
+
 @composite(
-    shape=lambda s, grid, **_: (*s[:2], *grid[1:-1]),
+    shape=_sampled_shape,
     value=_sampled,
     said=_known_sample,
     dtype="float",
@@ -279,7 +289,7 @@ def grid_sampled(
 
 
 @composite(
-    shape=lambda s, grid, *, size, **_: (*s[:2], *size),
+    shape=_laid_shape,
     value=_laid,
     said=_sampled_units,
     dtype="float",

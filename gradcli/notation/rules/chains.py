@@ -92,6 +92,9 @@ def _parts(node: Node, turned: bool) -> list[tuple[Node, bool]] | None:
 
 def _without_scale(node: Node) -> tuple[Product, Node] | None:
     """The numbers that multiply a node, and the node."""
+    if node.op.name == "expand" and node.parents[0].shape:
+        split = _without_scale(node.parents[0])
+        return None if split is None else (split[0], split[1].expand(shape=node.shape))
     found = product_of(node)
     if found is None or found.coefficient == 0:
         return None

@@ -46,7 +46,7 @@ def _softmax(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | None
         top = inner.parents[0]
         x = _exponent(top)
         over = axes(inner.attrs["dim"], inner.parents[0].ndim)
-        if x is None or len(over) != 1 or not (inner.attrs["keepdim"] or x.ndim == 1):
+        if x is None or len(over) != 1 or not (inner.attrs["keepdim"] or over == (0,)):
             continue
         if factors.get(top, 0) < 1:
             continue

@@ -46,7 +46,8 @@ def transposed_into(node: Node) -> Node | None:
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
     back = any(i.op.name == "transpose" for i in x.parents)
-    if any(i.shape not in ((), x.shape) and not (back and is_column(i)) for i in x.parents):
+    columns = [i for i in x.parents if i.shape not in ((), x.shape)]
+    if columns and not (back and all(is_column(i) or _along_rows(i) for i in columns)):
         return None
     turned = [None if i is None else _turned(i) for i in x.inputs]
     new = x.op(*turned, **x.attrs)
@@ -56,7 +57,14 @@ def transposed_into(node: Node) -> Node | None:
 def _turned(operand: Node) -> Node:
     if is_column(operand):
         return operand.parents[0]
+    if _along_rows(operand):
+        return operand.op(operand.parents[0].mT, dim=0, keepdim=True)
     return operand.mT if operand.shape else operand
+
+
+def _along_rows(x: Node) -> bool:
+    """Whether a column is made of a number for each row, as x.sum(dim=1, keepdim=True) is."""
+    return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
 
 
 @normal("matmul")

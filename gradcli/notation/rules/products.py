@@ -15,8 +15,8 @@ CLOSE = 1e-15  # relative
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
-    *REARRANGING, "sum", "mean", "getitem", "flip", "tril", "triu", "diag", "put_at", "cumsum",
-    "scatter_to", "trace", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+    *REARRANGING, "sum", "mean", "getitem", "flip", "roll", "tril", "triu", "diag", "put_at",
+    "cumsum", "scatter_to", "trace", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
 )  # fmt: skip
 
 Coefficient = Fraction | float  # and int, for exponents

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, axis, numel
@@ -110,6 +110,46 @@ def new_dimensions_together(node: Node) -> Node | None:
     return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
+@other("mul", "div")
+def softmax_beside_a_new_dimension(node: Node) -> Iterator[Node]:
+    """(g / exp(x).sum(dim=1)).unsqueeze(1) * exp(x) = g.unsqueeze(1) * softmax(x, dim=1)."""
+    found = product_of(node)
+    if found is None:
+        return
+    for thin, e in found.factors.items():
+        inside = product_of(thin.parents[0]) if thin.op.name == "unsqueeze" and e == 1 else None
+        if inside is None:
+            continue
+        dim = axis(thin.attrs["dim"], thin.ndim)
+        for total, k in inside.factors.items():
+            top = total.parents[0] if total.op.name == "sum" and k == -1 else node
+            exponent = definition(top) or top
+            if exponent.op.name != "exp" or found.factors.get(top) != 1:
+                continue
+            if total.ndim + 1 != top.ndim or axes(total.attrs["dim"], top.ndim) != (dim,):
+                continue
+            rest = build(inside._replace(factors=with_factor(inside.factors, total)), total.shape)
+            soft = exponent.parents[0].softmax(dim=dim)
+            others = with_factors(found.factors, {top: -1, thin: -1})
+            new = with_factors(others, {rest.unsqueeze(dim=dim): ONE, soft: ONE})
+            yield build(found._replace(factors=new), node.shape)
+
+
+@other("sum")
+def sum_beside_a_product(node: Node) -> Iterator[Node]:
+    """(a * (b @ C)).sum(dim=1) = (b * (a @ C.T)).sum(dim=1)."""
+    x = node.parents[0]
+    found = product_of(x) if x.ndim > 1 and x.op.name == "mul" else None
+    if found is None or len(found.factors) != 2 or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
+        return
+    for (a, e), (m, k) in permutations(found.factors.items()):
+        if e == k == 1 and m.op.name == "matmul" and a.shape == m.shape == x.shape:
+            b, c = m.parents
+            if b.ndim == c.ndim == x.ndim:
+                body = build(Product(found.coefficient, {b: ONE, a @ c.mT: ONE}), b.shape)
+                yield node.op(body, **node.attrs)
+
+
 @normal("softmax", "log_softmax")
 def softmax_of_a_shift(node: Node) -> Node | None:
     """softmax(x - x.max(), 0) = softmax(x, 0): what is one along the dimension changes nothing."""
@@ -194,18 +234,6 @@ def _summand(p: Product, total: Node) -> Node:
     """What a term adds up in one of its factors, times its number."""
     (x,) = total.parents
     return build(Product(p.coefficient, {x: 1}), x.shape)
-
-
-@normal("getitem")
-def part_of_equals(node: Node) -> Node | None:
-    """x.expand(3, -1)[0] = x."""
-    x, index = node.parents[0], node.attrs["index"]
-    if x.op.name != "expand" or len(index) != 1 or not isinstance(index[0], int):
-        return None
-    inner = x.parents[0]
-    if x.ndim == inner.ndim:
-        return None
-    return inner if inner.shape == node.shape else inner.expand(shape=node.shape)
 
 
 @normal("einsum")
