@@ -52,7 +52,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     found = jacobian_structure(
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
-    found = _shortest(found, w, x)
+    found = _shortest(found, w, x, numbers)
     if counted is None:
         return found
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
@@ -96,8 +96,10 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
-    """The same with the shortest form that holds at all sizes; as it is, where none does."""
+def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure:
+    """The same with the shortest form that holds at all sizes, and its name where the `numbers`
+    here agree; as it is, where none does.
+    """
     tried = _tried(w, x)
     if not tried:
         return found
@@ -106,7 +108,8 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
         best, _ = _best(w, x, tried)
     if best is None:
         return found._replace(formula=None, blocks=())
-    name = best.name if found.name in PLAIN else found.name
+    here = numbers is None or confirmed(best.name, numbers)
+    name = best.name if found.name in PLAIN and here else found.name
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
         name = "dense" if found.name in KRONECKERS else found.name
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
@@ -145,9 +148,12 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 
 
 def _tried(w: Wording, x: Input) -> Tried:
-    """The problem at other sizes with its Jacobian there, a matrix."""
+    """The problem at other sizes with its Jacobian there, a matrix; not at a size of 1 by which
+    another is broadcast.
+    """
     found = []
-    for trial in (*w.trials, *w.elsewhere[:ELSEWHERE]):
+    elsewhere = [trial for trial in w.elsewhere if not trial.squeezed]
+    for trial in (*w.trials, *elsewhere[:ELSEWHERE]):
         out, node = trial.problem.out, trial.problem.inputs[x.name].node
         if out.numel * node.numel <= CONFIRMED:
             with suppress(GradcliError):
