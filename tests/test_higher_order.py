@@ -76,6 +76,12 @@ def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
     assert hessian_as_json(text, "-s", shapes)["hessian"][block]["structure"] == structure
 
 
+def test_a_form_is_not_tried_out_where_the_program_has_no_number():
+    found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
+    assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"
+    assert found["formula"] == "-kron(inv(A), inv(A).T[:, None]).reshape(-1, A.numel())"
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [

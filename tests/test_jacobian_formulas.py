@@ -264,7 +264,7 @@ FORMS = [
         "x=3x2,w=2x5,v=5",
         "x",
         "row",
-        "((relu(x @ w) > 0).double() @ diag(v) @ w.T).reshape(1, -1)",
+        "((v * (x @ w > 0)) @ w.T).reshape(1, -1)",
     ),
     (
         "softmax(x, 1)",
@@ -392,6 +392,16 @@ FORMS = [
         "x",
         "block-diagonal",
         f"block_diag(*[tril(outer(out[i], 1 / x[i])) for i in range({N})])",
+    ),
+    ("det(X)", "X=3x3", "X=2x2", "X", "row", "(out * inv(X).T).reshape(1, -1)"),
+    ("trace(X)", "X=3x3", "X=2x2", "X", "row", "eye(X.shape[1]).reshape(1, -1)"),
+    (
+        "cosine_similarity(a, b, dim=0)",
+        "a=4,b=4",
+        "a=3,b=3",
+        "a",
+        "row",
+        "((b / b.norm() - a * out / a.norm()) / a.norm())[None]",
     ),
     (
         "diff(x, n=2)",

@@ -122,7 +122,8 @@ class Reading:
         """A matrix of one row."""
         if all(isinstance(f, Relation) for f in self.factors):
             return self._whole()
-        written = self.write.tensor(self.e, self.columns)
+        write, e = self.write, self.e
+        written = write.tensor(e, self.columns) or write.weights(e, self.columns)
         if written is None or len(self.columns) == 1:
             return None if written is None else Subscript(written, "None")
         return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
