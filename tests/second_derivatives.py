@@ -56,4 +56,21 @@ FORMS = [
         "binary_cross_entropy_with_logits(X @ w, y, reduction='sum')",
         *("X=4x2,w=2,y=4", "w", "X.T @ diag(sigmoid(X @ w) * sigmoid(-X @ w)) @ X"),
     ),
+    # smoothness penalties: D.T @ D of differences
+    (
+        *("((x[1:] - x[:-1])**2).sum()", "x=6", "x"),
+        "2 * (eye(x.shape[0])[:, 1:] - eye(x.shape[0])[:, :-1])"
+        " @ (eye(x.shape[0])[1:] - eye(x.shape[0])[:-1])",
+    ),
+    (
+        *("((x - y)**2).sum() + 3 * (diff(x)**2).sum()", "x=6,y=6", "x"),
+        "2 * eye(x.shape[0]) + 6 * (eye(x.shape[0])[:, 1:] - eye(x.shape[0])[:, :-1])"
+        " @ (eye(x.shape[0])[1:] - eye(x.shape[0])[:-1])",
+    ),
+    (
+        *("(w * (x[1:] - x[:-1])**2).sum()", "x=6,w=5", "x"),
+        "2 * (eye(x.shape[0])[:, 1:] - eye(x.shape[0])[:, :-1]) @ diag(w)"
+        " @ (eye(x.shape[0])[1:] - eye(x.shape[0])[:-1])",
+    ),
+    ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag(eye(x.shape[1]) * 2)"),
 ]

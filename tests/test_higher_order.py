@@ -69,12 +69,18 @@ def test_structures(text, structure):
         ("det(A)", "A=3x3", "A", "dense"),  # a product less another
         ("logdet(A)", "A=3x3", "A", "permuted kronecker"),
         ("logdet(A @ A.T)", "A=2x3", "A", "dense"),
-        ("exp(trace(X @ A))", "X=1x3,A=3x1", "X,A", "dense"),  # a product and the identity
+        ("exp(trace(X @ A))", "X=1x3,A=3x1", "X,A", "low-rank update"),  # and the identity
         ("((A @ x) ** 2).sum()", "A=2x3,x=3x2", "x", "kronecker"),
     ],
 )
 def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
     assert hessian_as_json(text, "-s", shapes)["hessian"][block]["structure"] == structure
+
+
+def test_a_form_is_not_tried_out_where_the_program_has_no_number():
+    found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
+    assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"
+    assert found["formula"] == "-kron(inv(A), inv(A).T[:, None]).reshape(-1, A.numel())"
 
 
 @pytest.mark.parametrize(

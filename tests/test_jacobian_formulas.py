@@ -264,7 +264,7 @@ FORMS = [
         "x=3x2,w=2x5,v=5",
         "x",
         "row",
-        "((relu(x @ w) > 0).double() @ diag(v) @ w.T).reshape(1, -1)",
+        "((v * (x @ w > 0)) @ w.T).reshape(1, -1)",
     ),
     (
         "softmax(x, 1)",
@@ -393,6 +393,42 @@ FORMS = [
         "block-diagonal",
         f"block_diag(*[tril(outer(out[i], 1 / x[i])) for i in range({N})])",
     ),
+    ("det(X)", "X=3x3", "X=2x2", "X", "row", "(out * inv(X).T).reshape(1, -1)"),
+    ("trace(X)", "X=3x3", "X=2x2", "X", "row", "eye(X.shape[1]).reshape(1, -1)"),
+    (
+        "cosine_similarity(a, b, dim=0)",
+        "a=4,b=4",
+        "a=3,b=3",
+        "a",
+        "row",
+        "((b / b.norm() - a * out / a.norm()) / a.norm())[None]",
+    ),
+    (
+        "diff(x, n=2)",
+        "x=7",
+        "x=9",
+        "x",
+        "banded",
+        f"eye({N})[:-2] + eye({N})[2:] - 2 * eye({N})[1:-1]",
+    ),
+    (
+        "conv1d(x, w, padding=1)",
+        "x=1x1x8,w=1x1x3",
+        "x=1x1x7,w=1x1x2",
+        "x",
+        "banded",
+        f"eye({ALL} + 2).unfold(0, w.shape[2], 1)[:, 1:-1] @ w[0, 0]",
+    ),
+    (
+        "(x @ w).reshape(4, 2)",
+        "x=2x3,w=3x4",
+        "x=4x3,w=3x2",
+        "x",
+        "kronecker",
+        f"kron(eye({N}), w.T)",
+    ),
+    ("x.reshape(-1) @ A", "x=2x3,A=6x4", "x=3x2,A=6x5", "x", "dense", "A.T"),
+    ("(A * x).reshape(2, -1)", "A=4x3,x=4x3", "A=6x2,x=6x2", "A", "diagonal", "diag(x)"),
 ]
 
 

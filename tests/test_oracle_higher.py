@@ -47,7 +47,9 @@ def kron_of_views(a, b):
 
 
 def outer_of_flat(a, b):
-    """In closed forms outer takes tensors flattened; torch.outer raises an error for matrices."""
+    """In closed forms outer and diag take tensors flattened; torch.outer raises an error for
+    matrices.
+    """
     import torch
 
     return torch.outer(a.flatten(), b.flatten())
@@ -65,6 +67,7 @@ def test_closed_forms_have_the_numbers_of_torch(text, shapes, by, _, more):
     (answer,) = gradcli.batch([{"expr": text, "values": values, "wrt": wrt, "want": "hessian"}])
     formula = answer["hessian"][by]["formula"]
     names = {"out": run_torch(text, tensors), "kron": kron_of_views, "outer": outer_of_flat}
+    names["diag"] = lambda a, k=0: torch.diag(a.flatten(), k)
     found = run_torch(formula, tensors | names)
     given = [tensors[n] for n in wrt]
     blocks = torch.func.hessian(

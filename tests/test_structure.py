@@ -60,8 +60,10 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert (J.sum(1) <= 1).all()
     elif name == "banded":
         offsets = np.diff(np.nonzero(J), axis=0)
-        width = min(np.ptp(offsets), np.abs(offsets).max()) + 1
-        assert 2 * width <= min(rows, columns)
+        least = min(rows, columns)
+        assert 2 * (np.abs(offsets).max() + 1) <= least or 2 * (np.ptp(offsets) + 1) <= least + 1
+    elif name == "cyclically banded":
+        assert rows == columns >= 2 * len({*(np.diff(np.nonzero(J), axis=0) % rows).flat})
     elif name == "lower-triangular":
         assert not np.triu(J, 1).any()
     elif name == "upper-triangular":
@@ -104,7 +106,7 @@ def components(J: np.ndarray) -> int:
     return len({tuple(row) for row in touching})
 
 
-X = "x.numel()"
+N, X = "x.shape[0]", "x.numel()"
 NAMED = [
     ("a * a", "a=2x3", "a", "diagonal", "diag(2 * a)", 6),
     ("x @ a", "x=2x3,a=3x4", "x", "kronecker", "kron(eye(x.shape[0]), a.T)", 24),
@@ -190,8 +192,19 @@ NAMED = [
     ("x * 0 + y", "x=2,y=2", "x", "zero", None, 0),
     ("cat([a, b])", "a=2,b=3", "a", "transposed selection", "eye(out.shape[0])[:, :2]", 2),
     ("x[1:] - x[:-1]", "x=6", "x", "banded", "eye(x.shape[0])[1:] - eye(x.shape[0])[:-1]", 10),
-    ("x[:, :2] @ w", "x=2x3,w=2x2", "x", "block-diagonal", None, 8),
-    ("softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
+    ("x - x.roll(1)", "x=4", "x", "cyclically banded", f"eye({N}) - eye({N}).roll(1, 0)", 8),
+    ("x - x.roll(1)", "x=3", "x", "dense", f"eye({N}) - eye({N}).roll(1, 0)", 6),
+    ("x[1:] - x[:-1]", "x=4", "x", "banded", f"eye({N})[1:] - eye({N})[:-1]", 6),
+    ("x[1:] - x[:-1]", "x=3", "x", "dense", f"eye({N})[1:] - eye({N})[:-1]", 4),
+    (
+        "x[:, :2] @ w",
+        "x=2x3,w=2x2",
+        "x",
+        "kronecker",
+        "kron(eye(x.shape[0]), w.T @ eye(x.shape[1])[:-1])",
+        8,
+    ),
+    ("log_softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
     (
         "log_softmax(x, 1)",
         "x=2x3",

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError
+from ..graphs import Operator, walk
 from ..graphs.shapes import numel
 from ..language.problem import Input
 from ..lazy import np
@@ -52,7 +53,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     found = jacobian_structure(
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
-    found = _shortest(found, w, x)
+    found = _shortest(found, w, x, numbers)
     if counted is None:
         return found
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
@@ -96,8 +97,10 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
-    """The same with the shortest form that holds at all sizes; as it is, where none does."""
+def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure:
+    """The same with the shortest form that holds at all sizes, and its name where the `numbers`
+    here agree; as it is, where none does.
+    """
     tried = _tried(w, x)
     if not tried:
         return found
@@ -106,7 +109,8 @@ def _shortest(found: Structure, w: Wording, x: Input) -> Structure:
         best, _ = _best(w, x, tried)
     if best is None:
         return found._replace(formula=None, blocks=())
-    name = best.name if found.name in PLAIN else found.name
+    here = numbers is None or confirmed(best.name, numbers)
+    name = best.name if found.name in PLAIN and here else found.name
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
         name = "dense" if found.name in KRONECKERS else found.name
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
@@ -132,26 +136,51 @@ def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
 
 
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:
-    """What is read off each way to say the gradient."""
+    """What is read off each way to say the gradient; of a single number's the gradient itself."""
     p, node = w.problem, w.problem.inputs[x.name].node
     ways = w.ways(p.inputs[x.name])
-    for grad, parts in ways if p.out.shape else islice(ways, 1):  # the gradient says a single row
+    for grad, parts in ways if p.out.shape else islice(ways, 1):
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
             telling=w.telling,
             like=w.like_output,
         )
+    row = _row(w, p.inputs[x.name])
+    if row is not None:
+        yield Structure("row", row, None, node.numel)
+
+
+def _row(w: Wording, x: Input) -> tree.Tree | None:
+    """The gradient of a single number, flattened to the one row of its Jacobian."""
+    grad = w.read_off(x)
+    if w.problem.out.shape or not w.problem.seed.implicit or grad is None:
+        return None
+    if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
+        return None
+    written = w.formula(grad)
+    if written is None or x.node.ndim == 1:
+        return written and tree.Subscript(written, "None")
+    return tree.Method(written, "reshape", (tree.Number(1), tree.Number(-1)))
+
+
+def _has_no_words(op: Operator) -> bool:
+    """Whether PyTorch has no name for an operator, nor any notation words, as the slopes of CTC."""
+    return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
 def _tried(w: Wording, x: Input) -> Tried:
-    """The problem at other sizes with its Jacobian there, a matrix."""
+    """The problem at other sizes with its Jacobian there, a matrix; not at a size of 1 by which
+    another is broadcast, nor where the program itself has no number, as logdet(X) below 0.
+    """
     found = []
-    for trial in (*w.trials, *w.elsewhere[:ELSEWHERE]):
+    elsewhere = [trial for trial in w.elsewhere if not trial.squeezed]
+    for trial in (*w.trials, *elsewhere[:ELSEWHERE]):
         out, node = trial.problem.out, trial.problem.inputs[x.name].node
         if out.numel * node.numel <= CONFIRMED:
             with suppress(GradcliError):
                 made = jacobian_of(out, node, trial.evaluate)
-                if np.all(np.isfinite(made)):
+                (value,) = trial.evaluate(trial.problem.first.out)
+                if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
                     found.append((trial, made.reshape(out.numel, node.numel)))
     return found

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from ..lazy import np
 from . import places
 from .alike import alike
+from .directions import is_mirrored
 from .expressions import (
     ONE,
     ZERO,
@@ -161,11 +162,15 @@ class Simplifier:
 
     def _without_implied(self, factors: list[Expr]) -> list[Expr]:
         """Without the bounds that hold wherever a delta does: δ[i,j-1] says that 1 ≤ j."""
-        deltas = [f for f in factors if isinstance(f, Relation) and f.symbol == "=="]
-        return [f for f in factors if not any(self._implies(d, f) for d in deltas)]
+        return [f for f in factors if not any(self._implies(d, f) for d in factors)]
 
-    def _implies(self, d: Relation, e: Expr) -> bool:
+    def _implies(self, d: Expr, e: Expr) -> bool:
+        """Whether a bound holds wherever a delta does, or every term of a total."""
         if not isinstance(e, Relation) or e.symbol != "<=":
+            return False
+        if isinstance(d, Total):
+            return all(any(self._implies(f, e) for f in factors_of(t)) for t in d.terms)
+        if not isinstance(d, Relation) or d.symbol != "==":
             return False
         for letter in letters_of(e) & letters_of(d):
             place = places.solve(d.left, d.right, letter)
@@ -196,7 +201,7 @@ class Simplifier:
             if t != ZERO
         ]
         if self.collect:
-            flat = self._like(flat)
+            flat = self._opened(self._like(flat))
         if not flat:
             return ZERO
         if len(flat) == 1:
@@ -210,6 +215,19 @@ class Simplifier:
             return Total(tuple(flat))
         inside = self.total(self.product(f for f in factors_of(t) if f not in common) for t in flat)
         return self.product([*common, inside])
+
+    def _opened(self, terms: list[Expr]) -> list[Expr]:
+        """With totals that stand in it times a number taken apart, where terms then join."""
+        split = [split_number([t]) for t in terms]
+        whole = [rest[0] if [*map(type, rest)] == [Total] else None for _, _, rest in split]
+        if not any(whole):
+            return terms
+        out: list[Expr] = []
+        for term, total, (above, below, _) in zip(terms, whole, split, strict=True):
+            inside = total.terms if isinstance(total, Total) else ()
+            out += [self.product([*fraction(above, below), t]) for t in inside] or [term]
+        joined = self._like(out)
+        return joined if len(joined) < len(out) else terms
 
     def _like(self, terms: list[Expr]) -> list[Expr]:
         split = [split_number([term]) for term in terms]
@@ -263,7 +281,7 @@ class Simplifier:
 
     def _closed(self, letter: str, size: int, factors: list[Expr]) -> Expr:
         """The sum over factors that all depend on the letter; a sum among them joins it."""
-        if self.collect and _mirrored(letter, factors):
+        if self.collect and is_mirrored(letter, factors):
             new = {letter: places.Linear(((letter, -1),), size - 1)}
             factors = [self(substituted(f, new, self.sizes)) for f in factors]
         sums = [f for f in factors if isinstance(f, Sum)]
@@ -354,31 +372,6 @@ def _sorted(left: Place, right: Place) -> Expr:
         return Relation("<=", left, right)
     offset = difference.offset
     return Relation("<=", places.plain(below, max(-offset, 0)), places.plain(above, max(offset, 0)))
-
-
-def _mirrored(letter: str, factors: list[Expr]) -> bool:
-    """Whether elements are read against the direction of the letter, and none along it; where none
-    is, whether the letter is bound together with others in all relations: [k ≤ n-j].
-    """
-    against = False
-    bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]
-    if len(bounds) == len(factors):
-        return all(_bound_together(f, letter) for f in bounds)
-    for e in (e for factor in factors for e in inner(factor) if isinstance(e, Element)):
-        for place in e.places:
-            if place == letter:
-                return False
-            for atom, times in place.terms if isinstance(place, places.Linear) else ():
-                if atom == letter and times != -1:
-                    return False
-                against = against or atom == letter
-    return against
-
-
-def _bound_together(e: Relation, letter: str) -> bool:
-    """Whether the relation is one between the sum of letters and a number."""
-    terms = dict(places.linear(places.plus(e.right, e.left, -1)).terms)
-    return letter in terms and len({*terms.values()}) == 1
 
 
 def _divides(f: Expr) -> bool:

@@ -8,14 +8,13 @@ from itertools import takewhile
 from typing import Any, TypeGuard
 
 from ..graphs import Node
-from ..lazy import np
 from . import places
 from .collect import Simplifier, is_delta
+from .diagonals import along_diagonal
 from .expressions import (
     ZERO,
     Element,
     Expr,
-    Number,
     Product,
     Relation,
     Sum,
@@ -29,6 +28,7 @@ from .expressions import (
     product_of,
     substituted,
 )
+from .masks import has_relation, mask, work
 from .matrices import Matrices
 from .patterns import (
     BLOCKS,
@@ -54,9 +54,10 @@ class Reading:
     """The Jacobian's element `e`, the letters of its rows and those of its columns."""
 
     def __init__(self, e: Expr, rows: Sequence[Place], columns: Sequence[Place], write: Matrices):
-        self.e, self.write, self.sizes = e, write, write.sizes
         self.rows, self.columns = ([p for p in at if isinstance(p, str)] for at in (rows, columns))
-        self.number, self.factors = self.write.number(e)
+        self.write, self.sizes = write, write.sizes
+        self.e = along_diagonal(e, self.rows, self.columns)
+        self.number, self.factors = self.write.number(self.e)
         self.pairs: dict = {}
         for f in self.factors:
             if self._pairs(f):
@@ -75,53 +76,14 @@ class Reading:
     def pattern(self, most: int) -> Any:
         """A mask, (rows, columns); None where that would be to look at more than `most`."""
         rows, columns = self.write.size(self.rows), self.write.size(self.columns)
-        if rows * columns * self._work(self.e) > most:
+        if rows * columns * work(self.e) > most:
             return None
         letters = [*self.rows, *self.columns]
-        env: dict[str, Any] = {}
-        for place, letter in enumerate(letters):
-            env[letter] = np.arange(self.sizes[letter]).reshape(
-                [-1 if d == place else 1 for d in range(len(letters))]
-            )
-        mask = np.broadcast_to(self._mask(self.e, env), [self.sizes[k] for k in letters])
-        return mask.reshape(rows, columns)
-
-    def _work(self, e: Expr) -> int:
-        """How often parts are looked at for the sums they stand in."""
-        inside = max(map(self._work, parts(e)), default=1)
-        return inside * e.size if isinstance(e, Sum) and _has_relation(e) else inside
-
-    def _mask(self, e: Expr, env: dict[str, Any]) -> Any:
-        if isinstance(e, Number):
-            return np.asarray(e.value != 0)
-        if isinstance(e, Relation):
-            return self._holds(e, env)
-        if not _has_relation(e) or not isinstance(e, Product | Total | Sum):
-            return np.asarray(True)
-        if isinstance(e, Sum):
-            out = np.asarray(False)
-            for value in range(e.size):
-                out = out | self._mask(e.body, env | {e.letter: np.asarray(value)})
-            return out
-        out = self._mask(parts(e)[0], env)
-        for part in parts(e)[1:]:
-            out = (
-                out & self._mask(part, env)
-                if isinstance(e, Product)
-                else out | self._mask(part, env)
-            )
-        return out
-
-    def _holds(self, e: Relation, env: dict[str, Any]) -> Any:
-        try:
-            left, right = (places.at(p, env, _unknown) for p in (e.left, e.right))
-        except LookupError:  # a place that a tensor holds
-            return np.asarray(True)
-        return np.asarray(left == right if e.symbol == "==" else left <= right)
+        return mask(self.e, letters, [self.sizes[k] for k in letters]).reshape(rows, columns)
 
     def count(self) -> int | None:
         """How many entries can be other than 0, from deltas alone."""
-        if any(_has_relation(f) for f in self.rest):
+        if any(has_relation(f) for f in self.rest):
             return None
         free = [*self.rows, *(k for k in self.columns if k not in self.pairs)]
         return self.write.size(free)
@@ -145,14 +107,23 @@ class Reading:
             return update
         formula = self._whole()
         if formula is not None:
-            return (_kronecker(formula) or self.by_place(pattern)), formula
+            return (kronecker_name(formula) or self.by_place(pattern)), formula
         return self._composed(pattern)
+
+    def formula(self) -> Tree | None:
+        """The formula of the whole matrix, as a factor of a product."""
+        if self._diagonal():
+            return self._diagonal_form(factor=True)[1]
+        if is_identity(self.factors, self.rows, self.columns, self.sizes):
+            return self.write.scaled(self.number, self._whole("identity"))
+        return self._whole() or self._weighted() or self._spread()
 
     def _row(self) -> Tree | None:
         """A matrix of one row."""
         if all(isinstance(f, Relation) for f in self.factors):
             return self._whole()
-        written = self.write.tensor(self.e, self.columns)
+        write, e = self.write, self.e
+        written = write.tensor(e, self.columns) or write.weights(e, self.columns)
         if written is None or len(self.columns) == 1:
             return None if written is None else Subscript(written, "None")
         return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
@@ -182,7 +153,7 @@ class Reading:
 
     def by_place(self, pattern: Any) -> str:
         """A name for where the entries are; ones, where they count what nothing weighs."""
-        if self.pairs and not any(map(_has_relation, self.rest)):
+        if self.pairs and not any(map(has_relation, self.rest)):
             return PERMUTED_BLOCKS
         known = pattern is not None and not self.picking
         name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
@@ -200,7 +171,7 @@ class Reading:
         return (
             same
             and all(self.pairs.get(r) == c for r, c in zip(self.rows, self.columns))
-            and not any(_has_relation(f) and not self._labelled(f) for f in self.rest)
+            and not any(has_relation(f) and not self._labelled(f) for f in self.rest)
         )
 
     def _labelled(self, f: Expr) -> bool:
@@ -208,7 +179,8 @@ class Reading:
         own = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
         return isinstance(own, Relation) and self.write.tensor(own, self.rows) is not None
 
-    def _diagonal_form(self) -> Named:
+    def _diagonal_form(self, factor: bool = False) -> Named:
+        """The formula of a diagonal matrix, which may be a `factor` of a product."""
         identity = self.write.identity(self.rows, self.columns)
         if not self.rest:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
@@ -222,7 +194,8 @@ class Reading:
             return "scaled identity", None if inside is None else self.write.scaled(
                 inside, identity
             )
-        written = self.write.tensor(e, letters) or self.write.weights(e, letters)
+        tensor = None if factor else self.write.tensor(e, letters)
+        written = tensor or self.write.weights(e, letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
     def _composed(self, pattern: Any) -> Named:
@@ -233,21 +206,23 @@ class Reading:
             return name, None
         spread = self._with_scale(lambda r: ("", r._spread()))
         formula = (None if spread is None else spread[1]) or self._weighted()
-        return _kronecker(formula) or name, formula
+        return kronecker_name(formula) or name, formula
 
     def _weighted(self) -> Tree | None:
-        """diag(w) @ A, w being what each row is weighed with."""
-        rows, factors = {*self.rows}, self.factors
-        own = [f for f in factors if rows & letters_of(f) == letters_of(f) - {*self.write.given}]
-        own = [f for f in own if rows & letters_of(f) and not _has_relation(f)]
-        others = [f for f in factors if f not in own]
-        if not own or not others:
-            return None
-        weights = self.write.weights(product_of(own), self.rows)
-        matrix = self.write.matrix(product_of(others), self.rows, self.columns)
-        if weights is None or matrix is None:
-            return None
-        return self.write.scaled(self.number, Infix("@", Call("diag", (weights,)), matrix))
+        """diag(w) @ A, w being what each row is weighed with; A @ diag(w), where columns are."""
+        for side in (self.rows, self.columns):
+            of_side = [f for f in self.factors if letters_of(f) & {*side} and not has_relation(f)]
+            own = [f for f in of_side if letters_of(f) <= {*side, *self.write.given}]
+            others = [f for f in self.factors if f not in own]
+            if not own or not others:
+                continue
+            weights = self.write.weights(product_of(own), side)
+            matrix = self.write.matrix(product_of(others), self.rows, self.columns)
+            if weights is not None and matrix is not None:
+                both = [Call("diag", (weights,)), matrix]
+                product = Infix("@", *(both if side is self.rows else both[::-1]))
+                return self.write.scaled(self.number, product)
+        return None
 
     def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
         """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
@@ -337,7 +312,7 @@ class Reading:
             return None
         readings = [Reading(t, self.rows, self.columns, self.write) for t in terms]
         straight = [r for r in readings if r._diagonal()]
-        spread = [r for r in readings if not any(map(_has_relation, r.factors))]
+        spread = [r for r in readings if not any(map(has_relation, r.factors))]
         if len(straight) != 1 or len(spread) != 1:
             return None
         diagonal = straight[0]._diagonal_form()[1]
@@ -365,18 +340,18 @@ class Reading:
         return Call("ones", (self.write.length(letters),))
 
 
-def _kronecker(formula: Tree | None) -> str:
+def kronecker_name(formula: Tree | None) -> str:
     """What one Kronecker product is called, with a sign and numbers before and after it: permuted
     where its rows are reshaped. Nothing where the formula is another, as a sum of two.
     """
     if isinstance(formula, Prefix):
-        return _kronecker(formula.operand)
+        return kronecker_name(formula.operand)
     if isinstance(formula, Infix) and formula.symbol == "/":
-        return _kronecker(formula.left)
+        return kronecker_name(formula.left)
     if isinstance(formula, Infix) and formula.symbol == "*":
-        return _kronecker(formula.left) or _kronecker(formula.right)
+        return kronecker_name(formula.left) or kronecker_name(formula.right)
     if isinstance(formula, Method) and formula.name == "reshape":
-        return PERMUTED_KRONECKER if _kronecker(formula.base) else ""
+        return PERMUTED_KRONECKER if kronecker_name(formula.base) else ""
     return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
 
 
@@ -385,13 +360,3 @@ def _counts(e: Expr) -> bool:
     if isinstance(e, Product | Total | Sum):
         return all(map(_counts, parts(e)))
     return isinstance(e, Relation)
-
-
-def _has_relation(e: Expr) -> bool:
-    if isinstance(e, Relation):
-        return True
-    return any(map(_has_relation, parts(e)))
-
-
-def _unknown(value: Any) -> int:
-    raise LookupError

@@ -16,11 +16,12 @@ from .expressions import (
     Relation,
     Sum,
     Total,
+    inner,
     letters_of,
     product_of,
 )
 from .factors import split_number
-from .matrix_products import Contraction, NoProduct, in_numbers, scaled
+from .matrix_products import Contraction, NoProduct, in_numbers, is_mask, scaled
 from .placed import placed
 from .places import Place
 from .tensors import Letters, Tensors, is_count, negated
@@ -126,14 +127,20 @@ class Matrices(Tensors):
         return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
 
     def weights(self, e: Expr, letters: Letters) -> Tree | None:
-        """The tensor with these dimensions as what a matrix is multiplied with: no mask."""
+        """The tensor with these dimensions as what a matrix is multiplied with: no mask, nor whole
+        numbers that a tensor holds.
+        """
         if letters_of(e) - {*self.given} != {*letters}:
             return self.tensor(e, letters)
         written = self._tensor(e, letters)
         if written is None and len(letters) == 2:
             turned = self._tensor(e, letters[::-1])
             written = None if turned is None else Attribute(turned, "T")
-        return None if written is None else in_numbers(written)
+        if written is None:
+            return None
+        held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
+        whole = bool(held) and "float" not in held and not is_mask(written)
+        return Method(written, "double") if whole else in_numbers(written)
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""

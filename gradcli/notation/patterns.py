@@ -9,9 +9,11 @@ EMPTY, SOME, FULL = range(3)  # shades of a picture
 TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
+CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
-LEAST_BAND = 4  # rows and columns of a matrix whose band is worth a name
+LEAST_BAND = 3  # rows and columns of a matrix whose band is worth a name
+LEAST_ROUND = 4  # the same where the band goes round
 
 
 def by_pattern(pattern: Any, units: bool) -> str:
@@ -37,7 +39,7 @@ def by_pattern(pattern: Any, units: bool) -> str:
         return "lower-triangular"
     if square and not np.tril(pattern, -1).any():
         return "upper-triangular"
-    return "dense"
+    return CYCLIC if is_cyclic(pattern) else "dense"
 
 
 def _has_blocks(pattern: Any) -> bool:
@@ -49,16 +51,29 @@ def _has_blocks(pattern: Any) -> bool:
 
 
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few diagonals side by side: the band, or its wider half beside
-    the main diagonal with this one, is no wider than half of the rows and columns.
+    """Whether all entries are on a few diagonals side by side: they, or the wider half beside the
+    main diagonal with this one, are no more than half of the rows and columns.
     """
-    if min(pattern.shape) < LEAST_BAND:
+    least = min(pattern.shape)
+    if least < LEAST_BAND:
         return False
     rows, columns = np.nonzero(pattern)
     offsets = columns - rows
     first, last = int(offsets.min()), int(offsets.max())
-    width = min(last - first, max(last, -first)) + 1
-    return 2 * width <= min(pattern.shape)
+    return 2 * (max(last, -first) + 1) <= least or 2 * (last - first + 1) <= least + 1
+
+
+def is_cyclic(pattern: Any) -> bool:
+    """Whether the entries of a square matrix fill a band about its main diagonal, counted round:
+    diagonals that end at one side go on at the other.
+    """
+    n, columns = pattern.shape
+    if n != columns or n < LEAST_ROUND:
+        return False
+    row, column = np.nonzero(pattern)
+    met = np.unique((column - row) % n)
+    farthest = int(np.minimum(met, n - met).max())
+    return 2 * len(met) <= n and len(met) > farthest
 
 
 def confirmed(name: str, matrix: Any) -> bool:
@@ -80,6 +95,8 @@ def confirmed(name: str, matrix: Any) -> bool:
         return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
     if name == "banded":
         return not matrix.any() or is_banded(matrix != 0)
+    if name == CYCLIC:
+        return not matrix.any() or is_cyclic(matrix != 0)
     if name == BLOCKS:
         return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":

@@ -216,23 +216,41 @@ def _windows(
         if terms or sign not in (1, -1):
             return None
         found[sign] = step, form.offset
-    if {*found} != {1, -1} or found[1][0] != found[-1][0] or found[1][1] != 0:
+    if {*found} != {1, -1} or found[1][0] != found[-1][0]:
         return None
-    (step, _), width = found[1], found[-1][1] + 1
-    rows, columns = write.sizes[row], write.sizes[column]
-    if step < 1 or width < 1 or columns < width or (columns - width) // step + 1 != rows:
+    (step, before), width = found[1], found[-1][1] + found[1][1] + 1
+    windows = _unfolded(write, row, column, step, width, before)
+    if windows is None:
         return None
-    sizes = [write.constant(width), tree.Number(step)]
-    windows = Method(Call("eye", (write.length([column]),)), "unfold", (tree.Number(0), *sizes))
     if not rest:
         return Method(windows, "sum", (tree.Number(-1),))
     inner = write.with_sizes({INSIDE: width})
-    inside = {column: plus(Linear(((row, step),), 0), INSIDE)}
+    inside = {column: plus(Linear(((row, step),), -before), INSIDE)}
     weights = substituted(product_of(rest), inside, inner.sizes)
     if letters_of(weights) - {*write.given} != {INSIDE}:
         return None
     written = inner.tensor(weights, [INSIDE])
     return None if written is None else Infix("@", windows, written)
+
+
+def _unfolded(
+    write: "Matrices", row: str, column: str, step: int, width: int, before: int
+) -> Tree | None:
+    """eye(n).unfold(0, k, 1), eye(n + 2).unfold(0, k, 1)[:, 1:-1]: windows that begin `before` the
+    first column, and may reach beyond the last.
+    """
+    rows, columns = write.sizes[row], write.sizes[column]
+    if step < 1 or width < 1 or before < 0:
+        return None
+    whole = max((rows - 1) * step + width, before + columns)
+    if (whole - width) // step + 1 != rows:
+        return None
+    length, more = write.length([column]), whole - columns
+    eye = Call("eye", (Infix("+", length, tree.Number(more)) if more else length,))
+    sizes = [write.constant(width), tree.Number(step)]
+    windows = Method(eye, "unfold", (tree.Number(0), *sizes))
+    kept = slice_of(write, before, 1, columns, whole)
+    return Subscript(windows, f":, {kept}") if more else windows
 
 
 # ---- what a delta says of a structure ------------------------------------------------------------

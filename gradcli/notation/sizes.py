@@ -5,13 +5,22 @@ from collections.abc import Mapping
 from ..graphs import Node, walk
 from ..graphs.shapes import TELLING, Shape
 from . import tree
-from .tree import Attribute, Number, Subscript, Tree
+from .tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
 SMALLEST = 1e-100  # numbers as small, and as large, tell nothing
 PARTS = 16  # equal ones that a size is divided into, at most
 LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
+
+
+def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
+    """What has each shape, for sizes to be written by; the first of several."""
+    found: dict[Shape, Tree] = {}
+    for node, name in names.items():
+        if isinstance(name, Name):
+            found.setdefault(node.shape, name)
+    return found
 
 
 def told(size: int, shapes: Shapes) -> Tree | None:

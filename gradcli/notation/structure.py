@@ -13,7 +13,8 @@ from ..graphs import Node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from . import tree
-from .deltas import Reading
+from .composed import composed
+from .deltas import Reading, kronecker_name
 from .formula import Telling
 from .index import Indices
 from .layouts import Layout, Side, layouts
@@ -25,6 +26,7 @@ from .tree import Name, Tree
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
 MOST_DRAWN = 4_000_000  # the same, where it is drawn
+OUT = Name("out")  # an output without a name
 
 
 class Structure(NamedTuple):
@@ -102,7 +104,8 @@ def jacobian_structure(
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
     found: Structure | None = None
     for layout in layouts(out, grad, seed_node) if total else ():
-        reading = _read(layout, x, names, parts or {}, telling, like)
+        rows = like or names.get(out, OUT)
+        reading = _read(layout, x, names, parts or {}, telling, rows)
         if reading is None:
             break
         other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
@@ -110,7 +113,22 @@ def jacobian_structure(
             found = other
         if found.formula is not None or found.name == "zero":
             break
+    if found is not None and found.formula is None and found.name != "zero":
+
+        def write(layout: Layout, to_input: bool) -> Tree | None:
+            rows = like or names.get(out, OUT) if layout.out is out else None
+            sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
+            return None if sub is None else sub.formula()
+
+        found = _with_formula(found, composed(Layout(out, grad, seed_node), write))
     return found or _of_matrix(matrix, total)
+
+
+def _with_formula(found: Structure, formula: Tree | None) -> Structure:
+    """A structure with a formula for the whole matrix."""
+    if formula is None or found.name == "diagonal":
+        return found._replace(formula=formula)
+    return found._replace(name=kronecker_name(formula) or found.name, formula=formula)
 
 
 def _structure(
@@ -158,18 +176,21 @@ def jacobian_pattern(
     """Where entries can be other than 0, a mask of (out.numel, x.numel); None where that is not
     known, or there are too many.
     """
-    reading = _read(Layout(out, grad, seed_node), x, names, {})
+    reading = _read(Layout(out, grad, seed_node), x, names, {}, like=names.get(out, OUT))
     return None if reading is None else reading.pattern(MOST_DRAWN)
 
 
 def _read(
     layout: Layout,
-    x: Node,
+    x: Node | None,
     names: Mapping[Node, Name],
     parts: Mapping[Node, Tree],
     telling: Telling | None = None,
-    like: Name | None = None,
+    like: Name | None = OUT,
 ) -> Reading | None:
+    """The Jacobian by element; None where that is too long. The sizes of columns are written by
+    `x`, those of rows by what is `like` the output, where there are such.
+    """
     out, grad, seed = layout
     closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
     letters = Indices(out, seed, {**closed, **names})
@@ -177,14 +198,14 @@ def _read(
     if found is None:
         return None
     e, at, sizes = found
-    result = like or names.get(out, Name("out"))
-    sides = [
-        Side(names[x], at, grad.shape == x.shape),
-        Side(result, letters.out_places, seed in names),
-    ]
+    sides = []
+    if x is not None:
+        sides.append(Side(names[x], at, grad.shape == x.shape))
+    if like is not None:
+        sides.append(Side(like, letters.out_places, seed in names))
     named: dict[Node, Tree] = {**parts, **names}
-    if seed in names:
-        named[seed] = names[x] if x.shape == out.shape else result  # by it its sizes are written
+    if seed in names and like is not None:  # by it its sizes are written
+        named[seed] = names[x] if x is not None and x.shape == out.shape else like
     return Reading(e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None))
 
 

@@ -9,6 +9,7 @@ from ..graphs import Node, Operator
 from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
+from .collect import is_delta
 from .expressions import (
     MINUS,
     Element,
@@ -29,7 +30,7 @@ from .formula import formula
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask
 from .places import Linear, Picked, Place, linear
-from .sizes import told
+from .sizes import shapes_of, told
 from .slices import slice_of
 from .spelling import spelled
 from .tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
@@ -91,8 +92,10 @@ class Tensors:
         return self.constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
-        """eye(x.shape[0])."""
-        return Call("eye", (min(self.length(columns), self.length(rows), key=tree.size),))
+        """eye(x.shape[0]); a number only where there is no name."""
+        lengths = self.length(columns), self.length(rows)
+        named = [n for n in lengths if not isinstance(n, tree.Number)]
+        return Call("eye", (min(named or lengths, key=tree.size),))
 
     def ones(self, rows: Letters, columns: Letters) -> Tree:
         """ones(x.shape[0], x.shape[1])."""
@@ -161,7 +164,10 @@ class Tensors:
         return Call("tensor", (written,))
 
     def _rows_of_identity(self, e: Relation, letters: Letters) -> Tree | None:
-        """δ[t[i],j] = eye(n)[t]."""
+        """δ[i,j] = eye(n), δ[t[i],j] = eye(n)[t]."""
+        row, column = letters[-2:-1], letters[-1:]
+        if is_delta(e) and {e.left, e.right} == {*row, *column}:
+            return self.identity(row, column) if self.size(row) == self.size(column) else None
         label = label_of(e, letters)
         rows = None if label is None else self.index(label.value, letters[:-1])
         last = letters[-1:]
@@ -250,6 +256,8 @@ class Tensors:
             return name
         if len(at) > len(letters) and at[-len(letters) :] == tuple(letters):  # w[0, 0]
             return Subscript(name, ", ".join(map(str, at[: len(at) - len(letters)])))
+        if isinstance(name, Name) and [p for p in at if p != 0] == [*letters]:  # x[:, 0]
+            return Subscript(name, ", ".join("0" if p == 0 else ":" for p in at))
         own = [p for p in at if isinstance(p, str) and p in letters]
         if own != list(at) or own != [k for k in letters if k in own]:
             return None
@@ -334,18 +342,9 @@ class Tensors:
         )
 
 
-def shapes_of(names: Mapping[Node, Tree]) -> dict[Shape, Tree]:
-    """What has each shape, for sizes to be written by; the first of several."""
-    found: dict[Shape, Tree] = {}
-    for node, name in names.items():
-        if isinstance(name, Name):
-            found.setdefault(node.shape, name)
-    return found
-
-
-def label_of(e: Expr, letters: Letters) -> Picked | None:
+def label_of(e: Relation, letters: Letters) -> Picked | None:
     """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
-    if not isinstance(e, Relation) or e.symbol != "==" or letters_of(e) - {*letters}:
+    if e.symbol != "==" or letters_of(e) - {*letters}:
         return None
     for place, last in ((e.left, e.right), (e.right, e.left)):
         if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
