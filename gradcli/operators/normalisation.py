@@ -34,6 +34,7 @@ def _layer_norm(x, *, dim, eps, **_):
     caveat="a variance too large for a float spreads as it is written here; PyTorch's kernels for "
     "layers and groups have nan there for some, by their place in a vector register",
     torch=None,
+    left_to="kernel",
 )
 def standardize(g, y, x, *, dim, eps, in_sums=False):
     """x moved and scaled to mean 0 and variance 1 along dim; `in_sums` as summed_vjp."""

@@ -18,6 +18,7 @@ from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
 from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
+from ..orders import LEFT_TO, orders_met
 from ..wording import Wording, listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -61,7 +62,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_fixed(a),
         *_refused_again(a),
         *_kinks(a, w),
-        *_not_finite(a),
+        *_not_finite(a, w),
         *_sums(a),
     ]
 
@@ -198,6 +199,12 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return [("kink", said) for said in dict.fromkeys(told)]
 
 
+def _written(node: Node, a: Analysis, w: Wording) -> str:
+    """An operation as the user wrote it, or the one that it is a part of."""
+    shown = node if node.span else written_around(node, a) or node
+    return "".join(t.text for t in w.source.operation(shown))
+
+
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     """Which operation is at a kink and where; `in l1_loss(x, y), ` where it is a part of that."""
     around = None if node.span else written_around(node, a)
@@ -254,9 +261,19 @@ def _places(name: str, hit: Any) -> str:
     return f"{', '.join(places[:3])} and {more} more place{'s' * (more > 1)}"
 
 
-def _not_finite(a: Analysis) -> list[tuple[str, str]]:
-    notes = []
-    same = IN_PYTORCH.get(a.problem.order, "")
+def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations of which PyTorch's order of operations decides what comes out."""
+    told = [
+        f"{_written(node, a, w)} meets {met}. {LEFT_TO[left_to]}: which elements are inf or "
+        "nan may differ, and so may numbers."
+        for node, met, left_to in orders_met(a)
+    ]
+    return [("order-of-operations", said) for said in dict.fromkeys(told)]
+
+
+def _not_finite(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    notes = _orders(a, w)
+    same = "" if notes else IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
