@@ -157,9 +157,8 @@ def batch_norm(
         require(eps > 0, f"eps of batch_norm() must be above 0 in training, not {eps}")
         _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
         scaled = standardize(input, dim=_all_but(1, input), eps=eps)
-    else:
-        scaled = _from_running("batch_norm", input, mean, var, eps)
-    return _scaled(scaled, weight, bias)
+        return _scaled(scaled, weight, bias)
+    return _from_running("batch_norm", input, mean, var, weight, bias, eps)
 
 
 def _check_channels(name, input):
@@ -177,10 +176,26 @@ def _all_but(dim, input):
     return tuple(d for d in range(input.ndim) if d != dim)
 
 
-def _from_running(name, input, mean, var, eps):
+def _from_running(name, input, mean, var, weight, bias, eps):
     if mean is None or var is None:
         raise GradcliError("arguments", f"{name}() needs running_mean and running_var here")
-    return (input - mean.detach()) / (var.detach() + eps).sqrt()
+    return on_a_line(input, mean.detach(), (var.detach() + eps).sqrt(), weight, bias)
+
+
+def _on_a_line(input, mean, deviation, weight=None, bias=None):
+    slope = 1 / deviation if weight is None else 1 / deviation * weight
+    return input * slope + (-mean * slope if bias is None else bias - mean * slope)
+
+
+@composite(
+    value=_on_a_line,
+    torch=None,
+    examples=(("on_a_line(x, m, v, w, b)", "x=2x3,m=3,v=3,w=3,b=3"),),
+    domain=(0.5, 2.0),
+)
+def on_a_line(input, mean, deviation, weight=None, bias=None):
+    """(input - mean) / deviation * weight + bias; its value, as PyTorch's, by slope and offset."""
+    return _scaled((input - mean) / deviation, weight, bias)
 
 
 @composite(
@@ -210,9 +225,8 @@ def instance_norm(
     if use_input_stats:
         _check_several("instance_norm", input.shape[2:])
         scaled = standardize(input, dim=tuple(range(2, input.ndim)), eps=eps)
-    else:
-        scaled = _from_running("instance_norm", input, mean, var, eps)
-    return _scaled(scaled, weight, bias)
+        return _scaled(scaled, weight, bias)
+    return _from_running("instance_norm", input, mean, var, weight, bias, eps)
 
 
 def _groups(input, num_groups):

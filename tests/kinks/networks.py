@@ -83,6 +83,11 @@ NORMALISATION = [
     ),
     ("F.batch_norm(x, tensor([0.0, 1.0]), tensor([0.0, 4.0]))", {"x": ROWS}, None),
     (
+        "F.batch_norm(x, tensor([0.5, 1.0]), tensor([1.0, 4.0]), w, b)",
+        {"x": [[inf, 1.0], [2.0, -1.0]], "w": [inf, 2.0], "b": [1.0, inf]},
+        None,
+    ),
+    (
         "torch.batch_norm(x, w, None, tensor([0.5, 1.0]), ones(2), False, 0.1, 0.0, False)",
         {"x": ROWS, "w": [3.0, -1.0]},
         None,
