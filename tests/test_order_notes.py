@@ -60,6 +60,9 @@ def test_the_same_numbers_are_promised_where_no_order_decides_on_them(expr, same
     assert ("PyTorch computes the same" in said) == same
 
 
-def test_an_operation_that_meets_it_several_times_is_told_once():
-    assert len(_told("x @ x @ x", {"x": [[INF]]})[0]) == 2
+def test_there_is_one_note_for_all_that_is_left_to_the_same():
+    (said,), _ = _told("F.mse_loss(x @ x, y @ x)", {"x": [[INF]], "y": [[NAN]]})
+    assert said.startswith("x @ x meets nan and y @ x meets nan. PyTorch leaves it to BLAS")
+    (said,), _ = _told("a = x @ x; b = a @ x; c = b @ x; d = c @ x; d @ x", {"x": [[NAN]]})
+    assert said.startswith("x @ x meets nan, a @ x meets nan, b @ x meets nan and 2 more operat")
     assert len(_told("F.bilinear(x, x, w)", {"x": [[INF]], "w": [[[1.0]]]})[0]) == 1

@@ -23,11 +23,11 @@ LARGE, SMALL = sqrt(float_info.max), sqrt(float_info.min)  # whose squares are s
 
 
 def orders_met(a: Analysis) -> list[tuple[Node, str, str]]:
-    """The operations on the way back whose order of operations decides what comes out, each with
+    """The operations, the first first, whose order of operations decides what comes out, each with
     what it meets, in words, and to whom PyTorch leaves it: a key of LEFT_TO.
     """
     found = []
-    for step in a.gradients.steps:
+    for step in reversed(a.gradients.steps):
         for part in _parts(step.node):
             said = _in_words(_numbers(part, step, a), part.op.left_to)
             if said:
@@ -40,8 +40,9 @@ def _parts(node: Node) -> list[Node]:
     """A node, or what it means, as far as PyTorch leaves that to others."""
     if node.op.left_to or node.expansion is None:
         return [node] if node.op.left_to else []
-    inside = walk([node.expansion], lambda n: () if n in node.parents else on_the_way(n))
-    return [n for n in inside if n.op.left_to]
+    given = set(node.parents)
+    inside = walk([node.expansion], lambda n: () if n in given else on_the_way(n))
+    return [n for n in inside if n.op.left_to and n not in given]
 
 
 def _numbers(part: Node, step: Step, a: Analysis) -> Iterator[Any]:

@@ -200,8 +200,10 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def _written(node: Node, a: Analysis, w: Wording) -> str:
-    """An operation as the user wrote it, or the one that it is a part of."""
-    shown = node if node.span else written_around(node, a) or node
+    """An operation as the user wrote it, or the one that it is a part of, if there is one."""
+    shown = node if node.span else written_around(node, a)
+    if shown is None:
+        return f"{node.op.name} in the gradient"
     return "".join(t.text for t in w.source.operation(shown))
 
 
@@ -255,20 +257,29 @@ def _subgradients(node: Node, value: float) -> str:
 def _places(name: str, hit: Any) -> str:
     """`x[0,2] and x[1,1]`: where a mask holds."""
     places = [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    if len(places) < 4:
-        return listed(places)
-    more = len(places) - 3
-    return f"{', '.join(places[:3])} and {more} more place{'s' * (more > 1)}"
+    return _first(places, "place")
+
+
+def _first(texts: list[str], what: str) -> str:
+    """Texts in a sentence, the first three where there are more."""
+    if len(texts) < 4:
+        return listed(texts)
+    more = len(texts) - 3
+    return f"{', '.join(texts[:3])} and {more} more {what}{'s' * (more > 1)}"
 
 
 def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Operations of which PyTorch's order of operations decides what comes out."""
-    told = [
-        f"{_written(node, a, w)} meets {met}. {LEFT_TO[left_to]}: which elements are inf or "
-        "nan may differ, and so may numbers."
-        for node, met, left_to in orders_met(a)
+    """Operations of which PyTorch's order of operations decides what comes out: a note for all
+    that it leaves to the same.
+    """
+    told: dict[str, dict[str, None]] = {}
+    for node, met, left_to in orders_met(a):
+        told.setdefault(left_to, {})[f"{_written(node, a, w)} meets {met}"] = None
+    end = "which elements are inf or nan may differ, and so may numbers."
+    return [
+        ("order-of-operations", f"{_first(list(said), 'operation')}. {LEFT_TO[left_to]}: {end}")
+        for left_to, said in told.items()
     ]
-    return [("order-of-operations", said) for said in dict.fromkeys(told)]
 
 
 def _not_finite(a: Analysis, w: Wording) -> list[tuple[str, str]]:
