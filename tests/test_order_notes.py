@@ -16,12 +16,14 @@ MET = [
     ("torch.det(x)", {"x": [[NAN, 0.0], [0.0, 1.0]]}, "PyTorch leaves it to LAPACK"),
     ("torch.linalg.inv(x)", {"x": [[1e-200]]}, "torch.linalg.inv(x) meets inf"),
     ("x.std()", {"x": [1e-160, 0.0]}, "no number above 1e-160, whose square vanishes"),
+    ("x.prod()", {"x": [1e150] * 3}, "x.prod() meets inf"),
     ("F.hardtanh(x)", {"x": [NAN]}, "what fills a vector register"),
     ("x % 1e-200", {"x": [1e200]}, "what fills a vector register"),
 ]  # fmt: skip
 
 NOT_MET = [
     ("x @ w", {"x": [[0.0, 1e150]], "w": [[1e-300], [2.0]]}),
+    ("x @ w", {"x": [[1e-200]], "w": [[1e-200]]}),
     ("F.hardtanh(x)", {"x": [INF]}),
     ("x / w", {"x": [INF], "w": [0.0]}),
     ("(x @ x).detach() * x", {"x": [[INF]]}),

@@ -18,7 +18,7 @@ from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
 from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
-from ..orders import LEFT_TO, orders_met
+from ..orders import orders_met
 from ..wording import Wording, listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -272,13 +272,13 @@ def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations of which PyTorch's order of operations decides what comes out: a note for all
     that it leaves to the same.
     """
-    told: dict[str, dict[str, None]] = {}
-    for node, met, left_to in orders_met(a):
-        told.setdefault(left_to, {})[f"{_written(node, a, w)} meets {met}"] = None
+    found: dict[str, dict[str, None]] = {}
+    for node, met, others in orders_met(a):
+        found.setdefault(others, {})[f"{_written(node, a, w)} meets {met}"] = None
     end = "which elements are inf or nan may differ, and so may numbers."
     return [
-        ("order-of-operations", f"{_first(list(said), 'operation')}. {LEFT_TO[left_to]}: {end}")
-        for left_to, said in told.items()
+        ("order-of-operations", f"{_first(list(met), 'operation')}. {others}: {end}")
+        for others, met in found.items()
     ]
 
 
