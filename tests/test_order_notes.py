@@ -12,6 +12,7 @@ LEFT = list({e.op: e for e in examples() if e.op.left_to and not e.op.fixed}.val
 MET = [
     ("x @ w", {"x": [[1.0, INF]], "w": [[1.0], [2.0]]}, "x @ w meets inf. PyTorch"),
     ("F.linear(x, w)", {"x": [[1.0, 1e200]], "w": [[1.0, 0.0]]}, "1e+200, whose square overflows"),
+    ("scaled_dot_product_attention(x, x, x)", {"x": [[INF]]}, "attention(x, x, x) meets nan"),
     ("F.layer_norm(x, (2,), w)", {"x": [[1.0, 2.0]], "w": [1e200, 1.0]}, "one loop for all of it"),
     ("torch.det(x)", {"x": [[NAN, 0.0], [0.0, 1.0]]}, "PyTorch leaves it to LAPACK"),
     ("torch.linalg.inv(x)", {"x": [[1e-200]]}, "torch.linalg.inv(x) meets inf"),
@@ -28,6 +29,7 @@ NOT_MET = [
     ("x / w", {"x": [INF], "w": [0.0]}),
     ("(x @ x).detach() * x", {"x": [[INF]]}),
     ("F.layer_norm(x, (2,))", {"x": [[0.0, 0.0]]}),
+    ("scaled_dot_product_attention(x, x, x, m)", {"x": [[1.0], [2.0]], "m": [[0.0, -INF]] * 2}),
 ]
 
 

@@ -62,8 +62,7 @@ def _parts(node: Node) -> list[Node]:
 
 def _numbers(part: Node, step: Step, a: Analysis) -> Iterator[Any]:
     """The numbers that a part of a step meets: given to it, coming out, sent to it and by it."""
-    nodes = {*step.node.parents, *part.parents, part, step.received}
-    nodes |= {c.sent for c in step.contributions}
+    nodes = {*part.parents, part, step.received, *(c.sent for c in step.contributions)}
     return (a.value(n) for n in nodes if n.dtype == "float" and n.numel and a.known(n))
 
 

@@ -84,6 +84,7 @@ def _scaled(x, weight, bias):
 
 @composite(
     torch=F + "layer_norm",
+    left_to="kernel",
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
@@ -200,6 +201,7 @@ def on_a_line(input, mean, deviation, weight=None, bias=None):
 
 @composite(
     torch=F + "instance_norm",
+    left_to="kernel",
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
         ("instance_norm(x)", "x=1x2x3"),
@@ -240,6 +242,7 @@ def _groups(input, num_groups):
 
 @composite(
     torch=F + "group_norm",
+    left_to="kernel",
     order="input num_groups weight bias eps",
     examples=(
         ("group_norm(x, 2)", "x=2x4"),
