@@ -39,3 +39,9 @@ def test_names_are_kept():
     assert "p = sigmoid(x)" in graph
     assert "sqrt(·)" in graph
     assert "layer_norm" not in graph
+
+
+def test_what_a_meaning_has_summed_is_not_said_to_be_summed_again():
+    result = gradcli("F.layer_norm(x, (3,), w)", "-s", "x=4x3,w=3", "--show", "backward")
+    assert "to w    (g * layer_norm(x, (3,))).sum(dim=0)" in result.out
+    assert "broadcast" not in result.out

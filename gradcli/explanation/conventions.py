@@ -25,7 +25,7 @@ def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
     """The operations that a gradient flows through and that have kinks, and where these are, as
     masks; and those of what brackets pick by.
     """
-    order = walk([problem.out, *problem.indices], _on_the_way)
+    order = walk([problem.out, *problem.indices], on_the_way)
     active = conducting(order, {x.node for x in problem.wrt})
     for node in order:
         for mask in node.op.kink_masks(node, active):
@@ -34,12 +34,12 @@ def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
 
 def written_around(node: Node, a: Analysis) -> Node | None:
     """The operation that the user wrote, for a node that is a part of what it means."""
-    order = walk([a.problem.out, *a.problem.indices], _on_the_way)
-    around = downstream(order, [node], _on_the_way)
+    order = walk([a.problem.out, *a.problem.indices], on_the_way)
+    around = downstream(order, [node], on_the_way)
     return next((n for n in order if n in around and n.span is not None), None)
 
 
-def _on_the_way(node: Node) -> tuple[Node | None, ...]:
+def on_the_way(node: Node) -> tuple[Node | None, ...]:
     """The nodes that a gradient goes on to: the inputs, and the meaning where neither a rule nor a
     kink of its own speaks for it.
     """

@@ -105,6 +105,9 @@ class Operator:
     finds_places  whether its value are places where elements stand, counted from 0
     digits_vary  whether the last digits of PyTorch's value are others where a gradient is asked for
     single      whether a number in PyTorch's gradient is rounded to single precision
+    left_to     who computes it in PyTorch in an order of operations of its own, which decides what
+                becomes of inf, nan and numbers that overflow: "BLAS", "LAPACK", "kernel" (one loop
+                for all of it) or "registers" (elements that fill one meet other instructions)
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     batches     whether its first input comes in batches as a rule, though it need not, and has
@@ -171,6 +174,7 @@ class Operator:
     finds_places: bool = False
     digits_vary: bool = False
     single: bool = False
+    left_to: str = ""
     matrices: bool = False
     square: bool = False
     batches: bool = False

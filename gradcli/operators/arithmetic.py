@@ -132,6 +132,7 @@ def _remainder(a, b):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     fixed=lambda a, b: ("b",) if _is_constant(a) else (),
     flat=("b",),
+    left_to="registers",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""

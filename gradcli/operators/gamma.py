@@ -117,6 +117,7 @@ def _derivative(*, n):
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
     numpy="scipy.special.polygamma({n}, {0})",
+    left_to="kernel",
 )
 def polygamma(g, y, x, *, n):
     """The n-th derivative of digamma."""

@@ -12,14 +12,14 @@ def _gate_again(h, y, sent, x, gate):
     s = sigmoid(gate)
     slope = s * (1 - s)
     bend = slope * (1 - s) - s * slope
-    return h * x * (1 - s) * s, h * sent * slope, h * x * sent * bend
+    return (1 - s) * s * x * h, h * sent * slope, h * x * sent * bend
 
 
 @hidden(rule=_gate_again)
 def gated_to_gate(sent, x, gate):
     """What gated sends to its gate."""
     s = sigmoid(gate)
-    return sent * x * (1 - s) * s
+    return (1 - s) * s * x * sent
 
 
 @hidden(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)))

@@ -63,6 +63,7 @@ def _batch_rows(a, b):
     ),
     flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
     numpy="{0} @ {1}",
+    left_to="BLAS",
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""

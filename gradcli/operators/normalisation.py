@@ -34,6 +34,7 @@ def _layer_norm(x, *, dim, eps, **_):
     caveat="a variance too large for a float spreads as it is written here; PyTorch's kernels for "
     "layers and groups have nan there for some, by their place in a vector register",
     torch=None,
+    left_to="kernel",
 )
 def standardize(g, y, x, *, dim, eps, in_sums=False):
     """x moved and scaled to mean 0 and variance 1 along dim; `in_sums` as summed_vjp."""
@@ -83,6 +84,7 @@ def _scaled(x, weight, bias):
 
 @composite(
     torch=F + "layer_norm",
+    left_to="kernel",
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
@@ -156,9 +158,8 @@ def batch_norm(
         require(eps > 0, f"eps of batch_norm() must be above 0 in training, not {eps}")
         _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
         scaled = standardize(input, dim=_all_but(1, input), eps=eps)
-    else:
-        scaled = _from_running("batch_norm", input, mean, var, eps)
-    return _scaled(scaled, weight, bias)
+        return _scaled(scaled, weight, bias)
+    return _from_running("batch_norm", input, mean, var, weight, bias, eps)
 
 
 def _check_channels(name, input):
@@ -176,14 +177,31 @@ def _all_but(dim, input):
     return tuple(d for d in range(input.ndim) if d != dim)
 
 
-def _from_running(name, input, mean, var, eps):
+def _from_running(name, input, mean, var, weight, bias, eps):
     if mean is None or var is None:
         raise GradcliError("arguments", f"{name}() needs running_mean and running_var here")
-    return (input - mean.detach()) / (var.detach() + eps).sqrt()
+    return on_a_line(input, mean.detach(), (var.detach() + eps).sqrt(), weight, bias)
+
+
+def _on_a_line(input, mean, deviation, weight=None, bias=None):
+    slope = 1 / deviation if weight is None else 1 / deviation * weight
+    return input * slope + (-mean * slope if bias is None else bias - mean * slope)
+
+
+@composite(
+    value=_on_a_line,
+    torch=None,
+    examples=(("on_a_line(x, m, v, w, b)", "x=2x3,m=3,v=3,w=3,b=3"),),
+    domain=(0.5, 2.0),
+)
+def on_a_line(input, mean, deviation, weight=None, bias=None):
+    """(input - mean) / deviation * weight + bias; its value, as PyTorch's, by slope and offset."""
+    return _scaled((input - mean) / deviation, weight, bias)
 
 
 @composite(
     torch=F + "instance_norm",
+    left_to="kernel",
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
         ("instance_norm(x)", "x=1x2x3"),
@@ -209,9 +227,8 @@ def instance_norm(
     if use_input_stats:
         _check_several("instance_norm", input.shape[2:])
         scaled = standardize(input, dim=tuple(range(2, input.ndim)), eps=eps)
-    else:
-        scaled = _from_running("instance_norm", input, mean, var, eps)
-    return _scaled(scaled, weight, bias)
+        return _scaled(scaled, weight, bias)
+    return _from_running("instance_norm", input, mean, var, weight, bias, eps)
 
 
 def _groups(input, num_groups):
@@ -225,6 +242,7 @@ def _groups(input, num_groups):
 
 @composite(
     torch=F + "group_norm",
+    left_to="kernel",
     order="input num_groups weight bias eps",
     examples=(
         ("group_norm(x, 2)", "x=2x4"),

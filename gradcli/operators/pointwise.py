@@ -290,6 +290,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
     jax="jax.nn.elu({0}, {alpha})",
     order="x alpha inplace",
+    left_to="registers",
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""

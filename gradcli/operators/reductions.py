@@ -72,6 +72,7 @@ def _along_one(*, dim, keepdim):
     dtype="number",
     symbolic=lambda sp, *xs: sp.Mul(*xs),
     saved=(..., "output"),
+    left_to="kernel",
 )
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""

@@ -35,6 +35,7 @@ def _vectors(name, place, *, full=False, **fields):
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
+        left_to="LAPACK",
         caveat=FOUND,
         spelling=f"linalg.svd({{0}}{how}).{name}",
         flops=of_each_matrix(singular_vectors),
@@ -70,6 +71,7 @@ def svd_left(g, y, x):
     flops=of_each_matrix(singular_values),
     digits_vary=True,
     numpy="np.linalg.svd({0}, compute_uv=False)",
+    left_to="LAPACK",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""

@@ -159,6 +159,7 @@ def _slope_of_logit(g, y, x, *, eps):
     domain=(0.1, 0.9),
     examples=(("logit(x)", "x=3"), ("x.logit(eps=0.2)", "x=2x3")),
     saved=("x",),
+    left_to="registers",
 )
 def logit(x, *, eps=None):
     """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""

@@ -34,6 +34,7 @@ def _symmetric(s, UPLO):
     symmetric=("x",),
     digits_vary=True,
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
+    left_to="LAPACK",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
@@ -53,6 +54,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     flops=of_each_matrix(lambda n, _: 9 * n**3),
     symmetric=("x",),
     numpy="np.linalg.eigh({0}, {UPLO?})[1]",
+    left_to="LAPACK",
 )
 def eigh_vectors(g, y, x, *, UPLO="L"):
     """Eigenvectors of a symmetric matrix, as columns."""
@@ -83,6 +85,7 @@ def _exponential(x):
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 44 / 3 * n**3),
     numpy="scipy.linalg.expm",
+    left_to="kernel",
 )
 def matrix_exp(g, y, x):
     """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""

@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round
-from .bounds import NOT_NEGATIVE
+from .bounds import NOT_NEGATIVE, kept
 from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .guards import refuse_where, unless
@@ -15,7 +15,7 @@ from .leaves import size
 from .order import FIRST_FIRST, sorted_last
 from .ordering import permuted
 from .pairs import lerp
-from .reductions import average
+from .reductions import average, mean
 from .sums import total
 from .ties import beside
 
@@ -79,6 +79,7 @@ def _spread_flops(out, s, **_):
     loop="var correction",
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
+    left_to="kernel",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -101,16 +102,42 @@ def var(g, y, x, dim, *, correction=1):
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
+    left_to="kernel",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
     return _to_variance(g, y) * _slope_of_variance(x, dim, correction)
 
 
+def _moved_mean(x, axis, keepdims):
+    """nan beside an infinity that is not the last element: PyTorch moves it by each in turn."""
+    found = average(x, axis, keepdims)
+    if np.isfinite(found).all():
+        return found
+    last = x[tuple(slice(-1, None) if d in axis else slice(None) for d in range(x.ndim))]
+    infinite = np.sum(np.isinf(x), axis=axis, keepdims=keepdims)
+    at_last = np.sum(np.isinf(last), axis=axis, keepdims=keepdims)
+    return np.where(np.isinf(found) & (infinite > at_last), np.nan, found)
+
+
+@reduction(
+    _moved_mean,
+    dtype="float",
+    symbolic=elements.mean,
+    index="mean",
+    expand=mean,
+    torch=None,
+    bounds=kept,
+)
+def mean_beside_spread(g, y, x, dim):
+    """Average along dim, as it is found together with the variance."""
+    return g / size(x, dim=dim)
+
+
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     x = as_node(input)
     found = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
-    return Outputs((found, x.mean(dim=found.attrs["dim"], keepdim=keepdim)))
+    return Outputs((found, mean_beside_spread(x, dim=found.attrs["dim"], keepdim=keepdim)))
 
 
 @shorthand()

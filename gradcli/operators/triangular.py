@@ -59,6 +59,7 @@ def _in_numpy(*, upper, left, unitriangular):
     ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
+    left_to="LAPACK",
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -109,6 +110,7 @@ def _cholesky(x, *, upper):
     ),
     symmetric=("x",),
     flops=of_each_matrix(lambda n, _: n**3 / 3),
+    left_to="LAPACK",
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
@@ -174,6 +176,7 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     flops=lambda out, b, L, **_: 2 * shapes.numel(out) * L[-1],
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
+    left_to="LAPACK",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""

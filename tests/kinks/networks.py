@@ -55,6 +55,7 @@ ACTIVATIONS = [
     ("F.prelu(x, w)", {"x": [[-1.0, -inf], [2.0, 3.0]], "w": [inf, 0.0]}, None),
     ("F.prelu(x, w)", {"x": -2.0, "w": [0.5]}, None),
     ("F.glu(x)", {"x": [[1.0, inf, 0.0, -800.0], [nan, 2.0, 800.0, -0.0]]}, None),
+    ("F.glu(x)", {"x": [1e200, -800.0]}, [1e200]),
     ("F.glu(x, 0)", {"x": MATRIX}, None),
     ("F.alpha_dropout(x, 1.0, True)", {"x": [1.0, -2.0]}, None),
     ("torch.dropout(x, 0.5, False)", {"x": [1.0, inf]}, None),
@@ -81,6 +82,11 @@ NORMALISATION = [
         None,
     ),
     ("F.batch_norm(x, tensor([0.0, 1.0]), tensor([0.0, 4.0]))", {"x": ROWS}, None),
+    (
+        "F.batch_norm(x, tensor([0.5, 1.0]), tensor([1.0, 4.0]), w, b)",
+        {"x": [[inf, 1.0], [2.0, -1.0]], "w": [inf, 2.0], "b": [1.0, inf]},
+        None,
+    ),
     (
         "torch.batch_norm(x, w, None, tensor([0.5, 1.0]), ones(2), False, 0.1, 0.0, False)",
         {"x": ROWS, "w": [3.0, -1.0]},

@@ -118,6 +118,8 @@ CASES = [
     ("cumulative_trapezoid(y, x)", {"y": TIES, "x": UP}, [[1.0, 2, 3], [4, 5, 6]]),
     # ---- statistics ------------------------------------------------------------------------------
     ("var_mean(x, dim=1)[0] + std_mean(x, 1, True)[1]", {"x": TIES}, [1.0, 2.0]),
+    ("var_mean(x, dim=1)[1]", {"x": [[INF, 1.0], [1.0, -INF], [INF, INF], [1.0, 2.0]]}, None),
+    ("std_mean(x)[1] * x", {"x": [[1.0, 2.0], [INF, 0.0]]}, None),
     ("torch.std(x, False)", {"x": [2.0, 2.0]}, None),
     ("torch.var(x, True)", {"x": [2.0]}, None),
     ("std_mean(x, unbiased=False)[0]", {"x": ODD}, None),

@@ -92,7 +92,7 @@ def _sent(
 
 
 def _was_broadcast(c: Contribution) -> bool:
-    return c.sent.op.name == "sum_to_size"
+    return c.sent is not c.local and c.sent.op.name == "sum_to_size"
 
 
 def _side(c: Contribution, node: Node) -> Token:

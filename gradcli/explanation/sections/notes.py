@@ -20,6 +20,7 @@ from ..conventions import kinks_met, written_around
 from ..formulas import MOST, value_of
 from ..hessian import Hessian
 from ..not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+from ..orders import orders_met
 from ..wording import Wording, listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -67,7 +68,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *unused(a),
         *not_in_pytorch(a),
         *_kinks(a, w),
-        *_not_finite(a),
+        *_not_finite(a, w),
         *_sums(a),
     ]
 
@@ -183,6 +184,14 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return [("kink", said) for said in dict.fromkeys(told)]
 
 
+def _written(node: Node, a: Analysis, w: Wording) -> str:
+    """An operation as the user wrote it, or the one that it is a part of, if there is one."""
+    shown = node if node.span else written_around(node, a)
+    if shown is None:
+        return f"{node.op.name} in the gradient"
+    return "".join(t.text for t in w.source.operation(shown))
+
+
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     """Which operation is at a kink and where; `in l1_loss(x, y), ` where it is a part of that."""
     around = None if node.span else written_around(node, a)
@@ -233,15 +242,35 @@ def _subgradients(node: Node, value: float) -> str:
 def _places(name: str, hit: Any) -> str:
     """`x[0,2] and x[1,1]`: where a mask holds."""
     places = [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    if len(places) < 4:
-        return listed(places)
-    more = len(places) - 3
-    return f"{', '.join(places[:3])} and {more} more place{'s' * (more > 1)}"
+    return _first(places, "place")
 
 
-def _not_finite(a: Analysis) -> list[tuple[str, str]]:
-    notes = []
-    same = "" if not_in_pytorch(a) else IN_PYTORCH.get(a.problem.order, "")
+def _first(texts: list[str], what: str) -> str:
+    """Texts in a sentence, the first three where there are more."""
+    if len(texts) < 4:
+        return listed(texts)
+    more = len(texts) - 3
+    return f"{', '.join(texts[:3])} and {more} more {what}{'s' * (more > 1)}"
+
+
+def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations of which PyTorch's order of operations decides what comes out: a note for all
+    that it leaves to the same.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for node, met, others in orders_met(a):
+        found.setdefault(others, {})[f"{_written(node, a, w)} meets {met}"] = None
+    end = "which elements are inf or nan may differ, and so may numbers."
+    return [
+        ("order-of-operations", f"{_first(list(met), 'operation')}. {others}: {end}")
+        for others, met in found.items()
+    ]
+
+
+def _not_finite(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    notes = _orders(a, w)
+    others = notes or not_in_pytorch(a)
+    same = "" if others else IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
