@@ -12,7 +12,8 @@ from .arithmetic import abs
 from .comparisons import bounded_by, where
 from .families import composite, elementwise, hidden, one_of, require, shorthand
 from .guards import unless, without_slope
-from .pointwise import F, bent, cosh, erf, exp, leaky_relu, sigmoid, softplus, tanh
+from .pointwise import F, bent, erf, exp, leaky_relu, sigmoid, softplus
+from .trigonometry import cosh, tanh
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
 LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to

@@ -1,13 +1,12 @@
-"""Functions of one number: exponentials, logarithms, trigonometry, activations."""
+"""Functions of one number: exponentials, logarithms, roots, activations."""
 
 import math
 
 from ..lazy import np
 from . import elements
-from .arithmetic import steps
-from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, WAVE, larger
+from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, larger
 from .comparisons import where
-from .families import SAMPLES, composite, elementwise, hidden
+from .families import SAMPLES, elementwise, hidden
 from .guards import unless
 
 
@@ -72,151 +71,6 @@ def sqrt(g, y, x):
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
     return -0.5 * g * y**3
-
-
-@elementwise(bounds=WAVE)
-def sin(g, y, x):
-    """Sine."""
-    return g * cos(x)
-
-
-@elementwise(bounds=WAVE)
-def cos(g, y, x):
-    """Cosine."""
-    return g * -sin(x)
-
-
-@elementwise(domain=(-1.2, 1.2))
-def tan(g, y, x):
-    """Tangent."""
-    return g * (1 + y**2)
-
-
-@elementwise(
-    lambda x: np.arcsin(x),
-    symbolic=lambda sp, x: sp.asin(x),
-    dtype="float",
-    aliases=("arcsin",),
-    domain=(-0.9, 0.9),
-    numpy="np.arcsin",
-)
-def asin(g, y, x):
-    """Inverse of sine."""
-    return g * rsqrt(1 - x * x)
-
-
-@elementwise(
-    lambda x: np.arccos(x),
-    symbolic=lambda sp, x: sp.acos(x),
-    dtype="float",
-    aliases=("arccos",),
-    domain=(-0.9, 0.9),
-    numpy="np.arccos",
-)
-def acos(g, y, x):
-    """Inverse of cosine."""
-    return g * -rsqrt(1 - x * x)
-
-
-@elementwise(
-    lambda x: np.arctan(x),
-    symbolic=lambda sp, x: sp.atan(x),
-    dtype="float",
-    aliases=("arctan",),
-    numpy="np.arctan",
-)
-def atan(g, y, x):
-    """Inverse of tangent."""
-    return g / (x * x + 1)
-
-
-@elementwise()
-def sinh(g, y, x):
-    """Hyperbolic sine."""
-    return g * cosh(x)
-
-
-@elementwise(bounds=NOT_NEGATIVE)
-def cosh(g, y, x):
-    """Hyperbolic cosine."""
-    return g * sinh(x)
-
-
-@elementwise(bounds=WAVE)
-def tanh(g, y, x):
-    """Hyperbolic tangent."""
-    return g * (1 - y * y)
-
-
-@elementwise(
-    lambda x: np.arcsinh(x),
-    symbolic=lambda sp, x: sp.asinh(x),
-    dtype="float",
-    aliases=("arcsinh",),
-    numpy="np.arcsinh",
-)
-def asinh(g, y, x):
-    """Inverse of hyperbolic sine."""
-    return g * rsqrt(x * x + 1)
-
-
-@elementwise(
-    lambda x: np.arccosh(x),
-    symbolic=lambda sp, x: sp.acosh(x),
-    dtype="float",
-    aliases=("arccosh",),
-    domain=(1.2, 3.0),
-    numpy="np.arccosh",
-)
-def acosh(g, y, x):
-    """Inverse of hyperbolic cosine."""
-    return g * rsqrt(x * x - 1)
-
-
-@elementwise(
-    lambda x: np.arctanh(x),
-    symbolic=lambda sp, x: sp.atanh(x),
-    dtype="float",
-    aliases=("arctanh",),
-    domain=(-0.9, 0.9),
-    numpy="np.arctanh",
-)
-def atanh(g, y, x):
-    """Inverse of hyperbolic tangent."""
-    return g / (1 - x * x)
-
-
-angle = steps(
-    "angle",
-    "pi where x is below 0, otherwise 0.",
-    lambda x: np.where(np.isnan(x), x, np.where(np.less(x, 0), np.pi, 0)),
-    lambda sp, x: elements.choice(sp, elements.compare(sp, "Lt", x, sp.S.Zero), sp.pi, sp.S.Zero),
-    "constant but for its jump at 0: the gradient is 0 everywhere",
-    lambda y, x: x.eq(0),
-    dtype="float",
-    numpy="np.where({0} < 0, np.pi, 0.0)",
-    jax="jnp.angle",
-)
-
-
-@composite(examples=(("deg2rad(x)", "x=3"),))
-def deg2rad(x):
-    """Degrees as radians."""
-    return x * (math.pi / 180)
-
-
-@composite(examples=(("rad2deg(x)", "x=3"),))
-def rad2deg(x):
-    """Radians as degrees."""
-    return x * (180 / math.pi)
-
-
-@elementwise(symbolic=elements.named("sinc"))
-def sinc(g, y, x):
-    """sin(pi * x) / (pi * x), and 1 at 0."""
-    z, square = x * math.pi, x * x * math.pi
-    difference = -sin(z) + z * cos(z)  # PyTorch makes the sine first, and so adds its slope last
-    return where(square.eq(0), 0, g * (difference / square))
 
 
 def _sigmoid(x):

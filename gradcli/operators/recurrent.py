@@ -5,8 +5,9 @@ from ..graphs import Outputs, as_node
 from .families import composite, shorthand
 from .joining import cat, stack
 from .networks import linear
-from .pointwise import relu, sigmoid, tanh
+from .pointwise import relu, sigmoid
 from .splitting import chunk
+from .trigonometry import tanh
 
 CELL = "x=2x3,h=2x4,"
 

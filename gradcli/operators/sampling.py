@@ -19,7 +19,7 @@ from .elements import Unwritten
 from .families import composite, shorthand
 from .guards import unless
 from .joining import stack
-from .leaves import arange, eye, linspace, ones, zeros, zeros_like
+from .leaves import arange, eye, zeros, zeros_like
 from .pointwise import F
 from .resampling import SHARPNESS
 
@@ -370,41 +370,3 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         raise GradcliError("arguments", "grid_sampler() has modes and padding modes 0, 1 and 2")
     mode, padding = list(WEIGHTS)[interpolation_mode], PADDINGS[padding_mode]
     return grid_sample(input, grid, mode=mode, padding_mode=padding, align_corners=align_corners)
-
-
-@composite(
-    torch=F + "affine_grid",
-    examples=(
-        ("affine_grid(theta, (1, 1, 2, 3), align_corners=False)", "theta=1x2x3"),
-        ("affine_grid(theta, (1, 1, 2, 2, 3), align_corners=True)", "theta=1x3x4"),
-    ),
-    aliases=("affine_grid_generator",),
-    saved=(),
-)
-def affine_grid(theta, *, size, align_corners=None):
-    """The places at which grid_sample moves an image of a size by the matrices theta."""
-    n = len(size) - 2
-    if n not in (2, 3) or theta.ndim != 3 or min(size) < 1:
-        raise GradcliError(
-            "shape",
-            "affine_grid() needs matrices and a size of (batch, channels, rows, columns), or one "
-            f"more dimension, not {shapes.text(theta.shape)} and {size}",
-        )
-    message = f"affine_grid() to {size} needs matrices {(size[0], n, n + 1)}, not {theta.shape}"
-    shapes.require_equal(theta.shape, (size[0], n, n + 1), message)
-    sizes = size[2:]
-    lines = [
-        _line(count, align_corners).reshape(shape=(count, *(1,) * (n - d - 1))).expand(shape=sizes)
-        for d, count in enumerate(sizes)
-    ]
-    places = stack([*reversed(lines), ones(size=sizes)], dim=-1)
-    flat = places.reshape(shape=(shapes.numel(sizes), n + 1))
-    return (flat @ theta.mT).reshape(shape=(size[0], *sizes, n))
-
-
-def _line(count, align_corners):
-    """Places of count elements between -1 and 1: of their middles, or the ends included."""
-    if count == 1:
-        return zeros(size=(1,))
-    line = linspace(start=-1, end=1, steps=count)
-    return line if align_corners else line * (count - 1) / count
