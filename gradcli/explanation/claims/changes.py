@@ -210,7 +210,7 @@ def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
 def _without_term(rest: ast.expr, term: ast.expr) -> Change:
     number = term.value if isinstance(term, ast.Constant) else None
     if isinstance(number, float) and 0 < number <= SMALL:
-        return Change(rest, f"it is right without the small term {number}", 6)
+        return Change(rest, f"right but for the small term {number}", 6)
     return Change(rest, f"the term {shown(term)} is one too many", 5)
 
 

@@ -173,21 +173,23 @@ def with_matrices(problem: Problem) -> Reading | None:
 
 
 def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Vectors for matrices and matrices for vectors that nobody gave, the fewest first; a name in
-    upper case stays what it is.
+    """Vectors for matrices and matrices for vectors that nobody gave, the fewest first, and a
+    number for one vector; a name in upper case stays what it is.
     """
     ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
     free = [name for name, rank in ranks.items() if rank in (1, 2)]
     upper = in_upper_case(problem.program, free)
     small = [name for name in free if name not in upper]
     chosen = (names for n in range(1, len(small) + 1) for names in combinations(small, n))
-    for names in islice(chosen, READINGS):
-        other = {name: 3 - ranks[name] for name in names}
-        groups = [[n for n in names if other[n] == rank] for rank in (1, 2)]
-        told = [of_rank(group, rank) for rank, group in enumerate(groups, 1) if group]
-        found = _of_ranks(problem, ranks | other, names, " and ".join(told))
-        if found is not None:
-            yield found
+    several = islice(chosen, READINGS)
+    exchanged = ({name: 3 - ranks[name] for name in names} for names in several)
+    numbers = ({name: 0} for name in small if ranks[name] == 1)
+    for other in (*exchanged, *numbers):
+        groups = [[n for n in other if other[n] == rank] for rank in range(3)]
+        told = [of_rank(group, rank) for rank, group in enumerate(groups) if group]
+        found = _of_ranks(problem, ranks | other, tuple(other), " and ".join(told))
+        if found is not None and (found.problems[0].out.shape or not problem.out.shape):
+            yield found  # a seed that is left out is another matter
 
 
 def _of_ranks(

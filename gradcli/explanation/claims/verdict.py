@@ -106,8 +106,13 @@ class Verdict:
 
     @property
     def computable(self) -> bool:
-        """Whether it can be computed at all points."""
-        return all(t.error is None for t in self.trials)
+        """Whether it can be computed at all points, and has no more dimensions than any tensor of
+        the program: nobody means a gradient of such.
+        """
+        if any(t.error is not None for t in self.trials):
+            return False
+        nodes = walk([self.trials[0].point.problem.out])
+        return len(self.shape or ()) <= max(node.ndim for node in nodes)
 
     @property
     def shape(self) -> Shape | None:
