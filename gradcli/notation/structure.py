@@ -152,7 +152,7 @@ def _structure(
             transposed, blocks = name == TRANSPOSED, ()
             formula = selection(out, x, grad, seed_node, names, transposed, telling)
     nonzero = reading.count() if pattern is None else int(pattern.sum())
-    if pattern is None and name in SELECTIONS:
+    if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:
