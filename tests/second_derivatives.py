@@ -72,5 +72,16 @@ FORMS = [
         "2 * (eye(x.shape[0])[:, 1:] - eye(x.shape[0])[:, :-1]) @ diag(w)"
         " @ (eye(x.shape[0])[1:] - eye(x.shape[0])[:-1])",
     ),
+    (
+        *("((x - x.roll(1))**2).sum()", "x=6", "x"),
+        "4 * eye(x.shape[0]) - 2 * eye(x.shape[0]).roll(-1, 0) - 2 * eye(x.shape[0]).roll(1, 0)",
+    ),
+    (  # on a grid: a Kronecker sum
+        *("((u[1:] - u[:-1])**2).sum() + ((u[:, 1:] - u[:, :-1])**2).sum()", "u=4x3", "u"),
+        "2 * (kron((eye(u.shape[0])[:, 1:] - eye(u.shape[0])[:, :-1])"
+        " @ (eye(u.shape[0])[1:] - eye(u.shape[0])[:-1]), eye(u.shape[1]))"
+        " + kron(eye(u.shape[0]), (eye(u.shape[1])[:, 1:] - eye(u.shape[1])[:, :-1])"
+        " @ (eye(u.shape[1])[1:] - eye(u.shape[1])[:-1])))",
+    ),
     ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag(eye(x.shape[1]) * 2)"),
 ]

@@ -77,6 +77,13 @@ def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
     assert hessian_as_json(text, "-s", shapes)["hessian"][block]["structure"] == structure
 
 
+def test_zeros_that_no_delta_tells_of_are_not_counted():
+    said = answered("hessian", "x.prod()", "-s", "x=4").out  # its diagonal is 0
+    assert "12 of its 16" in said
+    said = answered("jacobian", "x.sort().values", "-s", "x=4").out
+    assert " 4 of its 16" in said
+
+
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
     assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"

@@ -403,6 +403,7 @@ FORMS = [
         "row",
         "((b / b.norm() - a * out / a.norm()) / a.norm())[None]",
     ),
+    ("solve(A.T @ A, A.T @ b)", "A=5x3,b=5", "A=4x2,b=4", "b", "dense", "inv(A.T @ A) @ A.T"),
     (
         "diff(x, n=2)",
         "x=7",

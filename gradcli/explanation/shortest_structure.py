@@ -54,11 +54,19 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
     found = _shortest(found, w, x, numbers)
+    if counted is None and numbers is not None and _is_smooth(a):  # 0 that deltas do not tell of
+        return found._replace(nonzero=int(np.count_nonzero(numbers)))
     if counted is None:
         return found
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
         return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=counted)
+
+
+def _is_smooth(a: Analysis) -> bool:
+    """Whether the program decides nothing by its values: what is 0 at random ones always is."""
+    nodes = walk([a.problem.first.out])
+    return not any(n.op.kink or n.dtype != "float" for n in nodes)
 
 
 def _unrounded(matrix: Any) -> Any:

@@ -4,7 +4,7 @@ node that all of the seed flows through and of what comes after it, or a sum. So
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from functools import cache, reduce
 
 from ..graphs import OPS, Node, walk
 from ..graphs.substitution import substitute
@@ -19,35 +19,47 @@ Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns a
 Term = tuple[str, Node]  # a sign and what is added with it
 
 MOST_HALVES = 6  # pairs that are tried
+LONGEST = 64  # names, numbers and symbols: what is longer explains nothing
 SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
 
-def composed(layout: Layout, write: Write) -> Tree | None:
-    """The shortest product of two matrices that `write` has, or else the sum of such terms."""
-    products = []
-    for before, after in _halves(layout):
-        both = [(before, False), (after, True)]
-        written = [write(*half) for half in both if not _only_reshapes(half[0])]
-        whole = [one for one in written if one is not None]
-        if whole and len(whole) == len(written):
-            products.append(reduce(_times, whole))
-    return min(products, key=tree.size) if products else _sum(layout, write)
+class Composition:
+    """Matrices of layouts: those that `write` has, and what is composed of such."""
 
+    def __init__(self, write: Write):
+        self.write = cache(write)
 
-def _sum(layout: Layout, write: Write) -> Tree | None:
-    """The terms of a gradient, those together that all of the seed flows into in the same way."""
-    out: Tree | None = None
-    groups = _together(_terms(layout.grad, layout.seed), layout.seed)
-    for sign, node in groups if len(groups) > 1 else ():
-        term = layout._replace(grad=node)
-        written = write(term, True) or composed(term, write)
-        if written is None:
-            return None
-        if out is None:
-            out = written if sign == "+" else negated(written)
-        else:
-            out = Infix(sign, out, written)
-    return out
+    def __call__(self, layout: Layout, to_input: bool = True, deep: int = 2) -> Tree | None:
+        """The shortest product of two matrices, or else the sum of terms; None where that would be
+        too long. Columns are the input's where the layout leads `to_input`; of factors that have no
+        form of their own `deep` says how far they are taken apart.
+        """
+        products = []
+        for before, after in _halves(layout):
+            both = [(before, False), (after, to_input)]
+            written = [self._part(*half, deep - 1) for half in both if not _only_reshapes(half[0])]
+            whole = [one for one in written if one is not None]
+            if whole and len(whole) == len(written):
+                products.append(reduce(_times, whole))
+        found = min(products, key=tree.size) if products else self._sum(layout, to_input, deep)
+        return None if found is None or tree.size(found) > LONGEST else found
+
+    def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
+        return self.write(layout, to_input) or (self(layout, to_input, deep) if deep else None)
+
+    def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
+        """The terms of a gradient, those together that all of the seed flows into alike."""
+        out: Tree | None = None
+        groups = _together(_terms(layout.grad, layout.seed), layout.seed)
+        for sign, node in groups if len(groups) > 1 else ():
+            written = self._part(layout._replace(grad=node), to_input, deep)
+            if written is None:
+                return None
+            if out is None:
+                out = written if sign == "+" else negated(written)
+            else:
+                out = Infix(sign, out, written)
+        return out
 
 
 def _only_reshapes(layout: Layout) -> bool:
@@ -62,16 +74,26 @@ def _times(left: Tree, right: Tree) -> Tree:
     """left @ right; a number of the right one goes before both, kron(eye(n), A) @ kron(eye(n), B)
     is kron(eye(n), A @ B).
     """
-    for one, other in ((left, right), (right, left)):
-        if _is("eye", one):
-            return other
+    number, rest = _number(left)
+    if _is("eye", rest):
+        return scaled(number, right)
+    number, rest = _number(right)
+    if _is("eye", rest):
+        return scaled(number, left)
+    if isinstance(number, tree.Number):
+        return scaled(number, _times(left, rest))
     if isinstance(left, Call) and isinstance(right, Call) and _is("kron", left, right):
         a, b = zip(left.args, right.args)
         if _is("eye", *a) or _is("eye", *b):
             return Call("kron", (_times(*a), _times(*b)))
-    if isinstance(right, Infix) and right.symbol == "*" and isinstance(right.left, tree.Number):
-        return scaled(right.left, Infix("@", left, right.right))
     return Infix("@", left, right)
+
+
+def _number(written: Tree) -> tuple[Tree | None, Tree]:
+    """What a matrix is multiplied with, element by element, and the matrix."""
+    if isinstance(written, Infix) and written.symbol == "*":
+        return written.left, written.right
+    return None, written
 
 
 def _is(function: str, *written: Tree) -> bool:

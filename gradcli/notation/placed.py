@@ -282,6 +282,18 @@ def picks(
     return True
 
 
+def label_of(e: Relation, letters: Sequence[str]) -> Picked | None:
+    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
+    if e.symbol != "==" or letters_of(e) - {*letters}:
+        return None
+    for place, last in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
+            ((atom, times), *more) = place.terms
+            if isinstance(atom, Picked) and times == 1 and not more:
+                return atom
+    return None
+
+
 def is_identity(
     relations: Sequence[Expr], rows: Sequence[str], columns: Sequence[str], sizes: Mapping[str, int]
 ) -> bool:

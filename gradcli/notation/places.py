@@ -141,6 +141,10 @@ def _reduced(place: Place, by: int, sizes: Mapping[str, int]) -> tuple[Place, in
 
 def _without_rounds(place: Place, round_: int, sizes: Mapping[str, int]) -> Place:
     """What has the same remainder: 4i+j is j, where 4 is divided by."""
+    for atom, times in linear(place).terms:
+        if isinstance(atom, Part) and (atom.by, atom.size) == (1, round_):
+            # (i+1)%4 + 3 goes round as i+4 does
+            place = plus(plus(place, Linear(((atom, times),), 0), -1), atom.place, times)
     form = linear(place)
     rest = plain({a: n for a, n in form.terms if n % round_}, form.offset % round_)
     return rest if bounds(rest, sizes)[0] >= 0 else place

@@ -13,7 +13,7 @@ from ..graphs import Node, walk
 from ..graphs.shapes import numel
 from ..lazy import np
 from . import tree
-from .composed import composed
+from .composed import Composition
 from .deltas import Reading, kronecker_name
 from .formula import Telling
 from .index import Indices
@@ -120,7 +120,7 @@ def jacobian_structure(
             sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
             return None if sub is None else sub.formula()
 
-        found = _with_formula(found, composed(Layout(out, grad, seed_node), write))
+        found = _with_formula(found, Composition(write)(Layout(out, grad, seed_node)))
     return found or _of_matrix(matrix, total)
 
 
@@ -152,7 +152,7 @@ def _structure(
             transposed, blocks = name == TRANSPOSED, ()
             formula = selection(out, x, grad, seed_node, names, transposed, telling)
     nonzero = reading.count() if pattern is None else int(pattern.sum())
-    if pattern is None and name in SELECTIONS:
+    if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
     if matrix is None:

@@ -5,7 +5,7 @@ from itertools import takewhile
 from math import isfinite
 from typing import Self
 
-from ..graphs import Node, Operator
+from ..graphs import Node, Operator, walk
 from ..graphs.shapes import Shape
 from ..lazy import np
 from . import tree
@@ -29,7 +29,8 @@ from .expressions import (
 from .formula import formula
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask
-from .places import Linear, Picked, Place, linear
+from .placed import label_of
+from .places import Place, linear
 from .sizes import shapes_of, told
 from .slices import slice_of
 from .spelling import spelled
@@ -38,6 +39,7 @@ from .triangles import triangle
 from .written import NEGATED, divides, inverted, opposite
 
 Letters = Sequence[str]
+SHORT = 8  # length of what a function that has no index notation is written of
 
 
 class Tensors:
@@ -293,12 +295,23 @@ class Tensors:
         return names.get(node) or formula(node, names)
 
     def called(self, node: Node) -> Tree | None:
-        """The name of a node, or the call of a function of named ones: inv(X)."""
+        """The name of a node, or the call of a function of named ones and of what is short in them:
+        inv(X), inv(A.T @ A).
+        """
         name = self.names.get(node)
         usual = node.attrs == node.op.attributes
         if name is not None or node.dtype != "float" or not usual or not node.parents:
             return name
-        return _applied(node.op, [self.names.get(i) for i in node.parents])
+        return _applied(node.op, [self.names.get(i) or self._short(i) for i in node.parents])
+
+    def _short(self, node: Node) -> Tree | None:
+        """A short formula in named nodes alone; None where there is none."""
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        within = walk([node], lambda n: () if n in names else n.inputs)
+        if any(n not in names for n in within if not n.inputs):
+            return None
+        written = formula(node, names)
+        return written if tree.size(written) <= SHORT else None
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor whose element it is, `given` letters read as an index, and the other places;
@@ -340,18 +353,6 @@ class Tensors:
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
             for p, n in zip(at, shape)
         )
-
-
-def label_of(e: Relation, letters: Letters) -> Picked | None:
-    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
-    if e.symbol != "==" or letters_of(e) - {*letters}:
-        return None
-    for place, last in ((e.left, e.right), (e.right, e.left)):
-        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
-            ((atom, times), *more) = place.terms
-            if isinstance(atom, Picked) and times == 1 and not more:
-                return atom
-    return None
 
 
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
