@@ -389,6 +389,9 @@ def test_numbers_that_are_no_roots(number, text):
     ("text", "expected"),
     [
         ("0.1 * x + 0.2 * x", "0.3 * g"),
+        ("log(2 * pi * x)", "g / x"),
+        ("-3 * log(2 * pi * x) / 2", "-3 * g / (2 * x)"),
+        ("x * 3 / 6.5", "3 * g / 6.5"),
         ("0.1 * (3 * x)", "0.3 * g"),
         ("(0.1 * x).sum() * 3", "0.3 * ones_like(x)"),
         ("(0.7 * (x + 0.1) * x).sum()", "1.4 * x + 0.07"),

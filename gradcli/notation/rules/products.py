@@ -12,6 +12,7 @@ REMEMBERED = 4096  # products
 ONE = Fraction(1)
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
 CLOSE = 1e-15  # relative
+MOST_PARTS = 12  # that a ratio of two floats is made of
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -82,9 +83,27 @@ def product_of(node: Node) -> Product | None:
             sign, parts = inner
             coefficient *= sign
             stack.extend(reversed(parts))
+    if magnitude(coefficient) != 1:
+        coefficient = _cancelled(coefficient, factors)
     floats = any(f.dtype == "float" for f in factors)
     once = {f for f, e in factors.items() if e > 1 and floats and is_zero_or_one(f)}
     return Product(coefficient, {f: 1 if f in once else e for f, e in factors.items() if e != 0})
+
+
+def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Coefficient:
+    """The coefficient without the numbers that x is divided by and that it is a multiple of, taken
+    out of the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi).
+    """
+    most = MOST_PARTS if isinstance(coefficient, float) else 1
+    for f, e in [*factors.items()]:
+        value = constant_value(f) if e == -1 else None
+        if not value:
+            continue
+        times = Fraction(coefficient / value).limit_denominator(most)
+        if times and abs(float(times) - coefficient / value) <= CLOSE * abs(float(times)):
+            del factors[f]
+            return times
+    return coefficient
 
 
 def is_zero_or_one(factor: Node) -> bool:
