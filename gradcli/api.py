@@ -20,7 +20,7 @@ from .keywords import (
     of_order,
     posed,
 )
-from .language.values import detached
+from .language.given.values import detached
 from .lazy import np
 from .limits import Limits
 
@@ -130,7 +130,7 @@ def grad(
     order by each input; `grads` are the seeds after the first, for what is not a single number.
     What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
-    from .explanation.not_in_pytorch import not_in_pytorch
+    from .explanation.kinks.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
     for analysis in of_order(posed(expr, shapes, values, grad, wrt), order, grads):
@@ -202,9 +202,9 @@ def hessian(
     input; those left out are zero. Numbers, or texts as of `jacobian`. What PyTorch has no
     derivative of is warned of. Raises GradcliError.
     """
-    from .explanation.hessian import Hessian
-    from .explanation.higher_data import hessian_arrays, product_arrays
-    from .explanation.not_in_pytorch import hessian_not_in_pytorch
+    from .explanation.higher.hessian import Hessian
+    from .explanation.higher.higher_data import hessian_arrays, product_arrays
+    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch
 
     asked = asked_in_keywords(expr, shapes, values, wrt)
     found = Hessian(moving(asked, tangents or {}, scalar=True))
@@ -229,8 +229,8 @@ def jvp(
     An array in the shape of the output, of numbers where the inputs have values, and otherwise of
     texts. Raises GradcliError.
     """
-    from .explanation.higher_data import array_of
-    from .explanation.jvp import Jvp
+    from .explanation.higher.higher_data import array_of
+    from .explanation.higher.jvp import Jvp
 
     found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
     return array_of(found.a, found.node, found.p.out.shape)
@@ -307,8 +307,8 @@ def formula(
     for any sizes; one that does not is warned of, and so are shapes that had to be assumed where
     it does not hold for others. Raises GradcliError.
     """
-    from .explanation.assumed_shapes import as_note
     from .explanation.data import Data
+    from .explanation.formulas.assumed_shapes import as_note
     from .explanation.sections.notes import formulas
 
     analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
@@ -352,9 +352,9 @@ def seed_for(
     `grad` less `target`; `free`, the `count` of directions that change nothing and the first
     `directions`; `because`, sentences that say why there is none. Raises GradcliError.
     """
-    from .explanation.seed_for import SeedFor
-    from .explanation.seed_for_document import data
-    from .language.targets import pose_targets
+    from .explanation.seeds.seed_for import SeedFor
+    from .explanation.seeds.seed_for_document import data
+    from .language.given.targets import pose_targets
 
     check_named(expr, shapes, values)
     check_by_name("target is", target)

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 from . import ways
 from .errors import GradcliError
 from .explanation.analysis import Analysis
-from .language.assumptions import read_assumptions
+from .language.given.assumptions import read_assumptions
 from .language.problem import pose
 from .limits import NO_MEMORY, Limits
 
@@ -102,8 +102,8 @@ def of_order(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analy
         raise GradcliError("option", said if grads else "the order is a whole number from 1")
     if order == 1:
         return [analysis]
-    from .explanation.derived import each_of_order
-    from .language.values import Reader
+    from .explanation.higher.derived import each_of_order
+    from .language.given.values import Reader
 
     return each_of_order(analysis, order, grads, Reader(Limits(), 0, None))
 
@@ -111,7 +111,7 @@ def of_order(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analy
 def moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> Analysis:
     """The analysis of a request whose inputs move along tangents. Raises GradcliError."""
     from .explanation.analysis import Unmoved
-    from .explanation.posing import pose_moving
+    from .explanation.higher.posing import pose_moving
 
     check_by_name("tangents are", tangents)
     return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))

@@ -9,8 +9,8 @@ from .errors import EXPRESSION, INTERNAL, GradcliError, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
-from .language.assumptions import read_assumptions
-from .language.options import read_names, read_shape
+from .language.given.assumptions import read_assumptions
+from .language.given.options import read_names, read_shape
 from .language.problem import Problem, pose
 from .limits import NO_MEMORY, Limits
 
@@ -130,7 +130,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
     if "hessian" not in wanted:
         return pose
-    from .explanation.posing import pose_scalar
+    from .explanation.higher.posing import pose_scalar
 
     return pose_scalar
 
@@ -162,9 +162,9 @@ def _data(a: Analysis) -> "Data":
 
 def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     """Gradients, output and Jacobians in index notation."""
-    from .explanation import by_index
     from .explanation.data import sides
-    from .explanation.wording import Wording
+    from .explanation.formulas import by_index
+    from .explanation.formulas.wording import Wording
 
     w, wrt = Wording(a), a.problem.wrt
     grads = {x.name: sides(by_index.gradient(w, x)) for x in wrt}
@@ -181,8 +181,8 @@ def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
         case "formula":
             return {x.name: data.formula(x) for x in data.a.problem.wrt}
         case "hessian":
-            from .explanation.hessian import Hessian
-            from .explanation.higher_data import blocks
+            from .explanation.higher.hessian import Hessian
+            from .explanation.higher.higher_data import blocks
 
             return blocks(Hessian(data.a))
         case "elements":
@@ -206,8 +206,8 @@ def _notes(data: "Data", wanted: Collection[str]) -> list[dict[str, str]]:
     """All notes where they are wanted; those on closed forms, for assumed shapes too, and on the
     Hessian wherever these are.
     """
-    from .explanation.assumed_shapes import as_note
-    from .explanation.not_in_pytorch import hessian_not_in_pytorch
+    from .explanation.formulas.assumed_shapes import as_note
+    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch
     from .explanation.sections.notes import as_data, collect, formulas
 
     found = []

@@ -25,17 +25,17 @@ import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.hessian import Hessian
-from gradcli.explanation.shortest_structure import structure_of
-from gradcli.explanation.wording import Wording
+from gradcli.explanation.formulas.shortest_structure import structure_of
+from gradcli.explanation.formulas.wording import Wording
+from gradcli.explanation.higher.hessian import Hessian
 from gradcli.graphs import OPS, as_node
-from gradcli.language.assumptions import read_assumptions
-from gradcli.language.build import Builder
+from gradcli.language.building.build import Builder
+from gradcli.language.given.assumptions import read_assumptions
 from gradcli.language.problem import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
-from gradcli.notation.spelling import read
+from gradcli.notation.formulas.spelling import read
 
 MODULES = (
     cookbook,

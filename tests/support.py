@@ -16,9 +16,9 @@ from gradcli import operators
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas import value_of
+from gradcli.explanation.formulas.tried_out import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
-from gradcli.language.options import read_shapes
+from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import Problem, pose
 from gradcli.notation.tree import Name
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.kinks.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
 from gradcli.explanation.sections.checks import run_checks
-from gradcli.explanation.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
 from gradcli.language.problem import pose
 
 

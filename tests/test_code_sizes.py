@@ -20,7 +20,7 @@ from test_code import EXAMPLES, FIRST, OWN, UNSAID, UNSAID_IN_JAX, refused, run
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.other_sizes import other_shapes
+from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.programs import TARGETS, program
 
 torch = pytest.importorskip("torch")

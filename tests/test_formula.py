@@ -11,21 +11,21 @@ import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas import trials, tried_out
+from gradcli.explanation.formulas.tried_out import trials, tried_out
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
-from gradcli.language.build import Builder
-from gradcli.language.options import read_shapes
+from gradcli.language.building.build import Builder
+from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
-from gradcli.notation.formula import formula, too_long
-from gradcli.notation.numerals import numeral
-from gradcli.notation.rules import LAYOUT, RULES
-from gradcli.notation.shorten import NORMALISING
-from gradcli.notation.simplify import simplify
-from gradcli.notation.torch_code import expression, program_lines
+from gradcli.notation.code.torch_code import expression, program_lines
+from gradcli.notation.formulas.formula import formula, too_long
+from gradcli.notation.formulas.numerals import numeral
+from gradcli.notation.formulas.rules import LAYOUT, RULES
+from gradcli.notation.formulas.shorten import NORMALISING
+from gradcli.notation.formulas.simplify import simplify
 from gradcli.notation.tree import Name
 
 EXAMPLES = examples()
@@ -518,7 +518,8 @@ def test_formulas_run_in_torch(example, torch):
 def test_numpy_is_not_imported_at_load():
     import subprocess
 
-    code = "import gradcli.notation.simplify as _, gradcli.notation.torch_code as _, sys;"
+    code = "import gradcli.notation.formulas.simplify as _, sys;"
+    code += "import gradcli.notation.code.torch_code as _;"
     code += "print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

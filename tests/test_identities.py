@@ -6,7 +6,7 @@ from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
 
 from gradcli.explanation.claims.verdict import judge as judged
 from gradcli.language.problem import pose
-from gradcli.notation.torch_code import expression
+from gradcli.notation.code.torch_code import expression
 from gradcli.notation.tree import Name
 
 GRADIENTS = [i for i in ALL if i.kind == "gradient"]

@@ -10,16 +10,17 @@ from console import gradcli as run
 from support import Case, case, examples, one_hot_jacobian
 
 import gradcli
-from gradcli.explanation import by_index
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
-from gradcli.explanation.wording import Wording
+from gradcli.explanation.formulas import by_index
+from gradcli.explanation.formulas.wording import Wording
 from gradcli.graphs import OPS, walk
 from gradcli.language.problem import pose
-from gradcli.notation import places, tree
-from gradcli.notation.collect import Simplifier
-from gradcli.notation.element import short, telling_place, written_out
-from gradcli.notation.expressions import (
+from gradcli.notation import tree
+from gradcli.notation.indices import places
+from gradcli.notation.indices.collect import Simplifier
+from gradcli.notation.indices.element import short, telling_place, written_out
+from gradcli.notation.indices.expressions import (
     Element,
     Evaluation,
     Function,
@@ -29,8 +30,8 @@ from gradcli.notation.expressions import (
     Sum,
     Unknown,
 )  # fmt: skip
-from gradcli.notation.index import Indices
-from gradcli.notation.lower import Lowering
+from gradcli.notation.indices.index import Indices
+from gradcli.notation.indices.lower import Lowering
 
 EXAMPLES = examples()
 
@@ -355,7 +356,7 @@ LINES = [
 
 
 def posed(text, shapes, **more):
-    from gradcli.language.options import read_shapes
+    from gradcli.language.given.options import read_shapes
 
     return Case(pose(text, shapes=read_shapes([shapes]) if shapes else None, **more), False)
 

@@ -9,9 +9,9 @@ import gradcli
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.shortest_structure import structure_of
+from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, way_back
-from gradcli.explanation.shortest_structure import structure_of
-from gradcli.explanation.wording import Wording
 from gradcli.graphs import OPS
 from gradcli.language.problem import pose
 

@@ -1,4 +1,4 @@
-"""language/literals.py: what is printed or filed reads back; what is no array says why."""
+"""language/given/literals.py: what is printed or filed reads back; what is no array says why."""
 
 import io
 import json
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from gradcli.errors import GradcliError
-from gradcli.language.literals import read_array
-from gradcli.language.values import Reader
+from gradcli.language.given.literals import read_array
+from gradcli.language.given.values import Reader
 from gradcli.limits import Limits
 
 inf, nan = float("inf"), float("nan")

@@ -158,7 +158,7 @@ def test_fields_are_told():
 @pytest.mark.parametrize("folder", ["autodiff", "backends", "language", "render"])
 def test_operators_but_leaves_are_not_known_by_name(folder):
     leaves = {name for name, op in operators.everything().items() if op.family == "leaf"}
-    for path in Path(operators.__file__).parents[1].joinpath(folder).glob("*.py"):
+    for path in Path(operators.__file__).parents[1].joinpath(folder).rglob("*.py"):
         asked = re.findall(r"op\.name\b(.*)", path.read_text())
         for words in (re.findall(r'"(\w+)"', line) for line in asked):
             assert leaves.issuperset(words), path

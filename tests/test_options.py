@@ -1,11 +1,11 @@
-"""language/options.py: what may stand after --shape, --value and --wrt, and what may not."""
+"""language/given/options.py: what may stand after --shape, --value and --wrt, and what may not."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError
-from gradcli.language.options import read_names, read_shapes, read_values
+from gradcli.language.given.options import read_names, read_shapes, read_values
 
 
 @pytest.mark.parametrize(

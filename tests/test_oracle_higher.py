@@ -11,7 +11,7 @@ from support import assert_equal, examples, fixed, generator, run_torch, torch_a
 import gradcli
 from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
-from gradcli.language.options import read_shapes
+from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 
 pytest.importorskip("torch")

@@ -7,7 +7,7 @@ from console import gradcli as run
 import gradcli
 from gradcli.graphs.signature import signature
 from gradcli.language.problem import pose
-from gradcli.notation.rules.atoms import atom_of
+from gradcli.notation.formulas.rules.atoms import atom_of
 
 
 def test_other_values():

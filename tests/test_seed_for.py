@@ -9,7 +9,7 @@ from support import generator, run_torch
 
 import gradcli as package
 from gradcli.errors import GradcliError
-from gradcli.explanation.least_norm import Dependence, Equations, in_proportion
+from gradcli.explanation.seeds.least_norm import Dependence, Equations, in_proportion
 
 
 def found(text: str, target, **values):

@@ -18,16 +18,16 @@ from test_formula import (
 import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, as_node
-from gradcli.language.build import Builder
+from gradcli.language.building.build import Builder
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
-from gradcli.notation.formula import formula
-from gradcli.notation.rules import LAYOUT, NORMAL, OTHERS
-from gradcli.notation.sharing import shared
-from gradcli.notation.shorten import Shortener
-from gradcli.notation.simplify import simplify, stripped
-from gradcli.notation.spelling import read
+from gradcli.notation.formulas.formula import formula
+from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS
+from gradcli.notation.formulas.sharing import shared
+from gradcli.notation.formulas.shorten import Shortener
+from gradcli.notation.formulas.simplify import simplify, stripped
+from gradcli.notation.formulas.spelling import read
 
 EXAMPLES = examples()
 OWN = [pytest.param(e.problem, id=str(e)) for e in EXAMPLES]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
-from gradcli.language.options import read_shapes
+from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
-from gradcli.notation.patterns import SELECTIONS, confirmed, picture
-from gradcli.notation.structure import Structure, jacobian_structure
+from gradcli.notation.jacobians.patterns import SELECTIONS, confirmed, picture
+from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
 EXAMPLES = examples()
 

@@ -15,7 +15,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, as_node, walk
-from gradcli.language.build import Builder
+from gradcli.language.building.build import Builder
 from gradcli.language.problem import Problem, pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.notation import tree
-from gradcli.notation.spelling import read
+from gradcli.notation.formulas.spelling import read
 from gradcli.notation.tree import (
     Attribute,
     Call,

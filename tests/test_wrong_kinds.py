@@ -9,7 +9,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.language.options import read_shapes
+from gradcli.language.given.options import read_shapes
 from gradcli.operators import everything
 
 KINDS = ("'a'", "(1, 2)", "None", "nan", "True", "x")

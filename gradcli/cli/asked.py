@@ -26,8 +26,8 @@ def read_limits(texts: list[str]) -> Any:
 def _asked(streams: Streams, given: Given) -> dict[str, Any]:
     """What was asked, as `pose` takes it."""
     from ..explanation.section_names import SHAPES_ALONE
-    from ..language.assumptions import read_assumptions
-    from ..language.options import read_names, read_shapes, read_values
+    from ..language.given.assumptions import read_assumptions
+    from ..language.given.options import read_names, read_shapes, read_values
 
     sections, limits = set(_sections(given)), read_limits(given.limit)
     return {
@@ -79,8 +79,8 @@ def analyses(streams: Streams, given: Given, suppose: bool = False) -> list[Any]
     first = analysis_of(streams, given, suppose and given.order == 1)
     if given.order == 1:
         return [first]
-    from ..explanation.derived import each_of_order
-    from ..language.values import Reader
+    from ..explanation.higher.derived import each_of_order
+    from ..language.given.values import Reader
 
     reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]
     return each_of_order(first, given.order, given.grad[1:], reader)
@@ -99,8 +99,8 @@ def one_order(streams: Streams, given: Given, suppose: bool = False) -> Any:
 def moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
     """The request of a command whose inputs move along tangents."""
     from ..explanation.analysis import Unmoved
-    from ..explanation.posing import pose_moving
-    from ..language.options import read_tangents
+    from ..explanation.higher.posing import pose_moving
+    from ..language.given.options import read_tangents
 
     tangents = read_tangents(given.tangent)
     problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))

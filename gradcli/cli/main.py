@@ -111,7 +111,7 @@ def grad(streams: Streams, given: Given) -> None:
     import json
 
     from ..explanation.arrays import jsonable
-    from ..explanation.not_in_pytorch import not_in_pytorch
+    from ..explanation.kinks.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
     notes: dict[str, None] = {}
@@ -137,7 +137,7 @@ def jacobian(streams: Streams, given: Given) -> None:
 @takes(*VALUES, "wrt", "assume", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number; with --tangent the Hessian times tangents."""
-    from ..explanation.hessian import Hessian
+    from ..explanation.higher.hessian import Hessian
     from ..render.higher import render_hessian
 
     found = Hessian(moving(streams, given, scalar=True))
@@ -149,7 +149,7 @@ def hessian(streams: Streams, given: Given) -> None:
 @takes(*VALUES, "wrt", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jvp(streams: Streams, given: Given) -> None:
     """Print a Jacobian-vector product: how the output moves as inputs move along tangents."""
-    from ..explanation.jvp import Jvp
+    from ..explanation.higher.jvp import Jvp
     from ..render.higher import render_jvp
 
     found = Jvp(moving(streams, given))
@@ -166,8 +166,8 @@ def formula(streams: Streams, given: Given) -> None:
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
     not hold for any sizes, or is too long to be read, and an input that no gradient flows to.
     """
-    from ..explanation.assumed_shapes import assumed_shapes
     from ..explanation.data import Data
+    from ..explanation.formulas.assumed_shapes import assumed_shapes
     from ..explanation.sections.notes import formulas, unused
     from ..render.formulas import render_formulas
 
@@ -212,9 +212,9 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
-    from ..explanation.assumed_shapes import assumed_shapes
+    from ..explanation.formulas.assumed_shapes import assumed_shapes
+    from ..explanation.formulas.wording import Wording
     from ..explanation.sections.checks import run_checks
-    from ..explanation.wording import Wording
 
     given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
     analysis = one_order(streams, given, suppose=bool(given.claim))
@@ -239,9 +239,9 @@ def seed_for(streams: Streams, given: Given) -> None:
     Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
     exit status 1.
     """
-    from ..explanation.seed_for import SeedFor
-    from ..language.options import read_shapes, read_values
-    from ..language.targets import pose_targets
+    from ..explanation.seeds.seed_for import SeedFor
+    from ..language.given.options import read_shapes, read_values
+    from ..language.given.targets import pose_targets
     from ..render.formats import render_seed_for
 
     problem, targets = pose_targets(

@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean
 from ..graphs import OPS, Node, Operator
-from ..language.build import ATTRIBUTES
-from ..language.options import read_shapes
+from ..language.building.build import ATTRIBUTES
+from ..language.given.options import read_shapes
+from ..language.given.seeds import seed_name
 from ..language.problem import Input, pose
 from ..language.refusals import refusal
-from ..language.seeds import seed_name
 from ..language.vocabulary import module_of, own_meaning
 from ..notation import tree
-from ..notation.formula import formula, too_long
-from ..notation.simplify import simplify
+from ..notation.formulas.formula import formula, too_long
+from ..notation.formulas.simplify import simplify
 from ..notation.tree import Name, Token, Tree
 from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
-from . import by_index
 from .analysis import Analysis
 from .blocks import Document, Line, Row, Section, Table, plain
-from .kinks import Kink, known
-from .shortest_structure import structure_of
-from .wording import Wording
+from .formulas import by_index
+from .formulas.shortest_structure import structure_of
+from .formulas.wording import Wording
+from .kinks.answers import Kink, known
 
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for

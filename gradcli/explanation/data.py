@@ -10,16 +10,16 @@ from ..graphs.shapes import Shape
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.index import Notation
-from . import by_index
+from ..notation.indices.index import Notation
 from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, size_of
-from .modes import Mode, forward_formula, modes
+from .formulas import by_index
+from .formulas.shortest_structure import structure_of, without_number
+from .formulas.wording import Wording
+from .higher.modes import Mode, forward_formula, modes
 from .quantities import item_size
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect
-from .shortest_structure import structure_of, without_number
-from .wording import Wording
 
 SCHEMA = "gradcli/1"
 KEYS = (

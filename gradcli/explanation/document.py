@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import GradcliError, did_you_mean
 from .analysis import Analysis
 from .blocks import Document, Section
+from .formulas.wording import Wording
 from .section_names import ON_REQUEST, SECTIONS
-from .wording import Wording
 
 if TYPE_CHECKING:
-    from .hessian import Hessian
-    from .jvp import Jvp
+    from .higher.hessian import Hessian
+    from .higher.jvp import Jvp
 
 
 class Choices(NamedTuple):

@@ -8,12 +8,12 @@ from ..graphs import Node
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.collect import Remembering
-from ..notation.expressions import Expr, TooLong, substituted
-from ..notation.written import Lettering, Writing
+from ..notation.indices.collect import Remembering
+from ..notation.indices.expressions import Expr, TooLong, substituted
+from ..notation.indices.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
+from .formulas.wording import Wording
 from .numbers import number_text
-from .wording import Wording
 
 ZERO = "·"
 UNWRITTEN = "?"

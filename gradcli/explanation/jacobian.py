@@ -10,8 +10,8 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
-from ..notation.closed_form import ClosedForm, closed_form
-from ..notation.einsum import matrix
+from ..notation.jacobians.closed_form import ClosedForm, closed_form
+from ..notation.jacobians.einsum import matrix
 
 KEPT = 64  # ways back that are remembered
 LONG = 1_000  # nodes of a graph that is not remembered

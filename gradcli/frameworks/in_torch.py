@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from ..graphs import Node
 from ..lazy import np
-from ..notation.torch_code import expression
+from ..notation.code.torch_code import expression
 from ..notation.tree import Name
 from . import Answer, Unsaid
 

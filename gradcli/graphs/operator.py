@@ -72,7 +72,7 @@ class Operator:
     saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
                 inputs, "output", and ... for what the rule reads
     shape_only  whether its value depends on the shapes of its inputs and on no element
-    index       its meaning in index notation (notation/lower.py says in which forms)
+    index       its meaning in index notation (notation/indices/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none
     method      whether a formula calls it as a method: x.sum(dim=1)

@@ -1,7 +1,7 @@
 """Shape arithmetic: pure functions on tuples of ints.
 
 Conflicts are raised as `Conflict`, which carries the two sizes that differ, so that sizes nobody
-gave can be inferred from it (language/infer.py).
+gave can be inferred from it (language/inference/infer.py).
 """
 
 from collections.abc import Sequence

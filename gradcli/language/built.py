@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from ..errors import GradcliError
 from ..graphs import Node, as_node
 from ..limits import Limits
-from .build import Builder
+from .building.build import Builder
 from .foreign import several_outputs
+from .given.values import Reader
 from .program import Program
-from .values import Reader
 
 
 class Built(NamedTuple):

@@ -13,9 +13,9 @@ from ..errors import GradcliError
 from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
-from .infer import Trial, Tried, different_sides, in_general
+from .given.values import Reader
+from .inference.infer import Trial, Tried, different_sides, in_general
 from .problem import Input, Posing, Problem
-from .values import Reader
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
 PARTS = 16  # and of numbers up to this one that are written in the program

@@ -12,18 +12,18 @@ from ..graphs.operator import Unlabelled
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from .assumptions import Assumed, check_shape, check_value
 from .built import built, built_without_values
-from .directions import Given, as_graph, read_direction
-from .labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.assumptions import Assumed, check_shape, check_value
+from .given.directions import Given, as_graph, read_direction
+from .given.labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.seeds import Seed, implied, seed_name, wrong_shape
+from .given.values import Reader
 from .names import check_derivative, free_names
 from .program import Program, read_program
-from .seeds import Seed, implied, seed_name, wrong_shape
-from .values import Reader
 from .wrt import check_output, check_used, chosen
 
 if TYPE_CHECKING:
-    from .infer import Tried
+    from .inference.infer import Tried
 
 
 class Input(NamedTuple):
@@ -306,7 +306,7 @@ class Posing:
         unknown = [name for name in self.names if name not in self.known]
         if not unknown:
             return self.known, {}
-        from .infer import infer
+        from .inference.infer import infer
 
         rank = None if self.out_shape is None else len(self.out_shape)
         found = infer(
@@ -316,7 +316,7 @@ class Posing:
 
     def trial(self, shapes: dict[str, Shape]) -> "Tried":
         """The program, built with these shapes."""
-        from .infer import Tried
+        from .inference.infer import Tried
 
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ..errors import EXPRESSION, GradcliError, Span
 from ..limits import Limits
-from .asked import Asked
 from .foreign import foreign_statement
-from .sessions import typed
+from .pasting.asked import Asked
+from .pasting.sessions import typed
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
@@ -119,7 +119,7 @@ def _is_formula(body: list[ast.stmt]) -> bool:
 
 
 def _taken_apart(body: list[ast.stmt], source: Source) -> tuple[list[ast.stmt], Asked]:
-    from .pasted import taken_apart
+    from .pasting.pasted import taken_apart
 
     return taken_apart(body, source.segment, source.span)
 

@@ -5,8 +5,8 @@ import json
 from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
 from ..explanation.blocks import Document, Graph
+from ..explanation.formulas.wording import Wording
 from ..explanation.sections.graph import graph
-from ..explanation.wording import Wording
 from .environment import Environment
 from .graphs import dot, mermaid
 

@@ -10,7 +10,7 @@ from ..explanation.document import Choices, check_sections, document
 from .environment import Environment
 
 if TYPE_CHECKING:
-    from ..explanation.seed_for import SeedFor
+    from ..explanation.seeds.seed_for import SeedFor
 
 FORMATS = ("terminal", "plain", "markdown", "json")
 
@@ -35,7 +35,7 @@ def check_format(format: str) -> None:
 
 def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
     """The seed for a target in one of FORMATS. Raises GradcliError for another."""
-    from ..explanation import seed_for_document
+    from ..explanation.seeds import seed_for_document
 
     check_format(format)
     if format == "json":

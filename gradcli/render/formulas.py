@@ -4,7 +4,7 @@ import json
 
 from ..explanation.blocks import Line
 from ..explanation.data import Data
-from ..explanation.source_text import role_of
+from ..explanation.formulas.source_text import role_of
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment

@@ -10,7 +10,7 @@ from itertools import product
 
 from ...errors import GradcliError
 from ...language.problem import Problem
-from ..formulas import SMALL, Trial, general
+from ..formulas.tried_out import SMALL, Trial, general
 from .given import Claim, built
 from .readings import with_rank
 

@@ -17,10 +17,10 @@ from ...backends.numeric import Evaluator, sources
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
 from ...lazy import np
-from ...notation.rules.guards import TINY, is_left_out
-from ...notation.rules.products import constant_value
-from ..conventions import kinks
-from ..mirrored import mirrored
+from ...notation.formulas.rules.guards import TINY, is_left_out
+from ...notation.formulas.rules.products import constant_value
+from ..formulas.mirrored import mirrored
+from ..kinks.conventions import kinks
 from .given import Claim, built
 from .points import Point, Points, kept_values, one_triangle_read
 from .trials import NOISE, close

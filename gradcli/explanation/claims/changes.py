@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 from typing import NamedTuple, TypeGuard
 
-from ...language.products import called
-from ...language.ranks import along_a_dimension, is_whole_number
+from ...language.inference.products import called
+from ...language.inference.ranks import along_a_dimension, is_whole_number
 from .functions import Derivative, exchanged, with_derivatives
 from .parts import Change, divided, expression, factors_of, is_size, operands, shown, times
 

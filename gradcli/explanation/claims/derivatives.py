@@ -4,7 +4,7 @@ from ...autodiff.reverse import backward
 from ...graphs import OPS, Node, walk
 from ...language.problem import Problem
 from ...notation import tree
-from ..wording import Wording
+from ..formulas.wording import Wording
 from .functions import Derivative
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...graphs import Operator
-from ...language.products import called
+from ...language.inference.products import called
 from .parts import Change, divided, expression, operands, shown, times
 
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {

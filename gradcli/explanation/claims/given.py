@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError, Span, did_you_mean
 from ...graphs import Node, as_node
-from ...language.build import Builder
+from ...language.building.build import Builder
+from ...language.given.values import Reader
 from ...language.problem import Problem
 from ...language.program import Program, Source, Statement, read_program
-from ...language.values import Reader
-from ..wording import listed
+from ..phrases import listed
 from .spellings import as_names, means_seed, meant
 
 ORIGIN = "--claim"

@@ -18,9 +18,9 @@ from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
-from ..formulas import Trial as Elsewhere
-from ..formulas import fails
-from ..wording import listed
+from ..formulas.tried_out import Trial as Elsewhere
+from ..formulas.tried_out import fails
+from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
 from .derivatives import formula

@@ -9,7 +9,8 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 from ...graphs import OPS
-from ...notation.expressions import (
+from ...notation.formulas.rules.guards import OPPOSITE
+from ...notation.indices.expressions import (
     Element,
     Expr,
     Function,
@@ -23,7 +24,6 @@ from ...notation.expressions import (
     parts,
     substituted,
 )
-from ...notation.rules.guards import OPPOSITE
 
 MOST_TERMS, MOST_LETTERS, HIGHEST = 400, 4, 4
 DIGITS = 11  # to which the numbers of like terms are compared

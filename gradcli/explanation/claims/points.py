@@ -19,11 +19,11 @@ from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..conventions import kinks_met
-from ..mirrored import mirrored, one_triangle
-from ..steady import is_steady, nudged
-from ..trial_values import Draw, combinations
-from ..wording import Wording
+from ..formulas.mirrored import mirrored, one_triangle
+from ..formulas.trial_values import Draw, combinations
+from ..formulas.wording import Wording
+from ..kinks.conventions import kinks_met
+from ..kinks.steady import is_steady, nudged
 from .given import targets
 from .readings import resized
 

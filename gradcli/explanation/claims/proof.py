@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from ...graphs import OPS, Node
 from ...graphs.substitution import substitute
-from ...notation.collect import Simplifier
-from ...notation.expressions import TooLong
-from ...notation.lower import Lowering
-from ...notation.simplify import simplify
+from ...notation.formulas.simplify import simplify
+from ...notation.indices.collect import Simplifier
+from ...notation.indices.expressions import TooLong
+from ...notation.indices.lower import Lowering
 from ...notation.tree import Name
 from .normal import normal_form
 from .points import Point

@@ -8,11 +8,16 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import walk
 from ...graphs.shapes import Shape
-from ...language.coefficients import multipliers
+from ...language.inference.coefficients import multipliers
+from ...language.inference.products import (
+    in_upper_case,
+    operands_of_matmul,
+    small_operands,
+    vectors,
+)
 from ...language.problem import Problem, pose
-from ...language.products import in_upper_case, operands_of_matmul, small_operands, vectors
 from ...lazy import np
-from ..wording import listed
+from ..phrases import listed
 
 SIZES = 3  # draws of sizes beside the first
 SMALLEST, LARGEST = 2, 9  # sizes that are drawn

@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 from ...graphs.shapes import Shape
 from ...notation import tree
-from ...notation.element import Written, short, written_out
+from ...notation.indices.element import Written, short, written_out
 from ...notation.tree import Token
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
+from ..formulas.wording import Wording
+from ..phrases import shape_text
 from ..sections.jacobian import label
-from ..wording import Wording, shape_text
 from .trials import Trial
 from .verdict import Verdict
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ...language.options import values_apart
+from ...language.given.options import values_apart
 
 PREFIXES = ("", "d", "d_", "grad_")  # before a name
 SUFFIX = "_grad"  # after it

@@ -11,7 +11,7 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
 from ..analysis import Analysis
-from ..wording import Wording
+from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .conditions import condition
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...language.problem import Input
 from ...notation import tree
-from ...notation.array_code import ArrayWriter, array_text
-from ...notation.statements import Names, Statement, Statements
+from ...notation.code.array_code import ArrayWriter, array_text
+from ...notation.code.statements import Names, Statement, Statements
 from ...notation.tree import Name
 from .at_sizes import AtSizes
 from .draws import Choice, Draw, given_or_drawn

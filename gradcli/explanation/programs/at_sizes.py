@@ -6,9 +6,9 @@ from functools import cached_property
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import substitute
 from ...language.problem import Input, Problem
-from ...notation.formula import Telling
-from ...notation.rules import IN_CODE
-from ...notation.simplify import simplify, without_spans
+from ...notation.formulas.formula import Telling
+from ...notation.formulas.rules import IN_CODE
+from ...notation.formulas.simplify import simplify, without_spans
 from ...notation.tree import Name
 from ..analysis import Analysis
 

@@ -1,8 +1,8 @@
 """A jax.custom_vjp: forward, backward from the gradients' formulas, and check_grads."""
 
 from ...notation import tree
-from ...notation.array_code import JaxWriter
-from ...notation.statements import Statements
+from ...notation.code.array_code import JaxWriter
+from ...notation.code.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, function, helpers, modules, values
 from .at_sizes import AtSizes

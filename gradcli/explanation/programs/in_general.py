@@ -12,7 +12,7 @@ from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.general import at_shapes, factors, multiples, telling_sizes
 from ...language.problem import Problem
-from ..other_sizes import other_shapes
+from ..formulas.other_sizes import other_shapes
 from .at_sizes import AtSizes
 from .plan import Plan
 

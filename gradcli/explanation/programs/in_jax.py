@@ -2,8 +2,8 @@
 
 from ...errors import GradcliError
 from ...notation import tree
-from ...notation.array_code import JaxWriter, array_text
-from ...notation.statements import Statements
+from ...notation.code.array_code import JaxWriter, array_text
+from ...notation.code.statements import Statements
 from ...notation.tree import Name
 from .arrays import (
     assigned,

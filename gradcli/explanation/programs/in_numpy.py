@@ -1,8 +1,8 @@
 """A program of NumPy: the function, its gradient written out, and central differences."""
 
 from ...language.problem import Input
-from ...notation.array_code import ArrayWriter, array_text
-from ...notation.statements import Statements
+from ...notation.code.array_code import ArrayWriter, array_text
+from ...notation.code.statements import Statements
 from .arrays import (
     assigned,
     close,

@@ -10,12 +10,12 @@ from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
-from ...notation.formula import Telling
-from ...notation.statements import Names
+from ...notation.code.statements import Names
+from ...notation.formulas.formula import Telling
 from ...notation.tree import Name
 from ..analysis import Analysis
-from ..conventions import kinks_met
-from ..mirrored import kept_symmetric
+from ..formulas.mirrored import kept_symmetric
+from ..kinks.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out

@@ -4,8 +4,8 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.statements import Statements
-from ...notation.torch_code import UNDERIVED, array, fixed
+from ...notation.code.statements import Statements
+from ...notation.code.torch_code import UNDERIVED, array, fixed
 from ...notation.tree import Name, Tree
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from ...graphs import Node, walk
-from ...notation.statements import Names
+from ...notation.code.statements import Names
 from .at_sizes import AtSizes
 
 VIEWS = ("movement", "leaf")  # made again from what they view

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ...graphs import Node
 from ...notation import tree
-from ...notation.statements import Statements
+from ...notation.code.statements import Statements
 from ...notation.tree import Name
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes

@@ -5,9 +5,9 @@ from typing import Any
 
 from ...graphs import Node
 from ...graphs.shapes import axis
-from ...notation.array_code import check_written
-from ...notation.formula import Telling, Writer
-from ...notation.torch_code import TorchWriter, array
+from ...notation.code.array_code import check_written
+from ...notation.code.torch_code import TorchWriter, array
+from ...notation.formulas.formula import Telling, Writer
 from ...notation.tree import Call, Infix, Listing, Name, Tree, Verbatim
 from ...operators.indexing import is_array
 

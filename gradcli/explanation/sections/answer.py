@@ -3,8 +3,8 @@
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Answer, Line, Tensor, plain
-from ..source_text import role_of
-from ..wording import Wording
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
 
 
 def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:

@@ -12,8 +12,8 @@ from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
 from ..elide import middle
+from ..formulas.wording import Wording
 from ..numbers import number_text
-from ..wording import Wording
 from .jacobian import label
 
 WORDS = {2: "twice", 3: "three times", 4: "four times"}

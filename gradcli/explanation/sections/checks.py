@@ -12,12 +12,13 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
-from ..mirrored import kept_symmetric, one_triangle
+from ..formulas.mirrored import kept_symmetric, one_triangle
+from ..formulas.trial_values import random_values
+from ..formulas.wording import Wording
+from ..kinks.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from ..kinks.steady import is_steady, nudged
+from ..phrases import listed
 from ..random_numbers import Numbers
-from ..slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from ..steady import is_steady, nudged
-from ..trial_values import random_values
-from ..wording import Wording, listed
 from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
@@ -266,7 +267,7 @@ def _left_out(names: list[str], why: str) -> str:
 
 def _at_kink(a: Analysis) -> bool:
     """Whether an operation is met where the derivative is a matter of convention."""
-    from ..conventions import kinks_met
+    from ..kinks.conventions import kinks_met
 
     return a.problem.numeric and bool(kinks_met(a))
 

@@ -5,7 +5,7 @@ from ..analysis import Analysis
 from ..blocks import Block, Line, Row, Section, Table, plain, words
 from ..claims import report
 from ..claims.verdict import Verdict, verdicts
-from ..wording import shape_text
+from ..phrases import shape_text
 
 
 def claims(a: Analysis) -> Section:

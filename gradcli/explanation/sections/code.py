@@ -1,10 +1,10 @@
 """The PyTorch lines that reproduce the answer."""
 
-from ...notation.torch_code import gradient_variable, program_lines
+from ...notation.code.torch_code import gradient_variable, program_lines
 from ..analysis import Analysis
 from ..blocks import Code, Section, plain
+from ..formulas.wording import Wording
 from ..numbers import number_text
-from ..wording import Wording
 
 MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 

@@ -4,15 +4,16 @@ from collections.abc import Collection
 
 from ...graphs import Node
 from ...language.problem import Input
-from ...notation.structure import jacobian_structure
+from ...notation.jacobians.structure import jacobian_structure
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, size_of
 from ..elide import middle
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..phrases import listed, shape_text
 from ..quantities import amount, count_text, item_size, memory, size_words
-from ..source_text import role_of
-from ..wording import Wording, listed, shape_text
 from .jacobian import KINDS
 
 MOST_READERS = 3  # operations that are named beside what they read

@@ -1,10 +1,11 @@
 """The forward pass: each operation in the user's words."""
 
-from .. import by_index
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, plain, words
 from ..elide import middle
-from ..wording import Wording, shape_text
+from ..formulas import by_index
+from ..formulas.wording import Wording
+from ..phrases import shape_text
 
 
 def forward(a: Analysis, w: Wording, most: int) -> Section:

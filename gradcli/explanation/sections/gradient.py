@@ -3,13 +3,13 @@ numbers.
 """
 
 from ...language.problem import Input
-from ...notation.element import telling_place
+from ...notation.indices.element import telling_place
 from ...notation.tree import Token
-from .. import by_index
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..source_text import role_of
-from ..wording import Wording
+from ..formulas import by_index
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
 from .jacobian import element_line, unindexed
 
 

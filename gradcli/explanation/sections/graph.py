@@ -5,7 +5,8 @@ from ...graphs import Node, walk
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Graph, GraphNode, Section, plain
-from ..wording import Wording, shape_text
+from ..formulas.wording import Wording
+from ..phrases import shape_text
 
 MOST = 500  # nodes of a graph that can still be looked at
 

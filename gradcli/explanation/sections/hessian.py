@@ -3,14 +3,14 @@
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.index import Notation
+from ...notation.indices.index import Notation
 from ...notation.tree import Token
-from .. import by_index
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..hessian import Hessian
-from ..shortest_structure import in_numbers, structure_of
-from ..source_text import role_of
-from ..wording import shape_text
+from ..formulas import by_index
+from ..formulas.shortest_structure import in_numbers, structure_of
+from ..formulas.source_text import role_of
+from ..higher.hessian import Hessian
+from ..phrases import shape_text
 from .checks import (
     AGREE,
     DIFFERENCES,

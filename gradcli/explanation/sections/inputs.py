@@ -4,8 +4,9 @@ from ...language.problem import Input, Problem
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
-from ..source_text import role_of
-from ..wording import Wording, shape_text
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..phrases import shape_text
 
 
 def inputs(a: Analysis, w: Wording) -> Section:

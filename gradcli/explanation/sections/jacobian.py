@@ -7,19 +7,20 @@ from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.element import short, written_out
-from ...notation.patterns import KRONECKER, PERMUTED_KRONECKER, picture
-from ...notation.structure import MOST_DRAWN, Structure, jacobian_pattern
+from ...notation.indices.element import short, written_out
+from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, picture
+from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Token
-from .. import by_index
 from .. import entries as texts
 from ..analysis import Analysis
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
 from ..elide import places
+from ..formulas import by_index
+from ..formulas.shortest_structure import structure_of, without_number
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..phrases import listed, shape_text
 from ..quantities import item_size, size_words
-from ..shortest_structure import structure_of, without_number
-from ..source_text import role_of
-from ..wording import Wording, listed, shape_text
 from .notes import not_finite
 
 LARGE = 1_000  # what a size is in "for real sizes"

@@ -6,14 +6,15 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation.tree import Name, Token, tokens
-from .. import by_index, entries
+from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
-from ..jvp import Jvp
+from ..formulas import by_index
+from ..formulas.shortest_structure import structure_of
+from ..formulas.source_text import role_of
+from ..higher.jvp import Jvp
+from ..phrases import listed, shape_text
 from ..random_numbers import Numbers
-from ..shortest_structure import structure_of
-from ..source_text import role_of
-from ..wording import listed, shape_text
 from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
 from .jacobian import matrix, structure_row
 from .notes import about_the_problem, at_these_sizes, without_formula

@@ -6,10 +6,11 @@ from ...language.problem import Input
 from ...notation.tree import Name, Token, tokens
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, words
-from ..modes import Mode, Modes, forward_formula, modes
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..higher.modes import Mode, Modes, forward_formula, modes
+from ..phrases import shape_text
 from ..quantities import amount, count_text, memory
-from ..source_text import role_of
-from ..wording import Wording, shape_text
 
 
 def section(a: Analysis, w: Wording, x: Input) -> Section:

@@ -16,12 +16,13 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
-from ..conventions import kinks_met, written_around
-from ..formulas import MOST, value_of
-from ..hessian import Hessian
-from ..not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
-from ..orders import orders_met
-from ..wording import Wording, listed
+from ..formulas.tried_out import MOST, value_of
+from ..formulas.wording import Wording
+from ..higher.hessian import Hessian
+from ..kinks.conventions import kinks_met, written_around
+from ..kinks.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+from ..kinks.orders import orders_met
+from ..phrases import listed
 
 ELSEWHERE = {  # by how far a formula holds
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and it may "
@@ -227,7 +228,7 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
 
 def _subgradients(node: Node, value: float) -> str:
     """` (any value from 0 to 1 would be a subgradient)`, for a corner that is known."""
-    from ..kinks import known
+    from ..kinks.answers import known
 
     at = f"= {value:g}"
     kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)

@@ -5,7 +5,8 @@ from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..wording import Wording, shape_text
+from ..formulas.wording import Wording
+from ..phrases import shape_text
 
 
 def seed(a: Analysis, w: Wording) -> Section:

@@ -1,0 +1,102 @@
+"""What a formula takes for granted of inputs whose shape nobody gave."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ... import ways
+from ...errors import GradcliError
+from ...graphs.shapes import Shape
+from ...language.general import at_shapes
+from ...language.problem import Problem
+from ...notation import tree
+from ..claims.readings import (
+    RANKS,
+    Reading,
+    with_coefficients,
+    with_columns,
+    with_matrices,
+    with_rank,
+    with_vectors,
+)
+from ..phrases import shape_text
+from .tried_out import Trial, fails
+from .wording import Wording
+
+
+def assumed_shapes(w: Wording) -> str | None:
+    """`assumed: x 2×3 (for a vector: -s x=3)`: the shapes that were assumed, where a formula does
+    not hold for another rank that an input may be meant with.
+    """
+    problem = w.analysis.problem
+    inputs = problem.inputs
+    if problem.before is not None or w.undefined:
+        return None
+    for reading in _other_ranks(problem):
+        there = reading.problems[0].inputs
+        changed = {x.name for x in inputs.values() if len(there[x.name].shape) != len(x.shape)}
+        if changed != {*reading.names} or _holds(w, reading.problems[0]):
+            continue
+        other = {name: there[name].shape for name in reading.names}
+        return _told(problem, f"for {RANKS[len(other[reading.names[0]])][len(other) > 1]}", other)
+    oblong = _oblong(problem)
+    if oblong is None or _holds(w, oblong):
+        return None
+    sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != inputs[x.name].shape}
+    return _told(problem, "where not square", sides)
+
+
+def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
+    """The shapes that were assumed, and options for others."""
+    inferred = [x for x in problem.inputs.values() if x.inferred]
+    shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
+    option = "-s" if all(other.values()) else "-v"
+    given = ",".join(f"{name}={'x'.join(map(str, shape)) or 1}" for name, shape in other.items())
+    return f"assumed: {shapes} ({when}: {option} {given})"
+
+
+def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
+    """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
+    found = assumed_shapes(w)
+    return [] if found is None else [("assumed-shapes", ways.said(f"{found}.", way))]
+
+
+def _other_ranks(problem: Problem) -> Iterator[Reading]:
+    """Matrices for vectors beside an @, vectors for matrices in lower case, numbers for what
+    multiplies, batches for images, and matrices for vectors where all are vectors.
+    """
+    all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
+    beside = with_matrices(problem)
+    if beside is not None:
+        yield beside
+    fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
+    for reading in (*fewer, with_coefficients(problem), with_rank(problem, 3, 4)):
+        if reading is not None and not any(name[0].isupper() for name in reading.names):
+            yield reading
+    found = with_rank(problem, 1, 2) if all_vectors else None
+    if found is not None:
+        yield found
+
+
+def _oblong(problem: Problem) -> Problem | None:
+    """The problem with two different sides for matrices that were assumed to be square; None where
+    they must be, or there are none.
+    """
+    shapes = {x.name: x.shape for x in problem.inputs.values()}
+    square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
+    oblong = {x.name: (x.shape[0], x.shape[1] + 1) for x in square}
+    with suppress(GradcliError):
+        return at_shapes(problem, shapes | oblong) if oblong else None
+    return None
+
+
+def _is_square(shape: Shape) -> bool:
+    return len(shape) == 2 and shape[0] == shape[1]
+
+
+def _holds(w: Wording, other: Problem) -> bool:
+    """Whether the formulas of all gradients are right for the problem at other shapes."""
+    with suppress(GradcliError):
+        trial = Trial(other, {x.name: x.shape for x in other.inputs.values()})
+        written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
+        return not any(made and fails(trial, tree.text(made), name) for name, made in written)
+    return True

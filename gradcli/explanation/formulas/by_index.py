@@ -1,0 +1,156 @@
+"""Index notation of a problem: of its output, of gradients, of Jacobians, of tangents.
+
+It is written where the sizes tell which dimensions they are, so that it holds for any; where one of
+them would stand in it as a number, it is written at the problem's own sizes.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from ...graphs import Node
+from ...graphs.substitution import substitute
+from ...language.problem import Input
+from ...notation.formulas.simplify import simplify
+from ...notation.indices.index import Notation
+from ...notation.tree import Attribute, Name
+from ..blocks import Prose, words
+from ..higher.jvp import Jvp
+from .wording import Wording
+
+DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
+BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
+SHORT = 40  # characters for which no shorter way to say it is looked for
+SIZES = re.compile(r"\.shape\[\d+\]")
+NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
+
+Write = Callable[[Wording, Input], Notation | None]
+WriteNode = Callable[[Node], Notation | None]
+
+
+def output(w: Wording) -> Notation | None:
+    """`out[i,j] = Σ_k x[i,k] a[k,j]`; None where that says nothing."""
+    own, whole = w.indices.output(), w.in_general
+    if whole is None or not w.alike([(w.problem.out, whole.problem.out)]):
+        return own
+    return _for_any(own, whole.indices.output)
+
+
+def gradient(w: Wording, x: Input) -> Notation | None:
+    """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None where that says nothing."""
+    return _by(w, x, _gradient)
+
+
+def jacobian(w: Wording, x: Input) -> Notation | None:
+    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
+    return _by(w, x, _jacobian)
+
+
+def tangent(j: Jvp) -> Notation | None:
+    """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
+    if j.node is None:
+        return None
+    own, (other, _) = _tangent(j), j.told(j.p.out)
+    return own if other is j else _for_any(own, lambda: _tangent(other))
+
+
+def signs(text: str) -> list[Prose]:
+    """What the signs of index notation mean that occur in a text."""
+    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
+    inside = text.partition(" = ")[2]
+    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
+    return [Prose(words(sentence)) for sentence in met]
+
+
+def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+    """What `write` makes of a node, simplified, or of the shortest that is the same."""
+    found = _simplified(w, node, write)
+    if found is not None and len(found.plain) <= SHORT:
+        return found
+    return _shorter(found, write(w.shortened(node)))
+
+
+# ---- at the sizes of a wording -------------------------------------------------------------------
+
+
+def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+    whole = w.without_implicit_seed(node)
+    found = write(simplify(substitute(whole, w.labels), keep=w.names))
+    if found is not None and "arange(" in found.plain:  # labels read better by their places
+        return write(whole) or found
+    return found
+
+
+def _gradient(w: Wording, x: Input) -> Notation | None:
+    grad = w.read_off(x)
+    called = w.gradient_name(x).removeprefix(f"{x.name}.")
+    if grad is None:
+        return None
+
+    def write(node: Node) -> Notation | None:
+        return w.indices.gradient(x.node, node, called)
+
+    return _simplified(w, grad, write) if w.is_long(x) else in_letters(w, grad, write)
+
+
+def _jacobian(w: Wording, x: Input) -> Notation | None:
+    grad, best = w.analysis.gradient(x), None
+    ways = () if grad is None else chain([grad], (way for way, _ in w.ways(x)))
+    for way in _each_once(ways):
+        found = w.indices.jacobian(x.node, way)
+        best = _shorter(best, found)
+        if best is not None and len(best.plain) <= SHORT:
+            break
+    return best
+
+
+def _tangent(j: Jvp) -> Notation | None:
+    left, indices = Attribute(Name(j.p.out_name), "tangent"), j.w.indices
+    at = indices.out_places
+    return in_letters(j.w, j.along[j.p.out], lambda n: indices.element(n, left, at))
+
+
+def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
+    """The shorter of those that there are; the first, where the other says less by index."""
+    if a is None or b is None:
+        return a or b
+    return b if b.opaque <= a.opaque and len(b.plain) < len(a.plain) else a
+
+
+def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Those that did not come before, each made only when it is asked for."""
+    seen = set[Node]()
+    for node in nodes:
+        if node not in seen:
+            seen.add(node)
+            yield node
+
+
+# ---- for any sizes -------------------------------------------------------------------------------
+
+
+def _by(w: Wording, x: Input, write: Write) -> Notation | None:
+    """What `write` makes of the gradient by an input, for any sizes where it can be."""
+    own, whole, grad = write(w, x), w.in_general, w.analysis.gradient(x)
+    if own is None or whole is None or grad is None:
+        return own
+    other = whole.problem.inputs[x.name]
+    there = whole.analysis.gradient(other)
+    pairs = [(w.problem.out, whole.problem.out)]
+    if there is None or not w.alike([*pairs, (grad, there)]):
+        return own
+    return _for_any(own, lambda: write(whole, other))
+
+
+def _for_any(own: Notation | None, write: Callable[[], Notation | None]) -> Notation | None:
+    """What `write` makes at sizes that tell, if no number in it comes from them."""
+    found = None if own is None else write()
+    if own is None or found is None or found.opaque > own.opaque:
+        return own
+    return own if _numbers(found) - _numbers(own) else found
+
+
+def _numbers(written: Notation) -> set[str]:
+    """The numbers that may come from sizes: those of one digit are the rules' own."""
+    found = NUMBERS.findall(SIZES.sub("", written.plain))
+    return {number for number in found if len(number) > 1}

@@ -1,0 +1,87 @@
+"""Sizes that a problem may have besides its own."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import permutations
+
+from ...graphs import walk
+from ...graphs.shapes import Shape
+from ...language.problem import Problem
+
+# Even ones, the next ones, what was smallest as largest.
+CHANGES: tuple[Callable[[int, int], int], ...] = (
+    lambda n, both: 2 * n,
+    lambda n, both: n + 1,
+    lambda n, both: both - n,
+)
+MOST_TIED = 8  # dimensions that are tried against each other
+Shapes = Mapping[str, Shape]
+Place = tuple[str, int]  # a dimension of an input
+
+
+def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
+    """Shapes of the inputs where all sizes are others, and equal where they were."""
+    shapes = _own(problem)
+    sizes = {n for shape in shapes.values() for n in shape if n > 1}
+    if not sizes:
+        return
+    both = min(sizes) + max(sizes)
+    for change in CHANGES:
+        other = {n: change(n, both) for n in sizes}
+        if any(n != m for n, m in other.items()):
+            yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
+
+
+def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
+    """The shapes where one of the sizes is 1, wherever it stands."""
+    for one in {n: None for shape in shapes.values() for n in shape if n > 1}:
+        yield {x: tuple(1 if n == one else n for n in shape) for x, shape in shapes.items()}
+
+
+def untied_shapes(
+    problem: Problem, fit: Callable[[dict[str, Shape]], bool]
+) -> Iterator[dict[str, Shape]]:
+    """Shapes that `fit` where only products of sizes need to be equal, as in a program that
+    flattens: one size is another, or a factor has moved from one dimension to another.
+    """
+    if not _has_products(problem):
+        return
+    shapes = _own(problem)
+    tied = []
+    for x, d in _places(shapes):
+        other = _scaled(shapes, {(x, d): (shapes[x][d] + 1, shapes[x][d])})
+        if fit(other):
+            yield other
+        else:
+            tied.append((x, d))
+    doubled = {x: tuple(2 * n if n > 1 else n for n in shape) for x, shape in shapes.items()}
+    for place, other_place in permutations(tied[:MOST_TIED], 2):
+        moved = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
+        if fit(moved):
+            yield moved
+
+
+def _own(problem: Problem) -> dict[str, Shape]:
+    return {i.name: i.shape for i in problem.inputs.values()}
+
+
+def _places(shapes: Shapes) -> list[Place]:
+    return [(x, d) for x, shape in shapes.items() for d, n in enumerate(shape) if n > 1]
+
+
+def _scaled(shapes: Shapes, by: Mapping[Place, tuple[int, int]]) -> dict[str, Shape]:
+    """The shapes with some sizes multiplied by a fraction."""
+
+    def size(place: Place, n: int) -> int:
+        over, under = by.get(place, (1, 1))
+        return n * over // under
+
+    return {x: tuple(size((x, d), n) for d, n in enumerate(shape)) for x, shape in shapes.items()}
+
+
+def _has_products(problem: Problem) -> bool:
+    """Whether a node has a size that none of its inputs has, as that of a flattened matrix."""
+    return any(
+        n > 1 and node.parents and all(n not in i.shape for i in node.parents)
+        for node in walk([problem.out])
+        for n in node.shape
+    )

@@ -1,0 +1,194 @@
+"""The structure of a Jacobian as it is shown: named at the sizes that it has, its closed form
+written for any.
+
+A closed form is read off the gradient in several ways. Of the forms that have the numbers of
+Jacobians at other sizes the shortest is taken.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Operator, walk
+from ...graphs.shapes import numel
+from ...language.problem import Input
+from ...lazy import np
+from ...notation import tree
+from ...notation.formulas.formula import TOO_LONG
+from ...notation.jacobians.patterns import KRONECKERS, PERMUTED_BLOCKS, confirmed
+from ...notation.jacobians.structure import Structure, jacobian_structure
+from ..analysis import Analysis
+from ..jacobian import jacobian_of
+from .trial_values import random_values
+from .tried_out import Trial, value_of
+from .wording import Wording
+
+Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
+
+CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
+ROUNDING = 1e-15  # of the largest entry
+ELSEWHERE = 2  # further sizes at which a closed form is tried out
+SHORT = 8  # length of a formula for which no shorter one is looked for
+# what a matrix is called for its formula alone
+PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
+
+
+def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
+    """The structure of the Jacobian, held against its numbers, or against those at random values,
+    while it is small.
+    """
+    grad, p = a.gradient(x), a.problem
+    if grad is None:
+        return Structure("zero", None, 0, p.out.numel * x.node.numel)
+    jacobian, numbers, counted = a.jacobian(x), None, None
+    if p.out.numel * x.node.numel <= CONFIRMED:
+        numbers = _unrounded(in_numbers(a, x))
+        counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
+    if numbers is not None and not np.all(np.isfinite(numbers)):
+        numbers = None
+    shown = w.read_off(x) or grad
+    found = jacobian_structure(
+        p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
+    )
+    found = _shortest(found, w, x, numbers)
+    if counted is None and numbers is not None and _is_smooth(a):  # 0 that deltas do not tell of
+        return found._replace(nonzero=int(np.count_nonzero(numbers)))
+    if counted is None:
+        return found
+    if numbers is None and found.nonzero is not None and found.nonzero < counted:
+        return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
+    return found._replace(nonzero=counted)
+
+
+def _is_smooth(a: Analysis) -> bool:
+    """Whether the program decides nothing by its values: what is 0 at random ones always is."""
+    nodes = walk([a.problem.first.out])
+    return not any(n.op.kink or n.dtype != "float" for n in nodes)
+
+
+def _unrounded(matrix: Any) -> Any:
+    """A matrix with 0 for what rounding alone leaves, beside its largest finite entry."""
+    size = np.abs(matrix)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    return np.where(size <= ROUNDING * largest, 0.0, matrix)
+
+
+def in_numbers(a: Analysis, x: Input) -> Any:
+    """The matrix that is shown; that at random values, where it is shown in symbols."""
+    jacobian = a.jacobian(x)
+    if jacobian.numeric:
+        return jacobian.matrix
+    out = a.problem.out
+    found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
+    return found.reshape(out.numel, x.node.numel)
+
+
+def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
+    """How many entries of its closed form are nan or infinite where those of the matrix are not;
+    None where there is no such form, no matrix of numbers, or one too large to look through.
+    """
+    p = a.problem
+    jacobian = a.jacobian(x)
+    if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
+        return None
+    nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
+    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
+        found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)
+        return int(np.sum(~np.isfinite(found) & np.isfinite(jacobian.matrix)))
+    return None
+
+
+# ---- closed forms --------------------------------------------------------------------------------
+
+
+def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure:
+    """The same with the shortest form that holds at all sizes, and its name where the `numbers`
+    here agree; as it is, where none does.
+    """
+    tried = _tried(w, x)
+    if not tried:
+        return found
+    best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
+    if best is None and readable:
+        best, _ = _best(w, x, tried)
+    if best is None:
+        return found._replace(formula=None, blocks=())
+    here = numbers is None or confirmed(best.name, numbers)
+    name = best.name if found.name in PLAIN and here else found.name
+    if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
+        name = "dense" if found.name in KRONECKERS else found.name
+    return found._replace(name=name, formula=best.formula, blocks=best.blocks)
+
+
+def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
+    """Of what is read off at the sizes of `w` the shortest that holds where it is tried; and
+    whether any closed form was read off at all.
+    """
+    best: Structure | None = None
+    least, readable = TOO_LONG + 1, False
+    for other in _readings(w, x):
+        if other.formula is None:
+            continue
+        readable = True
+        if tree.size(other.formula) >= least:
+            continue
+        if all(other.agrees(trial.array, matrix) for trial, matrix in tried):
+            best, least = other, tree.size(other.formula)
+        if least <= SHORT:
+            break
+    return best, readable
+
+
+def _readings(w: Wording, x: Input) -> Iterator[Structure]:
+    """What is read off each way to say the gradient; of a single number's the gradient itself."""
+    p, node = w.problem, w.problem.inputs[x.name].node
+    ways = w.ways(p.inputs[x.name])
+    for grad, parts in ways if p.out.shape else islice(ways, 1):
+        yield jacobian_structure(
+            *(p.out, node, grad, p.seed.node, w.names),
+            parts=parts,
+            telling=w.telling,
+            like=w.like_output,
+        )
+    row = _row(w, p.inputs[x.name])
+    if row is not None:
+        yield Structure("row", row, None, node.numel)
+
+
+def _row(w: Wording, x: Input) -> tree.Tree | None:
+    """The gradient of a single number, flattened to the one row of its Jacobian."""
+    grad = w.read_off(x)
+    if w.problem.out.shape or not w.problem.seed.implicit or grad is None:
+        return None
+    if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
+        return None
+    written = w.formula(grad)
+    if written is None or x.node.ndim == 1:
+        return written and tree.Subscript(written, "None")
+    return tree.Method(written, "reshape", (tree.Number(1), tree.Number(-1)))
+
+
+def _has_no_words(op: Operator) -> bool:
+    """Whether PyTorch has no name for an operator, nor any notation words, as the slopes of CTC."""
+    return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
+
+
+def _tried(w: Wording, x: Input) -> Tried:
+    """The problem at other sizes with its Jacobian there, a matrix; not at a size of 1 by which
+    another is broadcast, nor where the program itself has no number, as logdet(X) below 0.
+    """
+    found = []
+    elsewhere = [trial for trial in w.elsewhere if not trial.squeezed]
+    for trial in (*w.trials, *elsewhere[:ELSEWHERE]):
+        out, node = trial.problem.out, trial.problem.inputs[x.name].node
+        if out.numel * node.numel <= CONFIRMED:
+            with suppress(GradcliError):
+                made = jacobian_of(out, node, trial.evaluate)
+                (value,) = trial.evaluate(trial.problem.first.out)
+                if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
+                    found.append((trial, made.reshape(out.numel, node.numel)))
+    return found

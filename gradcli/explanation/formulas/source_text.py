@@ -1,0 +1,109 @@
+"""The user's program as text: operations as they were written."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from ...graphs import Node, walk
+from ...language.problem import Input, Problem
+from ...notation import tree
+from ...notation.formulas.formula import formula
+from ...notation.tree import Name, Token
+from ..blocks import Line
+
+LONGEST = 72  # characters of an operation that is written out
+
+
+def role_of(x: Input) -> str:
+    """The role that an input's name plays in every line."""
+    return f"input:{x.name}"
+
+
+class SourceText:
+    """The text of a problem's nodes; those in `names` are called so."""
+
+    def __init__(self, problem: Problem, names: Mapping[Node, Name]):
+        self.problem, self.names = problem, names
+
+    def of(self, node: Node) -> str:
+        """The text that a node was read from."""
+        if node.span is None:
+            return tree.text(formula(node, self.names))
+        return " ".join(node.span.text[node.span.start : node.span.end].split())
+
+    def short(self, node: Node) -> Line:
+        """A node in a few words: its name, or its text with `·` for operands that have none."""
+        if node in self.names:
+            name = self.names[node]
+            return (Token(name.text, name.role),)
+        return self.operation(node)
+
+    def operation(self, node: Node) -> Line:
+        """What a node does, `·` standing for operands without a name: `relu(·)`, `· + b`."""
+        if node.span is None:
+            inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
+            names = {**self.names} | {i: Name("·") for i in inner if i not in self.names}
+            return tuple(
+                tree.tokens(formula(node, {n: m for n, m in names.items() if n is not node}))
+            )
+        text, start, end, _ = node.span
+        pieces: list[Token] = []
+        place = start
+        for child in self._inside(node):
+            pieces += [Token(text[place : child.span.start]), Token("·")]  # type: ignore[union-attr]
+            place = child.span.end  # type: ignore[union-attr]
+        pieces.append(Token(text[place:end]))
+        return self.coloured(tuple(pieces))
+
+    def _inside(self, node: Node) -> list[Node]:
+        """The operands written inside a node's text, from left to right, none inside another."""
+        span = node.span
+        spans: dict[tuple[int, int], Node] = {}
+        for i in node.parents:
+            s = i.span
+            if (
+                s is not None
+                and span is not None
+                and s.text == span.text
+                and span.start <= s.start
+                and s.end <= span.end
+                and s != span
+            ):
+                spans.setdefault((s.start, s.end), i)
+        kept, reach = [], -1
+        for (start, end), i in sorted(spans.items()):
+            if start >= reach and i.op.family != "leaf":
+                kept.append(i)
+                reach = end
+        return kept
+
+    def coloured(self, line: Line) -> Line:
+        """The line with the names of inputs in their roles."""
+        out: list[Token] = []
+        for token in line:
+            if token.role or token.text == "·":
+                out.append(token)
+                continue
+            for piece in re.split(r"(\b[A-Za-z_]\w*\b(?!\s*\())", token.text):
+                known = self.problem.inputs.get(piece)
+                if piece:
+                    out.append(Token(piece, role_of(known) if known else ""))
+        return tuple(out)
+
+    def titled(self, node: Node, whole: bool) -> Line:
+        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands
+        out, while that can be read.
+        """
+        text = self.of(node) if whole else ""
+        does = self.operation(node)
+        if whole and len(text) <= LONGEST:
+            does = self.coloured((Token(text),))
+        p = self.problem
+        name = Name(p.out_name) if node is p.out else self.names.get(node)
+        if name is None or (len(does) == 1 and does[0].text == name.text):
+            return does
+        return (Token(name.text, name.role), Token(" = "), *does)
+
+    def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
+        """The nodes of the forward pass that the user wrote, in order."""
+        order = walk([self.problem.out]) if nodes is None else nodes
+        return [n for n in order if n.op.family != "leaf"]

@@ -1,0 +1,76 @@
+"""Values for inputs that have none."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product
+from typing import Any
+
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Node
+from ...graphs.shapes import Shape
+from ...language.problem import Input, Problem
+from ...lazy import np
+from ..random_numbers import Numbers
+
+Draw = Callable[[Any, Shape], Any]
+
+ATTEMPTS = 60  # choices of ranges, until the output is finite
+CHOSEN = 5  # inputs that get a range of their own
+
+
+def _between(low: float, high: float) -> Draw:
+    return lambda rng, shape: rng.uniform(low, high, size=shape)
+
+
+def _dominant(rng: Any, shape: Shape) -> Any:
+    """Matrices with a Cholesky factor and a determinant above 0, and not symmetric."""
+    array = rng.uniform(0.3, 1.7, size=shape)
+    square = len(shape) > 1 and shape[-1] == shape[-2]
+    return array + 2 * shape[-1] * np.eye(shape[-1]) if square else array
+
+
+# Probabilities want the second, logarithms of determinants and factorisations the third.
+DRAWN: tuple[Draw, ...] = (
+    _between(0.3, 1.7),
+    _between(0.1, 0.9),
+    _dominant,
+    _between(1.2, 2.8),
+    _between(-1.7, -0.3),
+)
+
+
+def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]]:
+    """A range for each of `count` inputs: the same for all, then few that differ from the first."""
+    yield from ((draw,) * count for draw in draws)
+    places = product(range(len(draws)), repeat=min(count, CHOSEN))
+    for chosen in sorted(places, key=lambda chosen: sum(k != 0 for k in chosen)):
+        yield tuple(draws[k] for k in chosen) + (draws[0],) * (count - len(chosen))
+
+
+def random_values(problem: Problem) -> dict[Node, Any]:
+    """A value for every input, random where none was given, at which the output is finite, or can
+    at least be computed. Raises GradcliError, with a place, where there is none.
+    """
+    drawn, refusals = [], []
+    free = [x for x in problem.inputs.values() if x.value is None]
+    for draws in islice(combinations(DRAWN, len(free)), ATTEMPTS if free else 1):
+        values = problem.values | _drawn(free, draws)
+        try:
+            out = Evaluator(values, limits=problem.limits)(problem.out)[0]
+        except GradcliError as error:  # an operator refuses such values
+            refusals.append(error)
+            continue
+        if np.all(np.isfinite(out)):
+            return values
+        drawn.append(values)
+    if drawn:
+        return drawn[0]
+    if not problem.numeric:
+        hints = refusals[0].hint, "random values were tried: give others with -v"
+        refusals[0].hint = "; ".join(filter(None, hints))
+    raise refusals[0].at(problem.program.source.span(problem.program.statements[-1].value))
+
+
+def _drawn(free: Sequence[Input], draws: Sequence[Draw]) -> dict[Node, Any]:
+    rng = Numbers(1)
+    return {x.node: draw(rng, x.shape) for x, draw in zip(free, draws, strict=True)}

@@ -1,0 +1,397 @@
+"""The words for nodes, shapes and formulas: the user's own wherever there are some."""
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, partial
+
+from ...autodiff.reverse import Gradients, Step, backward
+from ...errors import GradcliError
+from ...graphs import OPS, Node, walk
+from ...graphs.substitution import substitute
+from ...language.problem import Input, Problem
+from ...notation import tree
+from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
+from ...notation.formulas.sharing import shared
+from ...notation.formulas.shorten import Shortener
+from ...notation.formulas.simplify import simplify
+from ...notation.indices.index import Indices
+from ...notation.jacobians.parts import beside
+from ...notation.tree import Name, Token
+from ...operators.leaves import Array
+from ..analysis import Analysis
+from ..blocks import Line
+from ..higher.derived import gradient_name
+from .count_names import known_sizes
+from .counterparts import Counterparts
+from .source_text import SourceText, role_of
+from .tried_out import (
+    Trial,
+    elsewhere,
+    extent,
+    fails,
+    general,
+    signed,
+    trials,
+    tried_out,
+    undefined,
+)
+
+AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
+LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
+UNREAD = (Token("(a formula too long to read)"),)
+
+
+class Wording:
+    """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
+
+    def __init__(self, analysis: Analysis, telling: bool = False):
+        self.analysis, self.problem = analysis, analysis.problem
+        self.telling = self.problem.of_sizes if telling else None
+        self._found: dict[tuple, tree.Tree | None] = {}
+        self._shortened: dict[tuple, Node] = {}
+        self._shorteners: dict[frozenset[Node], Shortener] = {}
+        self._wrong: dict[str, bool] = {}
+
+    @cached_property
+    def names(self) -> dict[Node, Name]:
+        """The nodes that have a name of their own."""
+        p = self.problem
+        found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
+        for name, node in p.names.items():
+            known = found.setdefault(node, Name(name))
+            if known.text != name:
+                found[node] = known._replace(also=(*known.also, name))
+        if p.before is None:  # a gradient has no name in the language
+            found.setdefault(p.out, Name(p.out_name))
+        found |= {t.node: Name(t.name, "seed") for t in p.tangents}
+        return found | {p.seed.node: Name(p.seed.name, "seed")}
+
+    @cached_property
+    def source(self) -> SourceText:
+        """What the user wrote."""
+        return SourceText(self.problem, self.names)
+
+    def read_off(self, x: Input) -> Node | None:
+        """The gradient of an input as formulas are read off it: that of the shortened output, where
+        this is a gradient itself.
+        """
+        grad = self.analysis.gradient(x)
+        if grad is None or self.problem.before is None:
+            return grad
+        return self._of_shortened.of[x.node] or grad
+
+    @cached_property
+    def _of_shortened(self) -> Gradients:
+        p = self.problem
+        short = self._shortest(p.out, self.names)
+        has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
+        out = short if has == had else p.out  # a kink of its own has a convention of its own
+        return backward(out, p.seed.node, [x.node for x in p.wrt])
+
+    def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
+        """The gradient of an input in several ways for its Jacobian to be read off, each with the
+        formulas of parts that need not be looked into.
+        """
+        grad = self.read_off(x)
+        if grad is None:
+            return
+        yield grad, {}
+        if self.is_long(x):
+            return
+        names = {n: name for n, name in self.names.items() if n is not grad}
+        short = self._shortest(grad, names)
+        if short is not grad:
+            yield short, {}
+        parts = beside(short, self.problem.seed.node, names)
+        write = Writer(names, self.telling)
+        if parts:
+            yield short, {n: write.tree(n) for n in parts}
+
+    def gradient_name(self, x: Input) -> str:
+        """`x.grad`, or `x.grad2` where it is of order 2."""
+        return gradient_name(x.name, self.problem.order)
+
+    @cached_property
+    def like_output(self) -> Name:
+        """What has the shape of the output and a name in the language."""
+        p = self.problem
+        return self.names[p.out] if p.before is None else Name(p.before.wrt[0].name)
+
+    @cached_property
+    def received(self) -> str:
+        """What a gradient on its way is called."""
+        return self._free("r", "received")
+
+    @cached_property
+    def own_output(self) -> str:
+        """What an operation's output is called in its rule, where it has no name."""
+        return self._free("y", "z", "output")
+
+    @cached_property
+    def tangent_name(self) -> str:
+        """What a direction in which an input moves is called."""
+        return self._free("t", "tangent")
+
+    def _free(self, *wanted: str) -> str:
+        taken = tree.taken(self.names.values())
+        return next((name for name in wanted if name not in taken), wanted[-1] + "_")
+
+    @property
+    def seed(self) -> Token:
+        """The seed's name."""
+        return Token(self.problem.seed.name, "seed")
+
+    def formula(
+        self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
+    ) -> tree.Tree | None:
+        """The shortest formula of a node, without the names of nodes that come `later`; None where
+        it is too long to be read. That of a gradient is the one for any sizes.
+        """
+        if extra:
+            return extra[node] if node in extra else self._formula(node, extra, later)
+        asked = () if later or self.telling is not None else self.problem.wrt
+        x = next((x for x in asked if self.analysis.gradient(x) is node), None)
+        return self._alone(node, later) if x is None else self.gradient(x)
+
+    def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
+        """The shortest formula of a node at the sizes that it has."""
+        key = node, tuple(later)
+        if key not in self._found:
+            self._found[key] = self._formula(node, None, later)
+        return self._found[key]
+
+    def _formula(
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
+    ) -> tree.Tree | None:
+        own = {n: name for n, name in self.names.items() if n is not node and n not in later}
+        names = own | (extra or {})
+        write = partial(formula, names=names, telling=self.telling, program=self._program)
+        if not extra:
+            written = write(self._shortest(self.without_implicit_seed(node), names))
+        else:
+            asked = substitute(node, self.labels | {n: n for n in extra})
+            written = write(simplify(asked, keep=names))
+            if tree.size(written) > LONG_STEP:
+                written = min(written, write(self._shortener(names)(asked)), key=tree.size)
+        return None if too_long(written) else written
+
+    def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
+        key = node, frozenset(names)
+        if key not in self._shortened:
+            self._shortened[key] = self._shortener(names)(substitute(node, self.labels))
+        return self._shortened[key]
+
+    def shortened(self, node: Node) -> Node:
+        """An equal node with a short formula."""
+        names = {n: name for n, name in self.names.items() if n is not node}
+        return self._shortest(self.without_implicit_seed(node), names)
+
+    def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
+        known = frozenset(names)
+        if known not in self._shorteners:
+            self._shorteners[known] = Shortener(names, self._program, self.telling)
+        return self._shorteners[known]
+
+    def step(self, k: int) -> tuple["Wording", Step]:
+        """An operation of the reverse pass in the words that hold for any sizes, where it has the
+        same there; in its own otherwise.
+        """
+        w, own = self.in_general, self.analysis.gradients.steps
+        theirs = [] if w is None else w.analysis.gradients.steps
+        if w is None or len(theirs) != len(own) or not self.alike.steps(own[k], theirs[k]):
+            return self, own[k]
+        return w, theirs[k]
+
+    @cached_property
+    def alike(self) -> Counterparts:
+        """Which nodes are computed as those of `in_general` are."""
+        return Counterparts()
+
+    # ---- gradients for any sizes -----------------------------------------------------------------
+
+    def gradient(self, x: Input) -> tree.Tree | None:
+        """The formula of the gradient of an input; None where it is too long to be read, and where
+        what was found is `wrong`.
+        """
+        grad = self.analysis.gradient(x)
+        if grad is None or grad in self.names:
+            return None if grad is None else self.names[grad]
+        if x.name in self._in_general:
+            return self._in_general[x.name]
+        return None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+
+    def is_wrong(self, x: Input) -> bool:
+        """Whether the formula that was found for the gradient of an input at the problem's own
+        sizes has other numbers there.
+        """
+        grad = self.read_off(x)
+        if grad is None or x.name in self._in_general:
+            return False
+        if x.name not in self._wrong:
+            written = self._alone(grad)
+            self._wrong[x.name] = written is not None and any(
+                trial.contradicts(tree.text(written), x.name) for trial in self._here
+            )
+        return self._wrong[x.name]
+
+    def is_long(self, x: Input) -> bool:
+        """Whether the formula of a gradient is only read in statements: its index notation and its
+        Jacobian's closed form, which have none, are not looked for at length.
+        """
+        grad = self.read_off(x)
+        written = None if grad is None else self.formula(grad)
+        return written is None or tree.size(written) > TOO_LONG
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The formulas of gradients that there are, by name of input."""
+        written = {x.name: self.gradient(x) for x in self.problem.wrt}
+        return {name: tree.text(f) for name, f in written.items() if f is not None}
+
+    @cached_property
+    def only_here(self) -> dict[str, str]:
+        """Those of them that fail at sizes other than the problem's."""
+        at = self.elsewhere if self._texts else ()
+        return {name: f for name, f in self._texts.items() if any(fails(t, f, name) for t in at)}
+
+    @cached_property
+    def extents(self) -> dict[str, str]:
+        """How far each of them holds."""
+        return {name: extent(self.elsewhere, f, name) for name, f in self.only_here.items()}
+
+    @cached_property
+    def undefined(self) -> dict[str, str]:
+        """For which random values formulas have no number, where the gradient has one."""
+        at = {name: self._here if name in self.only_here else self._signed for name in self._texts}
+        found = {name: undefined(at[name], f, name) for name, f in self._texts.items()}
+        return {name: where for name, where in found.items() if where is not None}
+
+    @cached_property
+    def in_general(self) -> "Wording | None":
+        """The words for the same problem at sizes that hold for any; None where it has none."""
+        problem = general(self.problem)
+        if problem is None:
+            return None
+        w = Wording(type(self.analysis)(problem), telling=True)
+        try:
+            w.analysis.gradients  # noqa: B018
+        except GradcliError:  # the program has no such sizes after all
+            return None
+        return w
+
+    @cached_property
+    def trials(self) -> list[Trial]:
+        """The problem at small sizes, where it has general ones, and at its own."""
+        return list(trials(self._whole, self.problem))
+
+    @cached_property
+    def _here(self) -> list[Trial]:
+        """The problem at its own sizes, and there with numbers below 0 where it chooses by them."""
+        return [*trials(None, self.problem), *self._signed]
+
+    @cached_property
+    def _signed(self) -> list[Trial]:
+        return list(signed(self.problem))
+
+    @cached_property
+    def elsewhere(self) -> list[Trial]:
+        """The problem at sizes that are not its own."""
+        return list(elsewhere(self.problem, self._whole))
+
+    @property
+    def _whole(self) -> Problem | None:
+        return None if self.in_general is None else self.in_general.problem
+
+    @cached_property
+    def _in_general(self) -> dict[str, tree.Tree | None]:
+        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+        w = self.in_general
+        if w is None:
+            return {}
+        problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
+        found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
+        short = {name: f for name, f in found.items() if f is not None}
+        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials, short))
+        if any(i.node.dtype != "float" for i in problem.inputs.values()):
+            return held  # what many labels make too long may be read with the few that were given
+        return held | {name: None for name, f in found.items() if f is None}
+
+    def gradient_line(self, x: Input, name: Line = ()) -> Line:
+        """The formula of a gradient as a line; what it is where that would be too long.
+
+        In several statements where that is shorter; `name` is then given in the last of them.
+        """
+        written = self.gradient(x)
+        if written is None:
+            return (*name, *self.without_formula(x))
+        written = self.in_statements(written)
+        if not isinstance(written, tree.Block) or not name:
+            return (*name, *tree.tokens(written))
+        before = tree.tokens(written._replace(result=Name("")))
+        return (*before, *name, *tree.tokens(written.result))
+
+    def without_formula(self, x: Input) -> Line:
+        """What stands in the place of a gradient's formula that is not shown."""
+        wrong = self.is_wrong(x)
+        return (Token("(no formula that has these numbers)"),) if wrong else UNREAD
+
+    @cached_property
+    def _program(self) -> list[Node]:
+        """What the user wrote."""
+        return [substitute(n, self.labels) for n in walk(self.problem.roots) if n.inputs]
+
+    @cached_property
+    def labels(self) -> dict[Node, Node]:
+        """Labels and masks as the numbers that they are, so that what they decide is simplified."""
+        return {
+            i.node: OPS["tensor"](data=Array(i.value, i.name))
+            for i in self.problem.inputs.values()
+            if i.node.dtype != "float"
+        }
+
+    @cached_property
+    def indices(self) -> Indices:
+        """The letters of the problem."""
+        p = self.problem
+        values = self.analysis.value
+        known = None if self.telling is not None else lambda: self._sizes
+        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known, self.telling)
+
+    @cached_property
+    def _sizes(self) -> dict[int, Node]:
+        whole = self.in_general
+        return {} if whole is None else known_sizes(self.problem, whole.problem, self.names)
+
+    def without_implicit_seed(self, node: Node) -> Node:
+        """The same with 1 in place of a seed that nobody gave."""
+        seed = self.problem.seed
+        if not seed.implicit:
+            return node
+        shape = seed.node.shape
+        one = OPS["ones"](size=shape) if shape else OPS["constant"](value=1.0)
+        return substitute(node, {seed.node: one})
+
+    def in_statements(self, written: tree.Tree) -> tree.Tree:
+        """A formula with statements before it, where it is shorter with them."""
+        return shared(written, tree.taken(self.names.values()))
+
+    def line(self, written: tree.Tree | None) -> Line:
+        """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
+        return UNREAD if written is None else tuple(tree.tokens(self._laid_out(written)))
+
+    def _laid_out(self, written: tree.Tree) -> tree.Tree:
+        return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
+
+    def answer_line(self, written: tree.Tree | None) -> Line:
+        """The same for what an answer begins with: what has a name in it is said behind it."""
+        if written is None:
+            return UNREAD
+        found = self._laid_out(written)
+        if not isinstance(found, tree.Block):
+            return tuple(tree.tokens(found))
+        named = [(*tree.tokens(n), Token(" = "), *tree.tokens(f)) for n, f in found.statements]
+        behind = [token for line in named for token in (*line, Token("; "))][:-1]
+        return (*tree.tokens(found.result), Token("  with ", "word"), *behind)
+
+    def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
+        """The formula of a node as a line; what it is where that would be too long."""
+        return self.line(self.formula(node, extra))

@@ -1,0 +1,1 @@
+"""Hessians, second orders and directions: derived problems."""

@@ -1,0 +1,164 @@
+"""Problems made from others: the gradient of a problem as an output, and inputs that move along
+tangents.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+from ...autodiff.kept import with_graph
+from ...errors import GradcliError, did_you_mean
+from ...graphs import OPS, Node
+from ...graphs.shapes import text
+from ...language.given.directions import Given, as_graph, read_direction
+from ...language.given.seeds import Seed, implied, mismatch, torch_size
+from ...language.given.values import Reader
+from ...language.problem import Input, Problem, Tangent
+from ..analysis import Analysis, Unmoved
+from ..formulas.given_seed import with_seed_given
+
+NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
+
+
+def gradient_name(x: str, order: int = 1) -> str:
+    """What the gradient by an input is called: x.grad, and x.grad2 and so on by order."""
+    return f"{x}.grad" if order == 1 else f"{x}.grad{order}"
+
+
+# ---- the gradient as an output -------------------------------------------------------------------
+
+
+def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader) -> list[Analysis]:
+    """For each input an analysis whose gradient is the derivative of that order by it, at least 2;
+    `seeds` are those of order 2 and up, as far as they were given. An input without such a
+    derivative has an analysis without a gradient; if none has one, that is a GradcliError.
+    """
+    found = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
+    last = [made for made in found if made.gradient(made.problem.wrt[0]) is None]
+    if len(last) == len(found):
+        last[0].refuse(last[0].problem.wrt)
+    return found
+
+
+def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:
+    for k in range(2, order + 1):
+        grad = a.gradient(x)
+        if grad is None:
+            return Unmoved(a.problem._replace(wrt=[x]), a.dtype, a.against)
+        seed = seeds[k - 2] if k - 2 < len(seeds) else None
+        read = None if seed is None else read_direction(seed, "--grad", reader)
+        p = _seeded(of_gradient(a.problem, x, grad, f"g_{k}", [x]), read, reader)
+        a = Unmoved(p, a.dtype, a.against)
+    return a
+
+
+def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -> Problem:
+    """The problem whose output is `grad`, the gradient of p by x; its seed, a symbol, is called
+    `seed`.
+    """
+    out = with_seed_given(p, with_graph(grad))
+    inputs = dict(p.inputs)
+    if p.seed.value is None:
+        inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)
+    names = dict(p.names)
+    if p.before is None and p.out.op.name != "input":
+        names.setdefault(p.out_name, p.out)
+    node = OPS["input"](name=_free(p, seed), shape=out.shape, is_seed=True)
+    return p._replace(
+        inputs=inputs,
+        out=out,
+        out_name=gradient_name(x.name, p.order),
+        names=names,
+        seed=implied(node),
+        wrt=wrt,
+        before=p._replace(wrt=[x]),
+    )
+
+
+def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
+    """The problem with the seed that was given."""
+    if given is None:
+        return p
+    names = _scope(p) | {"out": p.out}
+    value = as_graph(given, p.seed.name, names, p.values, p.out.shape, reader)
+    if value.shape != p.out.shape:
+        raise GradcliError(
+            "seed-shape",
+            f"the seed of order {p.order} has shape {text(value.shape)} and {p.out_name} has shape "
+            f"{text(p.out.shape)}",
+            hint=f"{mismatch(value.shape, p.out.shape)}\n"
+            f"In this seed out is {p.out_name}: ones_like(out) fits",
+        )
+    return p._replace(seed=Seed(p.seed.node, value, given.text))
+
+
+def _scope(p: Problem) -> dict[str, Node]:
+    """What an expression over the names of a problem may use."""
+    return {name: i.node for name, i in p.inputs.items()} | p.names
+
+
+def _free(p: Problem, wanted: str) -> str:
+    taken = {*p.inputs, *p.names, p.out_name, p.seed.name}
+    further = (f"{wanted}_{k}" for k in count(1))
+    return next(name for name in chain([wanted], further) if name not in taken)
+
+
+# ---- tangents ------------------------------------------------------------------------------------
+
+
+def check_tangents(p: Problem, given: Collection[str]) -> None:
+    """Refuse tangents of what is not an input to differentiate by."""
+    names = [x.name for x in p.wrt]
+    for name in given:
+        if name not in p.inputs:
+            near = did_you_mean(name, names) or f"the inputs are {', '.join(names)}"
+            raise GradcliError("unused-option", f"there is no input {name} to move", hint=near)
+        if p.inputs[name].node.dtype != "float":
+            said = f"{name} picks elements or holds True and False: it cannot move"
+            raise GradcliError("not-differentiable", said, hint=NO_TANGENT)
+        if name not in names:
+            hint = f"the inputs that are differentiated by are {', '.join(names)}"
+            raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
+
+
+def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader) -> Problem:
+    """The problem with a tangent for each input of `given`, a symbol where that is None; a symbol
+    for every input to differentiate by, where none is given. Raises GradcliError.
+    """
+    check_tangents(p, given)
+    moving = [x for x in p.wrt if x.name in given] if given else p.wrt
+    names = ["t"] if len(moving) == 1 else [f"t_{x.name}" for x in moving]
+    tangents = [_tangent(p, x, _free(p, n), given, reader) for x, n in zip(moving, names)]
+    return p._replace(tangents=tuple(tangents))
+
+
+def direction(name: str, x: Input) -> Node:
+    """What stands for the direction in which an input moves."""
+    return OPS["input"](name=name, shape=x.shape, is_seed=True)
+
+
+def _tangent(
+    p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
+) -> Tangent:
+    node, typed = direction(name, x), given.get(x.name)
+    if typed is None:
+        return Tangent(x, node, None, None)
+    scope = _scope(p) | {p.out_name: p.out}
+    value = as_graph(typed, name, scope, p.values, x.shape, reader)
+    if value.shape != x.shape:
+        raise _wrong_shape(x, value)
+    return Tangent(x, node, value, typed.text)
+
+
+def _wrong_shape(x: Input, value: Node) -> GradcliError:
+    said = f"the tangent of {x.name} has shape {text(value.shape)} and {x.name} {text(x.shape)}"
+    cure = f"A tangent has one number for each element of {x.name}, the direction in which it moves"
+    same = value.numel == x.node.numel
+    return GradcliError(
+        "tangent-shape",
+        said,
+        hint=f"PyTorch: Entry 0 in v has invalid size: should be {torch_size(x.shape)} but got "
+        f"{torch_size(value.shape)}\n"
+        + (f"It has the right number of elements: reshape it to {text(x.shape)}." if same else cure)
+        + ("" if same else f": ones_like({x.name}) has shape {text(x.shape)}."),
+    )

@@ -1,0 +1,93 @@
+"""The Hessian of a single number: for each pair of inputs, the Jacobian of the gradient by the
+first with respect to the second.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, reduce
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node
+from ...graphs.shapes import text
+from ...language.given.seeds import Seed, implied
+from ...language.problem import Input, Problem
+from ..analysis import Analysis, Unmoved
+from ..formulas.wording import Wording
+from .derived import of_gradient
+
+SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
+
+
+def require_scalar(p: Problem) -> None:
+    """Refuse an output of several numbers, in PyTorch's words."""
+    if p.out.numel != 1:
+        raise GradcliError(
+            "not-scalar",
+            f"{p.out_name} has shape {text(p.out.shape)}, and only a single number has a Hessian",
+            span=p.program.source.span(p.program.statements[-1].value),
+            hint=f"PyTorch: {SCALAR}\n"
+            "Reduce it with .sum(), or weigh its elements, as a seed does: (weights * ...).sum()",
+        )
+
+
+class Hessian:
+    """The blocks of a Hessian, and the Hessian times the tangents of the problem."""
+
+    def __init__(self, a: Analysis):
+        require_scalar(a.problem)
+        self.p = a.problem._replace(seed=implied(a.problem.seed.node))
+        self.a = Unmoved(self.p, a.dtype)
+        self._of: dict[str, Unmoved] = {}
+        self._words: dict[str, Wording] = {}
+
+    def gradient(self, x: Input) -> Unmoved:
+        """The gradient by an input as a problem; its seed is the input's tangent."""
+        if x.name not in self._of:
+            grad = self.a.gradient(x)
+            zeros = OPS["zeros"](size=x.shape)
+            p = of_gradient(self.p, x, zeros if grad is None else grad, "t", self.p.wrt)
+            for t in self.p.tangents:
+                if t.x.node is x.node:
+                    p = p._replace(seed=Seed(t.node, t.value, t.text))
+            self._of[x.name] = Unmoved(p, self.a.dtype)
+        return self._of[x.name]
+
+    def words(self, x: Input) -> Wording:
+        """The words for the gradient by an input, the same for all blocks in its rows."""
+        if x.name not in self._words:
+            self._words[x.name] = Wording(self.gradient(x))
+        return self._words[x.name]
+
+    def moves(self, x: Input) -> bool:
+        """Whether the input has a tangent."""
+        return any(t.x.node is x.node for t in self.p.tangents)
+
+    def pairs(self) -> Iterator[tuple[Input, Input]]:
+        """Each pair of inputs once, an input with itself first; rows are those of inputs that move,
+        where one of the two does.
+        """
+        order = sorted(self.p.wrt, key=lambda x: bool(self.p.tangents) and not self.moves(x))
+        for k, x in enumerate(order):
+            for z in order[k:]:
+                yield x, z
+
+    def product(self, z: Input) -> Node | None:
+        """The rows of an input of the Hessian times tangents, as graph; None where all are zero.
+
+        By symmetry it is the gradient by `z` of <tangent, gradient>.
+        """
+        return _sum(self.gradient(t.x).computed(z) for t in self.p.tangents)
+
+    def written(self, z: Input) -> Node | None:
+        """The same as formulas are read off it."""
+        return _sum(self.words(t.x).read_off(z) for t in self.p.tangents)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The names of the problem, its tangents among them."""
+        return Wording(self.a)
+
+
+def _sum(parts: Iterable[Node | None]) -> Node | None:
+    """The sum of those that are there."""
+    found = [part for part in parts if part is not None]
+    return reduce(lambda a, b: a + b, found) if found else None

@@ -1,0 +1,110 @@
+"""Hessians and Jacobian-vector products as plain data: the keys of their JSON."""
+
+from typing import Any
+
+from ...graphs import Node
+from ...graphs.shapes import Shape
+from ...language.problem import Input, Tangent
+from ...lazy import np
+from ...notation.indices.index import Notation
+from ...notation.tree import Tree
+from ..analysis import Analysis
+from ..data import Data, check_data, sides
+from ..formulas import by_index
+from ..sections import hessian as section
+from ..sections import jvp as jvp_section
+from ..sections.notes import as_data, of_hessian
+from .hessian import Hessian
+from .jvp import Jvp
+
+ABOUT = ("schema", "expression", "inputs", "output")
+
+
+def hessian_data(h: Hessian) -> dict[str, Any]:
+    """The blocks by the names of their inputs, `x` and `x,z`; with tangents what they give."""
+    data = Data(h.a)
+    found = {key: data(key) for key in ABOUT} | {"hessian": blocks(h)}
+    if h.p.tangents:
+        found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
+        found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
+    checks = [check_data(c) for c in section.run(h)]
+    return found | {"checks": checks, "notes": as_data(of_hessian(h))}
+
+
+def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
+    """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index."""
+    return {
+        x.name if x is z else f"{x.name},{z.name}": Data(h.gradient(x)).jacobian(z)
+        for x, z in h.pairs()
+    }
+
+
+def _tangent(data: Data, t: Tangent) -> dict[str, Any]:
+    value = None if t.value is None else data.a.value(t.value)
+    return {"shape": list(t.x.shape), "value": value, "name": t.name, "text": t.text}
+
+
+def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
+    node, written = h.product(z), h.written(z)
+    if node is None or written is None:
+        return _nothing(z.shape)
+    w = h.wording
+    index = by_index.in_letters(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
+    return _moved(data, node, w.formula(written), index)
+
+
+def jvp_data(j: Jvp) -> dict[str, Any]:
+    """The tangents that were given, and that of the output."""
+    data = Data(j.a)
+    found, index = j.node, by_index.tangent(j)
+    made = _nothing(j.p.out.shape) if found is None else _moved(data, found, j.formula, index)
+    return {key: data(key) for key in ABOUT} | {
+        "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
+        "jvp": made,
+        "checks": [check_data(c) for c in jvp_section.run(j)],
+        "notes": as_data(jvp_section.notes(j)),
+    }
+
+
+def _nothing(shape: Shape) -> dict[str, Any]:
+    zero = {"formula": "0", "index": "0", "index_of": None}
+    return {"shape": list(shape), "value": np.zeros(shape)} | zero
+
+
+def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None) -> dict[str, Any]:
+    """A product with tangents at four levels."""
+    return {
+        "shape": list(node.shape),
+        "value": data.a.value(node),
+        "formula": "".join(token.text for token in data.w.line(formula)),
+        **sides(index),
+    }
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def hessian_arrays(h: Hessian) -> dict[str, dict[str, Any]]:
+    """Every block of the Hessian, by the names of both inputs."""
+    return {x.name: {z.name: _block(h, x, z) for z in h.p.wrt} for x in h.p.wrt}
+
+
+def _block(h: Hessian, x: Input, z: Input) -> Any:
+    entries = Data(h.gradient(x)).entries(z)
+    return None if entries is None else entries.reshape((*x.shape, *z.shape))
+
+
+def product_arrays(h: Hessian) -> dict[str, Any]:
+    """The Hessian times the tangents, by the name of the input."""
+    return {z.name: array_of(h.a, h.product(z), z.shape) for z in h.p.wrt}
+
+
+def array_of(a: Analysis, node: Node | None, shape: Shape) -> Any:
+    """Numbers of a node where it has some, texts otherwise; zeros for None."""
+    if node is None:
+        return np.zeros(shape)
+    value = a.value(node)
+    if value is not None:
+        return np.array(value)
+    texts = Data(a).elements(node)
+    return None if texts is None else np.array(texts, dtype=object)

@@ -1,0 +1,132 @@
+"""The Jacobian of a problem times its tangents."""
+
+from functools import cached_property
+from itertools import count
+
+from ...autodiff.forward import jvp, tangents_along
+from ...errors import GradcliError
+from ...graphs import Node
+from ...language.problem import Input, Tangent
+from ...lazy import np
+from ...notation import tree
+from ...notation.tree import Name, Tree
+from ..analysis import Analysis
+from ..formulas.tried_out import CLOSE, Trial, value_of
+from ..formulas.wording import Wording
+from ..random_numbers import Numbers
+from .derived import direction
+
+
+class Jvp:
+    """The tangents of the output and of everything on the way; what does not move has none."""
+
+    def __init__(self, a: Analysis, telling: bool = False):
+        self.a, self.p, self.w = a, a.problem, Wording(a, telling)
+
+    def tangent(self, x: Input) -> Tangent | None:
+        """The tangent of an input."""
+        return next((t for t in self.p.tangents if t.x.node is x.node), None)
+
+    @cached_property
+    def along(self) -> dict[Node, Node]:
+        """The tangent of every node that moves, as graph."""
+        return tangents_along(self.p.out, {t.x.node: t.node for t in self.p.tangents})
+
+    @property
+    def node(self) -> Node | None:
+        """The tangent of the output, as graph; None where it does not move."""
+        return self.along.get(self.p.out)
+
+    def part(self, x: Input) -> Node | None:
+        """What one input adds to the tangent of the output."""
+        t = self.tangent(x)
+        return None if t is None else jvp(self.p.out, {x.node: t.node})
+
+    # ---- for any sizes ---------------------------------------------------------------------------
+
+    @cached_property
+    def in_general(self) -> "Jvp | None":
+        """The same at sizes that hold for any; None where the problem has none."""
+        w = self.w.in_general
+        if w is None:
+            return None
+        inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
+        tangents = tuple(Tangent(x, direction(t, x), None, None) for t, x in inputs.items())
+        return Jvp(Analysis(w.problem._replace(tangents=tangents)), telling=True)
+
+    def told(self, node: Node) -> "tuple[Jvp, Node]":
+        """What moves, in the words that hold for any sizes, where its tangent is computed alike
+        there; in its own otherwise.
+        """
+        j, other = self.in_general, self._others.get(node)
+        if j is None or other is None:
+            return self, node
+        pairs = [(node, other), (self.along[node], j.along[other])]
+        return (j, other) if self.w.alike(pairs) else (self, node)
+
+    @cached_property
+    def _others(self) -> dict[Node, Node]:
+        """What stands for each moving node at sizes that hold for any."""
+        j = self.in_general
+        if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
+            return {}
+        return dict(zip(self.along, j.along, strict=True))
+
+    @cached_property
+    def formula(self) -> Tree | None:
+        """The tangent of the output; None where it is too long to be read."""
+        j, out = self.told(self.p.out)
+        return j.w.formula(j.along[out])
+
+    @cached_property
+    def only_here(self) -> bool:
+        """Whether its formula fails at other sizes than the problem's."""
+        if self.node is None or self.formula is None:
+            return False
+        text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
+        return any(self._fails(text, at) and all(map(at.tells, moving)) for at in self.w.elsewhere)
+
+    def _fails(self, formula: str, at: Trial) -> bool:
+        draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
+        moving = {t.name: inputs[t.x.name] for t in self.p.tangents}
+        along = {name: direction(name, x) for name, x in moving.items()}
+        given = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
+        node = tangents_along(out, {x.node: along[name] for name, x in moving.items()}).get(out)
+        if node is None:
+            return False
+        for name, value in given.items():
+            at.evaluate.values[along[name]] = value
+        try:
+            with np.errstate(all="ignore"):
+                expected = np.asarray(at.evaluate(node)[0])
+                found = value_of(formula, at.values | given, at.problem)
+        except GradcliError:
+            return True
+        if not np.all(np.isfinite(expected)):
+            return False
+        same = found.shape == expected.shape
+        return not (same and np.allclose(found, expected, rtol=CLOSE, atol=CLOSE))
+
+    # ---- names -----------------------------------------------------------------------------------
+
+    @cached_property
+    def called(self) -> dict[Node, Name]:
+        """What the tangents of operations are called: h.tangent, and t1, t2, ... without a name."""
+        taken = tree.taken(self.w.names.values())
+        free = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
+        found = {}
+        for node in self.along:
+            if node.op.family != "leaf":
+                name = self.w.names.get(node)
+                text = next(free) if name is None else f"{name.text}.tangent"
+                found[node] = Name(text, "seed")
+        return found
+
+    def later(self, node: Node) -> set[Node]:
+        """The nodes that are not computed yet where the tangent of `node` is."""
+        order = self.w.source.operations()
+        return set(order[order.index(node) + 1 :])
+
+    def received(self, node: Node) -> dict[Node, Name]:
+        """The tangents that an operation receives, with their names."""
+        return {self.along[i]: self.called[i] for i in node.parents if i in self.called}

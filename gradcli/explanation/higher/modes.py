@@ -1,0 +1,64 @@
+"""Forward mode and reverse mode for the same Jacobian: what a pass takes, gives and costs. From
+shapes alone.
+"""
+
+from typing import NamedTuple
+
+from ...autodiff.forward import jvp
+from ...graphs import Node
+from ...language.problem import Input
+from ...notation.tree import Name, Tree
+from ..analysis import Analysis
+from ..cost import Passes, cost, size_of
+from ..formulas.wording import Wording
+from .derived import direction
+
+
+class Mode(NamedTuple):
+    """One way to multiply by the Jacobian.
+
+    `node` is a pass as graph, `needed` how many passes give the whole Jacobian, at the cost of
+    `passes`; `saved` are the bytes of the forward pass, inputs apart, that are kept for it: none in
+    forward mode, which goes along with it.
+    """
+
+    node: Node
+    needed: int
+    passes: Passes
+    saved: int
+
+
+class Modes(NamedTuple):
+    """Both modes for one input; `tangent` stands for the direction in which it moves."""
+
+    forward: Mode
+    reverse: Mode
+    tangent: Node
+
+
+def modes(a: Analysis, x: Input, name: str) -> Modes | None:
+    """Both modes, the tangent called `name`; None where the output does not depend on the input."""
+    grad, p = a.gradient(x), a.problem
+    if grad is None:
+        return None
+    tangent = direction(name, x)
+    moved = jvp(p.out, {x.node: tangent})
+    assert moved is not None
+    found = cost(Analysis(p._replace(wrt=[x]), a.dtype))
+    saved = sum(size_of(node, a.dtype) for node in found.kept if node.op.family != "leaf")
+    forward = Mode(moved, x.node.numel, found.jvp, 0)
+    return Modes(forward, Mode(grad, p.out.numel, found.vjp, saved), tangent)
+
+
+def forward_formula(w: Wording, x: Input, m: Modes) -> Tree | None:
+    """A pass forward as a formula, for any sizes where it is computed alike there; None where it is
+    too long to be read.
+    """
+    whole, name = w.in_general, Name(w.tangent_name, "seed")
+    if whole is not None:
+        other = whole.problem.inputs[x.name]
+        tangent = direction(name.text, other)
+        moved = jvp(whole.problem.out, {other.node: tangent})
+        if moved is not None and w.alike([(m.forward.node, moved)]):
+            return whole.formula(moved, {tangent: name})
+    return w.formula(m.forward.node, {m.tangent: name})

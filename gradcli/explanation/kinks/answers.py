@@ -1,0 +1,201 @@
+"""What is answered where a derivative does not exist: the points come from the table.
+
+The answers of PyTorch and JAX stand in kinks.json, which scripts/docs writes where both are
+installed; the tests ask them again.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ... import frameworks
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import OPS, Node, Operator, intern, walk
+from ...language.given.options import read_shapes
+from ...language.problem import pose
+from ...lazy import np
+from ...operators import everything
+
+FILE = Path(__file__).with_name("kinks.json")
+STEP = 1e-7  # how far from a kink its sides are looked at
+STEEP = 1e3  # slopes beyond this are told as infinite
+MOST = 4  # kinks told of one operator
+FILLS = (0.0, 1.0)  # what tensors are filled with in search of a kink
+
+
+class Kink(NamedTuple):
+    """A point without a derivative: the expression, its values, the element that moves; the slopes
+    to either side, and what PyTorch and JAX answer. JAX's is None where JAX cannot say it.
+    """
+
+    operator: str
+    expr: str
+    at: str
+    by: str
+    left: str
+    right: str
+    pytorch: str
+    jax: str | None
+
+
+@cache
+def known() -> dict[str, list[Kink]]:
+    """The kinks of every operator that has some, as they were measured last."""
+    found: dict[str, list[Kink]] = {}
+    for row in _file()["kinks"]:
+        kink = Kink(*row)
+        found.setdefault(kink.operator, []).append(kink)
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions of the frameworks that were asked."""
+    return _file()["versions"]
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return json.loads(FILE.read_text("utf-8"))
+
+
+def measure() -> None:
+    """Ask PyTorch and JAX anew, and write the file."""
+    asked = {name: frameworks.version(name).split()[1] for name in frameworks.TITLES}
+    rows = ",\n  ".join(json.dumps(kink, ensure_ascii=False) for kink in measured())
+    FILE.write_text(f'{{"versions": {json.dumps(asked)}, "kinks": [\n  {rows}\n]}}\n', "utf-8")
+    _file.cache_clear()
+    known.cache_clear()
+
+
+def measured() -> list[Kink]:
+    """All kinks, measured anew; where answers are the same, the point nearest to 0 stands for all.
+    What PyTorch has no name for cannot be asked of it.
+
+    Needs PyTorch and JAX.
+    """
+    told = [op for op in everything().values() if op.kink and op.family != "hidden"]
+    return [kink for op in told for kink in _of(op)]
+
+
+def _of(op: Operator) -> list[Kink]:
+    found: dict[tuple, Kink] = {}
+    first: dict[str, str] = {}  # of tensors one point for each input says enough
+    for node, values in _points(op):
+        for kink in _at(node, values):
+            name = kink.by.partition("[")[0]
+            if op.family == "elementwise" or first.setdefault(name, kink.at) == kink.at:
+                found.setdefault((name, *kink[4:]), kink)
+    return list(found.values())[:MOST]
+
+
+def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
+    """What is answered at a point, for every element that moves."""
+    inputs = [i for i in dict.fromkeys(node.parents) if i in values]
+    seed = np.ones(node.shape)
+    try:
+        in_torch = frameworks.answer("torch", node, values, seed, inputs).grads
+    except frameworks.Unsaid:
+        return
+    in_jax = _in_jax(node, values, seed, inputs)
+    told = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
+    for x in inputs:
+        if in_torch[x] is None or not _hit(node, values, [x]):
+            continue
+        for place in np.ndindex(*x.shape):
+            left, right = (_slope(node, values, x, place, side * STEP) for side in (-1, 1))
+            pytorch = _text(in_torch[x][place])
+            if not left == right == pytorch:
+                jax = None if in_jax is None else _text(in_jax[x][place])
+                moved = x.attrs["name"] + (f"[{','.join(map(str, place))}]" if place else "")
+                yield Kink(node.op.name, _written(node), told, moved, left, right, pytorch, jax)
+
+
+def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:
+    try:
+        return frameworks.answer("jax", node, values, seed, inputs).grads
+    except frameworks.Unsaid:
+        return None
+
+
+def _points(op: Operator) -> Iterator[tuple[Node, dict[Node, Any]]]:
+    """Nodes of the operator, with values of their inputs that lie at a kink."""
+    for expr, shapes in op.examples:
+        try:
+            problem = pose(expr, shapes=read_shapes([shapes]))
+        except GradcliError:
+            continue
+        for example in walk([problem.out], lambda n: (*n.inputs, n.expansion)):
+            if example.op is op:
+                yield from _at_kink(example)
+                return
+
+
+def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
+    """The operation on fresh inputs, which are given every combination of values to try."""
+    elementwise = example.op.family == "elementwise"
+    node = _on_its_own(example, elementwise)
+    inputs = [i for i in dict.fromkeys(node.parents) if i.op.name == "input"]
+    finite = [s for s in example.op.samples if np.isfinite(s)]
+    tried = sorted(finite, key=abs) if elementwise else FILLS
+    for fills in product(tried, repeat=len(inputs)):
+        values = {i: np.full(i.shape, float(f)) for i, f in zip(inputs, fills)}
+        if _hit(node, values, inputs) and np.all(np.isfinite(Evaluator(values)(node)[0])):
+            yield node, values
+
+
+def _hit(node: Node, values: dict[Node, Any], moving: Collection[Node]) -> bool:
+    """Whether the values are at a kink for some of the inputs."""
+    try:
+        return any(map(np.any, Evaluator(values)(*node.op.kink_masks(node, moving))))
+    except GradcliError:
+        return False
+
+
+def _on_its_own(example: Node, elementwise: bool) -> Node:
+    """The same operation on inputs alone; on single numbers, where it works element by element."""
+    names = iter("xyzwuv")
+    fresh = {
+        i: i
+        if i.op.name in ("constant", "tensor")
+        else OPS["input"](name=next(names), shape=() if elementwise else i.shape, dtype=i.dtype)
+        for i in dict.fromkeys(example.parents)
+    }
+    return intern(example.op, tuple(i and fresh[i] for i in example.inputs), example.attrs)
+
+
+def _slope(
+    node: Node, values: dict[Node, Any], x: Node, place: tuple[int, ...], step: float
+) -> str:
+    """The slope of the sum of all elements of the output, as one element moves to one side; nan
+    where it is refused there.
+    """
+    moved = values[x].copy()
+    moved[place] += step
+    try:
+        start, end = (Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved))
+    except GradcliError:
+        return "nan"
+    with np.errstate(all="ignore"):
+        slope = (end - start) / step
+    return _text(np.copysign(np.inf, slope) if abs(slope) > STEEP else slope)
+
+
+def _text(value: Any) -> str:
+    """Numbers with four digits, as Python writes a list of them."""
+    array = np.asarray(value, float)
+    if array.ndim == 0:
+        return f"{float(np.round(array, 4)) + 0.0:g}"
+    return "[" + ", ".join(map(_text, array)) + "]"
+
+
+def _written(node: Node) -> str:
+    from ...notation import tree
+    from ...notation.formulas.formula import OwnWriter
+    from ...notation.tree import Name
+
+    names = {i: Name(i.attrs["name"]) for i in node.parents if i.op.name == "input"}
+    return tree.text(OwnWriter(names).tree(node))

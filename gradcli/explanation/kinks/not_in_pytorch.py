@@ -1,0 +1,40 @@
+"""Derivatives that there are, and that PyTorch does not compute."""
+
+from collections.abc import Iterable
+
+from ...autodiff.kept import refused_again
+from ...language.problem import Problem
+from ..analysis import Analysis
+
+CODE = "not-in-pytorch"
+
+
+def not_in_pytorch(a: Analysis) -> list[tuple[str, str]]:
+    """Codes and sentences: inputs of operators by which PyTorch has no derivative, and gradients
+    that it does not differentiate.
+    """
+    names = (name for x in a.problem.wrt for name in a.refused_again(x))
+    return [*_fixed(a), *_not_again(names)]
+
+
+def hessian_not_in_pytorch(p: Problem) -> list[tuple[str, str]]:
+    """The same of the gradients of a problem that its Hessian is made of."""
+    return _not_again(name for x in p.wrt for name in refused_again(p.out, x.node))
+
+
+def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
+    said = "PyTorch does not differentiate the gradient of {}: it raises an error."
+    return [(CODE, said.format(name)) for name in dict.fromkeys(names)]
+
+
+def _fixed(a: Analysis) -> list[tuple[str, str]]:
+    found = []
+    for step in a.gradients.steps:
+        op = step.node.op
+        fixed = op.fixed_inputs(step.node)
+        for c in step.contributions if fixed else ():
+            name = op.inputs[c.slot]
+            if name in fixed:
+                said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
+                found.append((CODE, said))
+    return found

@@ -1,0 +1,194 @@
+"""Slopes of <seed, out> as an input moves, by finite differences, against the input's gradient.
+
+Of a small input every element is moved by itself, of a larger one all of them along a few random
+directions, and where that would take long along one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...lazy import np
+from ..random_numbers import Numbers
+
+EVERY_ELEMENT = 200  # elements of an input up to which each is moved by itself
+DIRECTIONS = 3  # directions that are tried where there are more
+LONG = 1 << 20  # elements to be computed for a single value, from which on one direction must do
+SAMPLE = 100  # elements that are moved where all of them together show no clear slope
+TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
+STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and what is moved
+OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # in units of STEP, tried where no slope is the gradient's
+BEND = 1e-3  # how much the slopes to either side of a corner differ
+SAME, OTHER, CORNER, NOT_FINITE, UNCLEAR = "same", "other", "corner", "not finite", "unclear"
+
+
+class Compared(NamedTuple):
+    """What came of a direction: where that was, SAME or what else, and the difference, relative."""
+
+    place: str
+    outcome: str
+    error: float
+
+
+class Line:
+    """<seed, out> on a line through the values of an input: `at` gives the output at a distance."""
+
+    def __init__(self, at: Callable[[float], Any], here: Any, seed: Any, scale: float):
+        self.at, self.here, self.seed, self.scale = at, here, seed, scale
+
+    def rise(self, high: float, low: float) -> float:
+        """The change of <seed, out>; elements that stay the same do not count."""
+        above, below = (self.at(t) if t else self.here for t in (high, low))
+        same = (above == below) | (np.isnan(above) & np.isnan(below))
+        return float(np.sum(np.where(same, 0.0, self.seed * (above - below))))
+
+    def slopes(self, step: float) -> tuple[float, float, float]:
+        """By two steps, and by Richardson's extrapolation, exact to 12 digits in what is smooth."""
+        step *= self.scale
+        coarse, fine = self.rise(step, -step) / (2 * step), self.rise(step / 2, -step / 2) / step
+        return coarse, fine, (4 * fine - coarse) / 3
+
+    def sides(self, step: float) -> tuple[float, float]:
+        """The slopes to the right and to the left."""
+        step *= self.scale
+        return self.rise(step, 0.0) / step, self.rise(0.0, -step) / step
+
+    def rounding(self) -> float:
+        """What rounding makes of <seed, out>."""
+        sizes = np.abs(self.seed * self.here)
+        return float(np.finfo(float).eps) * float(np.sum(sizes, where=np.isfinite(sizes)))
+
+    def has_jump(self) -> bool:
+        """Whether out changes to a side as much by a small step as by a longer one."""
+        for step in (SMALL * self.scale, -SMALL * self.scale):
+            near, far = self.rise(step, 0.0), self.rise(100 * step, 0.0)
+            if abs(near) > 100 * self.rounding() and abs(far - near) < abs(near) / 10:
+                return True
+        return False
+
+    def has_corner(self, right: float, left: float) -> bool:
+        """Whether these slopes, by small steps, differ as they do at a corner: by rounding they
+        differ less where steps are larger, in a curve more.
+        """
+        bend = abs(right - left)
+        if not bend > BEND * max(1.0, abs(right), abs(left)):
+            return False
+        wider, widest = (abs(r - s) for r, s in map(self.sides, (10 * SMALL, 100 * SMALL)))
+        rounding = min(wider, widest) < bend / 3
+        curve = wider > 5 * bend and widest > 5 * wider
+        return not rounding and not curve
+
+
+def compare(line: Line, expected: float) -> tuple[str, float]:
+    """What the slopes of a line say of the `expected` one: the outcome, and the difference."""
+    size = max(1.0, abs(expected))
+    with np.errstate(all="ignore"):
+        found = [line.slopes(STEP)[-1]]
+        right, left = line.sides(SMALL)
+        corner = line.has_corner(right, left)
+        # Where the second derivative jumps, as that of elu at 0, small steps are better.
+        found = [right] if corner else [*found, (right + left) / 2]
+        errors = [abs(s - expected) / size for s in found if np.isfinite(s - expected)]
+        if not errors:
+            return NOT_FINITE, np.inf
+        error = min(errors)
+        if corner or error <= TOLERANCE:
+            return CORNER if corner else SAME, error
+        for step in OTHER_STEPS:
+            found.append(line.slopes(STEP * step)[-1])
+            if abs(found[-1] - expected) <= TOLERANCE * size:
+                return SAME, abs(found[-1] - expected) / size
+        rounding = line.rounding() / (STEP * max(OTHER_STEPS) * line.scale)
+        clear = _agree(found, error * size / 10) and 10 * rounding < error * size
+        return OTHER if clear and not line.has_jump() else UNCLEAR, error
+
+
+def _agree(slopes: Sequence[float], within: float) -> bool:
+    """Whether two of the slopes are as good as the same: neither rounding nor corners make them."""
+    known = sorted(s for s in slopes if np.isfinite(s))
+    return any(b - a <= within for a, b in pairwise(known))
+
+
+class Moving:
+    """The input `name` as it moves: `out` gives the output for a value of it. Where `mirrored`, an
+    element moves with the one across the diagonal; `within` is the part of a direction that may be
+    moved along. `work` is how many elements are computed for one value.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        out: Callable[[Any], Any],
+        value: Any,
+        seed: Any,
+        gradient: Any,
+        mirrored: bool,
+        within: Callable,
+        work: int,
+    ):
+        self.name, self.out, self.value, self.seed = name, out, value, seed
+        self.gradient, self.mirrored, self.within = gradient, mirrored, within
+        self.long = work > LONG
+        self.here = out(value)
+        self.sampled = ""  # how it was moved, where not every element by itself
+
+    def compared(self, label: Callable[[int], str]) -> Iterator[Compared]:
+        """All directions; `label` names an element."""
+        size, shape = self.value.size, self.value.shape
+        if size <= EVERY_ELEMENT:
+            for k in range(size):
+                direction = np.zeros(size)
+                direction[k] = 1.0
+                direction = self.within(direction.reshape(shape))
+                if np.any(direction):
+                    yield Compared(label(k), *compare(*self._line(direction)))
+        elif self.long:
+            yield Compared(self.name, *self._at_once())
+        else:
+            self.sampled = f"along {DIRECTIONS} random directions"
+            rng = Numbers(3)
+            for k in range(DIRECTIONS):
+                direction = self.within(rng.normal(size=shape) / np.sqrt(size))
+                place = f"{self.name} along random direction {k + 1}"
+                yield Compared(place, *compare(*self._line(direction)))
+
+    def _at_once(self) -> tuple[str, float]:
+        """All elements along one direction; a few of them where that tells nothing."""
+        size, shape = self.value.size, self.value.shape
+        self.sampled = "along one random direction"
+        signs = Numbers(3).signs(shape)
+        line, expected = self._line(self.within(signs * size**-0.25))
+        with np.errstate(all="ignore"):
+            coarse, fine, slope = line.slopes(STEP)
+        error, doubt = abs(slope - expected), abs(fine - coarse)
+        outcome = SAME if error <= TOLERANCE * max(1.0, abs(expected)) else OTHER
+        if outcome == SAME or 10 * max(doubt, self._bend(line)) < error:
+            return outcome, error / max(1.0, abs(expected))
+        self.sampled = f"at {SAMPLE} of its {size:,} elements"
+        few = np.zeros(size)
+        few[(Numbers(5).uniform(0, 1, (SAMPLE,)) * size).astype(int)] = 1.0
+        return compare(*self._line(self.within(few.reshape(shape) * signs)))
+
+    @staticmethod
+    def _bend(line: Line) -> float:
+        """How much the slopes to either side differ, after what they do in a curve."""
+        with np.errstate(all="ignore"):
+            wide, narrow = (r - s for r, s in map(line.sides, (STEP, STEP / 2)))
+        return abs(2 * narrow - wide)
+
+    def _line(self, direction: Any) -> tuple[Line, float]:
+        """The line along a direction, and the slope that the gradient gives it."""
+        if self.mirrored:
+            direction = (direction + np.swapaxes(direction, -1, -2)) / 2
+        moved = direction != 0
+        largest = float(np.max(np.abs(self.value), where=moved, initial=0.0))
+        expected = float(np.sum(self.gradient[moved] * direction[moved]))
+
+        def at(distance: float) -> Any:
+            try:
+                return self.out(self.value + distance * direction)
+            except GradcliError:  # as a matrix that is singular there
+                return np.full_like(self.here, np.nan, dtype=float)
+
+        return Line(at, self.here, self.seed, max(1.0, largest)), expected

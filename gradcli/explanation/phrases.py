@@ -1,0 +1,16 @@
+"""Shapes and lists as people say them."""
+
+from collections.abc import Collection
+
+from ..graphs.shapes import Shape
+
+
+def shape_text(shape: Shape) -> str:
+    """2×3, as people say it; a number on its own has shape ()."""
+    return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
+
+
+def listed(words: Collection[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

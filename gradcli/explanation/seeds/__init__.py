@@ -1,0 +1,1 @@
+"""Seeds for a wanted gradient."""

@@ -1,0 +1,181 @@
+"""Linear equations g·J = t with several solutions, or none: the shortest g, what may be added to
+it, and what stands in the way. Arrays in, arrays out.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+from ...lazy import np, scipy_linalg
+
+AGREE = 1e-9  # relative: what counts as equal
+TINY = 1e-10  # what counts as 0 beside numbers of size 1
+ROUNDING = 1e-14  # relative: what is nothing but rounding
+REFINEMENTS = 4  # solutions of what earlier ones left over
+LARGEST_DENOMINATOR = 1000
+EXACT = 10_000  # entries up to which fractions are proved by exact arithmetic
+
+
+class Equations:
+    """One for each column of J, with an unknown for each of its rows.
+
+    Columns are divided by their largest number before anything is compared with 0, so that it does
+    not matter in which units an equation is written. `spread` is the smallest singular value that
+    counts as one beside the largest.
+    """
+
+    def __init__(self, J: Any, target: Any):
+        self.J, self.target = J, target
+        sizes = np.max(np.abs(J), axis=0, initial=0.0)
+        self.sizes = np.where(sizes > 0, sizes, 1.0)
+        self.scaled = J / self.sizes
+        self._first, self.rank, self.spread = _solved(self.scaled, target / self.sizes)
+
+    # ---- the shortest solution -------------------------------------------------------------------
+
+    @cached_property
+    def g(self) -> Any:
+        """The shortest g that solves them; where none does, the shortest of those for which the sum
+        of squares of g·J - target is smallest.
+        """
+        if self.exact is not None:
+            return np.array([float(f) for f in self.exact])
+        return self._g
+
+    @cached_property
+    def _g(self) -> Any:
+        g = self._refined() if self.solvable else _solved(self.J, self.target)[0]
+        if np.all(np.abs(g @ self.J) <= ROUNDING * np.max(np.abs(self.target), initial=0.0)):
+            return np.zeros_like(g)
+        parts = np.abs(g)[:, None] * np.abs(self.J)
+        idle = np.all(parts <= ROUNDING * np.sum(parts, axis=0), axis=1)
+        return np.where(idle, 0.0, g)
+
+    def _refined(self) -> Any:
+        g = self._first
+        for _ in range(REFINEMENTS):
+            left = self.target - g @ self.J
+            if np.all(np.abs(left) <= ROUNDING * (np.abs(g) @ np.abs(self.J))):
+                break
+            g = g + _solved(self.scaled, left / self.sizes)[0]
+        return g
+
+    @cached_property
+    def exact(self) -> list[Fraction] | None:
+        """g in small fractions, if they solve the normal equations J (g·J - target) = 0 exactly."""
+        J, target, g = self.J, self.target, self._g
+        if J.size > EXACT or not (_whole(J) and _whole(target)):
+            return None
+        found = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in g]
+        if not np.allclose([float(f) for f in found], g, rtol=AGREE, atol=AGREE):
+            return None
+        rows = [[int(v) for v in row] for row in J]
+        off = [
+            sum(f * row[k] for f, row in zip(found, rows) if row[k]) - int(t)
+            for k, t in enumerate(target)
+        ]
+        proved = all(sum(v * o for v, o in zip(row, off)) == 0 for row in rows)
+        return found if proved else None
+
+    # ---- what may be added, what stands in the way -----------------------------------------------
+
+    @cached_property
+    def free(self) -> "Dependence":
+        """The vectors n with n·J = 0."""
+        return Dependence(self.scaled, self.rank)
+
+    @cached_property
+    def ties(self) -> "Dependence":
+        """The vectors n with J·n = 0: sums that are 0 whatever g is. See `tie`."""
+        return Dependence(self.scaled.T, self.rank)
+
+    def tie(self, k: int) -> Any:
+        """The k-th of them, in the units of the target."""
+        return in_proportion(self.ties.vector(k) / self.sizes)
+
+    @cached_property
+    def broken(self) -> Any:
+        """Which ties the target does not keep, the shortest first; none where there is a g."""
+        places = np.flatnonzero(self.ties.excess(self.target / self.sizes))
+        return places[np.argsort(self.ties.lengths()[places], kind="stable")]
+
+    @property
+    def solvable(self) -> bool:
+        """Whether there is a g with g·J = target."""
+        return not len(self.broken)
+
+
+def _solved(J: Any, target: Any) -> tuple[Any, int, float]:
+    """The shortest g with the least squares, the rank, and the ratio of singular values."""
+    if not J.size:
+        return np.zeros(len(J)), 0, 1.0
+    g, _, rank, values = np.linalg.lstsq(J.T, target, rcond=None)
+    return g, int(rank), float(values[rank - 1] / values[0]) if rank else 1.0
+
+
+def _whole(array: Any) -> bool:
+    return bool(np.all(np.abs(array) < 2**40) and np.all(array == np.rint(array)))
+
+
+class Dependence:
+    """How the rows of J that are not among `rank` independent ones are made of these.
+
+    Row others[k] is the sum of parts[:, k] times the rows at `independent`.
+    """
+
+    def __init__(self, J: Any, rank: int):
+        self.rows = len(J)
+        if not rank:
+            order, upper = np.arange(self.rows), np.zeros((0, self.rows))
+        else:
+            upper, order = scipy_linalg.qr(J.T, mode="r", pivoting=True)
+        self.independent = order[:rank]
+        last = np.argsort(order[rank:])
+        self.others = order[rank:][last]
+        right = upper[:rank, rank:][:, last]
+        parts = scipy_linalg.solve_triangular(upper[:rank, :rank], right) if rank else right
+        self.parts = np.where(np.abs(parts) < TINY, 0.0, parts)
+
+    def __len__(self) -> int:
+        """How many rows follow from others."""
+        return len(self.others)
+
+    def vector(self, k: int) -> Any:
+        """The vector n with n·J = 0 that has a 1 for the k-th of them, and else only independent
+        rows.
+        """
+        out = np.zeros(self.rows)
+        out[self.independent], out[self.others[k]] = -self.parts[:, k], 1.0
+        return out
+
+    def lengths(self) -> Any:
+        """How many numbers of each vector are not 0."""
+        return 1 + np.count_nonzero(self.parts, axis=0)
+
+    def excess(self, target: Any) -> Any:
+        """Each vector times a column for which all of them should give 0; 0 where that is so but
+        for rounding.
+        """
+        at, of = target[self.independent], target[self.others]
+        off = of - self.parts.T @ at
+        sizes = np.abs(of) + np.abs(self.parts).T @ np.abs(at)
+        return np.where(np.abs(off) > AGREE * sizes, off, 0.0)
+
+
+def in_proportion(row: Any) -> Any:
+    """A vector in whole numbers where these are small; its first number is above 0, and otherwise
+    its smallest is 1, or its largest where that is far from it.
+    """
+    first, sizes = row[np.flatnonzero(row)[0]], np.abs(row[row != 0])
+    row, smallest, largest = row * np.sign(first), np.min(sizes), np.max(sizes)
+    if largest > LARGEST_DENOMINATOR * smallest:
+        return row / largest
+    for unit in (largest, smallest):
+        parts = [Fraction(float(v / unit)).limit_denominator(LARGEST_DENOMINATOR) for v in row]
+        if np.allclose([float(f) for f in parts], row / unit, rtol=AGREE, atol=AGREE * 1e-3):
+            scale = lcm(*(f.denominator for f in parts))
+            whole = [int(f * scale) for f in parts]
+            if scale <= LARGEST_DENOMINATOR:
+                return np.array(whole, float) / np.gcd.reduce(whole)
+    return row / smallest

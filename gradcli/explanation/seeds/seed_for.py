@@ -1,0 +1,234 @@
+"""The seed that gives a wanted gradient, what else would give it, or why none does."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...language.problem import Input, Problem
+from ...lazy import np
+from ..analysis import Analysis
+from ..formulas.trial_values import random_values
+from ..kinks.conventions import kinks_met
+from ..phrases import listed
+from ..sections.jacobian import label
+from .least_norm import Equations, in_proportion
+
+SHOWN = 3  # free directions and obstacles that are told
+TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # what an element is changed to
+STEP = 1e-6  # how far an element is moved to see a slope
+
+
+class Term(NamedTuple):
+    """A factor, and an element of an input: `flat` counts within it."""
+
+    factor: float
+    x: Input
+    flat: int
+
+    @property
+    def text(self) -> str:
+        """`x.grad[0,1]`."""
+        return label(f"{self.x.name}.grad", self.x.shape, self.flat)
+
+
+class Obstacle(NamedTuple):
+    """A sum of elements of gradients that is 0 for every seed, and not 0 in the target."""
+
+    terms: tuple[Term, ...]
+    wanted: float
+
+
+class SeedFor:
+    """The seed of least norm whose gradients are the targets, or are nearest to them."""
+
+    def __init__(self, problem: Problem, targets: Mapping[str, Any]):
+        self.a = Analysis(_with_stand_ins(problem))
+        self.p, self.targets = self.a.problem, targets
+        self.target = np.concatenate([np.ravel(targets[x.name]) for x in self.p.wrt])
+        with np.errstate(all="ignore"):
+            self.equations = Equations(self.jacobian, self.target)
+            finite = np.all(np.isfinite(self.equations.g))
+        if not finite:
+            said = "the seed would hold numbers that are larger than floating point has"
+            raise GradcliError("value", said)
+
+    @cached_property
+    def jacobian(self) -> Any:
+        """The Jacobians of all inputs that have a target, side by side."""
+        out = self.p.out
+        columns = sum(x.node.numel for x in self.p.wrt)
+        what = f"the Jacobian of shape {(out.numel, columns)}"
+        self.p.limits.check("elements", out.numel * columns, what)
+        found = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
+        odd = np.argwhere(~np.isfinite(found))
+        if len(odd):
+            row, column = map(int, odd[0])
+            x, flat = self._element(column)
+            where = f"{label(self.p.out_name, out.shape, row)} by {label(x.name, x.shape, flat)}"
+            said = f"the derivative of {where} is {found[row, column]}: there is no seed to compute"
+            raise GradcliError("value", said, hint="give other values")
+        return found
+
+    def _element(self, column: int) -> tuple[Input, int]:
+        """The input and the element of it that a column stands for."""
+        for x in self.p.wrt:
+            if column < x.node.numel:
+                return x, column
+            column -= x.node.numel
+        raise AssertionError
+
+    # ---- the seed --------------------------------------------------------------------------------
+
+    @property
+    def seed(self) -> Any:
+        """Its numbers, in the shape of the output."""
+        return self.equations.g.reshape(self.p.out.shape)
+
+    @property
+    def exact(self) -> Any:
+        """The seed as texts such as 2/3, where a fraction says more than digits."""
+        found = self.equations.exact
+        if found is None or all(f.denominator == 1 for f in found):
+            return None
+        return np.array([_fraction_text(f) for f in found], object).reshape(self.p.out.shape)
+
+    @cached_property
+    def grads(self) -> dict[str, Any]:
+        """What a VJP with this seed gives."""
+        given = {**self.p.values, self.p.seed.node: self.seed}
+        evaluate = Evaluator(given, limits=self.p.limits)
+        grads = {x.name: (self.a.gradient(x), x.shape) for x in self.p.wrt}
+        return {
+            name: np.zeros(shape) if grad is None else evaluate(grad)[0]
+            for name, (grad, shape) in grads.items()
+        }
+
+    @property
+    def residuals(self) -> dict[str, Any]:
+        """How far these are from the targets."""
+        return {name: grad - self.targets[name] for name, grad in self.grads.items()}
+
+    @property
+    def max_error(self) -> float:
+        """The largest residual."""
+        return max(float(np.max(np.abs(r), initial=0.0)) for r in self.residuals.values())
+
+    @property
+    def distance(self) -> float:
+        """The root of the sum of squares of the residuals."""
+        off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
+        unit = self.max_error or 1.0
+        return float(unit * np.sqrt(np.sum((off / unit) ** 2)))
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is such a seed."""
+        return self.equations.solvable
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the residuals are nothing but rounding."""
+        off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
+        with np.errstate(all="ignore"):
+            summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
+        return bool(np.all(np.abs(off) <= 1e-9 * np.abs(self.target) + 1e-12 * summed))
+
+    # ---- what else would do ----------------------------------------------------------------------
+
+    @property
+    def freedom(self) -> int:
+        """How many directions a seed can be moved in and give the same."""
+        return len(self.equations.free)
+
+    def directions(self, most: int) -> Any:
+        """The first of these directions, each in the shape of the output."""
+        free = self.equations.free
+        rows = [in_proportion(free.vector(k)) for k in range(min(most, len(free)))]
+        return np.array(rows).reshape(len(rows), *self.p.out.shape)
+
+    # ---- what stands in the way ------------------------------------------------------------------
+
+    @cached_property
+    def _broken(self) -> list[int]:
+        """Which ties the target does not keep; one alone for an input that no gradient flows to."""
+        found, seen = [], set()
+        for k in self.equations.broken:
+            x, _ = self._element(int(self.equations.ties.others[k]))
+            if x.name not in seen:
+                found.append(int(k))
+            if self.a.gradient(x) is None:
+                seen.add(x.name)
+        return found
+
+    @property
+    def count_of_obstacles(self) -> int:
+        """How many independent reasons there are why no seed will do."""
+        return len(self._broken)
+
+    def obstacles(self, most: int) -> list[Obstacle]:
+        """The first of them, the shortest first; none where there is a seed."""
+        return [self._obstacle(self.equations.tie(k)) for k in self._broken[:most]]
+
+    def _obstacle(self, row: Any) -> Obstacle:
+        places = [int(k) for k in np.flatnonzero(row)]
+        terms = tuple(Term(float(row[k]), *self._element(k)) for k in places)
+        return Obstacle(terms, float(row @ self.target))
+
+    def depends(self, term: Term) -> bool:
+        """Whether the output changes when an element is anything else."""
+        usual, changed = self._moving(term)
+        return any(not np.array_equal(changed(t), usual, equal_nan=True) for t in TRIALS)
+
+    def is_at_kink(self, term: Term) -> bool:
+        """Whether the output changes with an element at a slope, and a convention answers 0."""
+        if not kinks_met(self.a):
+            return False
+        usual, changed = self._moving(term)
+        here = float(np.ravel(self.p.values[term.x.node])[term.flat])
+        slopes = [(changed(here + step) - usual) / step for step in (-STEP, STEP)]
+        return bool(np.any(np.abs(slopes) > 1e-3))
+
+    def _moving(self, term: Term) -> tuple[Any, Callable[[float], Any]]:
+        """The output, and what it is where an element is another number."""
+        values = random_values(self.p)
+        known = {node: value for node, value in values.items() if node is not term.x.node}
+        out = Evaluator(known, limits=self.p.limits).varying(self.p.out, term.x.node)
+        here = np.asarray(values[term.x.node], float)
+
+        def changed(number: float) -> Any:
+            there = here.copy()
+            there.flat[term.flat] = number
+            return out(there)
+
+        return out(here), changed
+
+
+def _with_stand_ins(problem: Problem) -> Problem:
+    """The problem with zeros for inputs whose values do not matter; those that do are needed."""
+    grads = Analysis(problem).gradients.of.values()
+    order = walk([g for g in grads if g is not None], _sources)
+    given = {*problem.values, problem.seed.node}
+    missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in given]
+    if missing:
+        raise GradcliError(
+            "needs-value",
+            f"the Jacobian depends on {listed(sorted(missing))}, without a value",
+            hint=f"give numbers: -v {missing[0]}=[...]",
+        )
+    inputs = {
+        name: x._replace(value=np.zeros(x.shape)) if x.value is None else x
+        for name, x in problem.inputs.items()
+    }
+    return problem._replace(inputs=inputs, wrt=[inputs[x.name] for x in problem.wrt])
+
+
+def _sources(node: Node) -> tuple[Node | None, ...]:
+    return () if node.op.shape_only else node.inputs
+
+
+def _fraction_text(f: Fraction) -> str:
+    return str(f.numerator) if f.denominator == 1 else f"{f.numerator}/{f.denominator}"

@@ -1,0 +1,252 @@
+"""Calls of functions and methods: which operator is meant, and on what it works."""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import MISUSES, GradcliError, Span, misused
+from ...graphs import OPS, Node, Operator, Outputs, as_node
+from ...operators import lookup
+from ...operators.families import Shorthand
+from ...operators.leaves import Array
+from ..foreign import foreign, not_a_function, not_called
+from ..names import library_path
+from ..refusals import refusal
+from ..storage import STORAGE
+from ..syntax import dotted
+from ..vocabulary import DTYPES, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
+from .facts import FACTS
+from .indices import check_given, index_array, known_array
+from .makers import MAKERS
+from .operands import CHOOSE, in_words, is_number
+from .python import PYTHONS
+from .ranges import RANGES
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
+FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES
+IDENTITY = {
+    *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
+    *("cpu", "cuda", "xpu", "pin_memory"),
+}
+
+
+def call(b: "Builder", e: ast.Call) -> Any:
+    """What a call stands for."""
+    if any(k.arg is None for k in e.keywords):
+        hint = "write the arguments out"
+        raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
+    _check_keywords(b, e)
+    name, operands = _callee(b, e)
+    args = [*operands, *b.several(e.args)]
+    if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
+        name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
+    named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
+    dtype = named.pop("dtype", None)
+    special = FUNCTIONS.get(name)
+    if operands and name in IDENTITY:
+        asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+        dtype = dtype or next((a for a in asked if a in DTYPES), None)
+        value = operands[0]
+    elif special is not None:
+        value = _made(special, b, e, args, named, name)
+    else:
+        of_tensors = lookup(f"Tensor.{name}") if operands else None
+        called = of_tensors or lookup(name) or function(name, _function_span(b, e))
+        if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
+            other, named = called.of_one
+            called = function(other, _function_span(b, e))
+        if operands and isinstance(called, Operator):
+            args, named = _with_tensor(called, args, named)
+        args, named = _with_whole_numbers(b, called, args, named)
+        dtype = _dtype_by_place(called, args, dtype)
+        _check_list(called, args, named)
+        if isinstance(called, Operator) and dtype is None:
+            called.check_masks(_tensors(args))
+        if isinstance(called, Operator) and dtype is not None:
+            _check_dtype(called, e)
+        value = applied(b, called, args, named, e)
+    return _as_dtype(b, value, dtype, e)
+
+
+def _tensors(args: list) -> list[Node]:
+    return [a for a in args if isinstance(a, Node)]
+
+
+def _check_keywords(b: "Builder", e: ast.Call) -> None:
+    """Refuse a keyword that is given twice, as Python does once it has read the text."""
+    seen = set()
+    for k in e.keywords:
+        if k.arg in seen:
+            span = b.source.span(k.value)
+            raise GradcliError("syntax", f"the argument {k.arg} is given twice", span=span)
+        seen.add(k.arg)
+
+
+def _made(
+    special: Callable, b: "Builder", e: ast.Call, args: list, named: dict[str, Any], name: str
+) -> Any:
+    """What a function that is no operator gives; what Python finds wrong is an error here too."""
+    try:
+        return special(b, e, args, named)
+    except MISUSES as error:
+        raise misused(name.removeprefix("builtins.")) from error
+
+
+def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """Arguments of a method, whose tensor comes first, though it may have another place."""
+    if not op.inputs:
+        said = f"{op.name}() is no method: no tensor stands before it"
+        raise GradcliError("arguments", said, hint=op.usage())
+    if op.order[0] in op.inputs:
+        return args, named
+    return args[1:], named | {op.inputs[0]: args[0]}
+
+
+def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
+    """The name of the function, and the tensor before the dot of a method."""
+    if isinstance(e.func, ast.Name):
+        if e.func.id in b.scope:
+            raise not_a_function(e.func.id, in_words(b.scope[e.func.id]))
+        return e.func.id, []
+    path = library_path(e.func, b.scope, called=True)
+    if path is not None:
+        return path, []
+    if not isinstance(e.func, ast.Attribute):
+        if isinstance(e.func, ast.Call):
+            b.visit(e.func)
+        raise not_called(e)
+    base = b.visit(e.func.value)
+    if isinstance(base, Node) and e.func.attr in PROPERTIES:
+        said = f"{e.func.attr} is no method, and is not called"
+        raise GradcliError("arguments", said, hint=f"write .{e.func.attr} without brackets")
+    if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
+        raise GradcliError(
+            "arguments",
+            f"there is no method {e.func.attr} of {in_words(base)}",
+            hint=CHOOSE,
+        )
+    return e.func.attr, [base]
+
+
+def _function_span(b: "Builder", e: ast.Call) -> Span:
+    span = b.source.span(e.func)
+    return (
+        span._replace(start=span.end - len(e.func.attr))
+        if isinstance(e.func, ast.Attribute)
+        else span
+    )
+
+
+def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
+    """Refuse tensors one by one where the first argument, `tensors`, is a list of them."""
+    tensors = args[0] if args else named.get("tensors")
+    if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
+        said, hint = f"{called.name}() takes its tensors in a list", f"write {called.name}([a, b])"
+        raise GradcliError("arguments", said, hint=hint)
+
+
+def _check_dtype(called: Operator, e: ast.Call) -> None:
+    """Refuse a dtype where only functions of NumPy take one."""
+    of_numpy = (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
+    takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
+    if not takes and not of_numpy:
+        raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
+
+
+def _with_whole_numbers(
+    b: "Builder", called: Any, args: list, named: dict[str, Any]
+) -> tuple[list, dict[str, Any]]:
+    """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
+
+    def number(name: str | None, value: Any) -> Any:
+        is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
+        return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
+
+    return (
+        [number(name, a) for name, a in zip((*called.places, *(None,) * len(args)), args)],
+        {name: number(name, value) for name, value in named.items()},
+    )
+
+
+def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
+    """The value of an operator or a shorthand on its arguments."""
+    if isinstance(called, Operator):
+        return b.node(called, args, e, **named)
+    assert isinstance(called, Shorthand)
+    if called.name == "onehot" and b.seed_shape is not None:
+        named.setdefault("shape", b.seed_shape)
+    if args and called.places and not called.of_numbers and is_number(args[0]):
+        args = [as_node(args[0]), *args[1:]]
+    if called.numbers and isinstance(e, ast.Call):
+        args, named = _with_numbers(b, called, args, named, e)
+    value = b.tried(called, args, named)
+    fresh = isinstance(value, Outputs) or (
+        isinstance(value, Node) and not any(value is a for a in args)
+    )
+    return b.counted(value.at(b.source.span(e)) if fresh else value, e)
+
+
+def _with_numbers(
+    b: "Builder", called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
+) -> tuple[list, dict[str, Any]]:
+    """Arguments of a call; for those whose numbers decide a shape, these numbers."""
+    written: list[ast.expr] = list(e.args)
+    if len(args) > len(written):
+        written.insert(0, getattr(e.func, "value", e))
+    if len(args) != len(written):
+        raise foreign(e.args[0], b.source.span(e))
+    names = (*called.places, *(None,) * len(args))
+    texts = {k.arg: k.value for k in e.keywords}
+    given = dict(zip(names, args)) | named
+    size = called.defaults.get(called.unless or "")
+    free = given.get(called.unless, size) != size
+    return [
+        _numbers_in(b, a, text, called, free) if name in called.numbers else a
+        for name, a, text in zip(names, args, written)
+    ], {
+        k: _numbers_in(b, v, texts[k], called, free) if k in called.numbers else v
+        for k, v in named.items()
+    }
+
+
+def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
+    """The numbers of an argument; `free`: they do not decide on the shape."""
+    if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
+        return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
+    if called.floats and isinstance(value, Node):
+        text = b.source.segment(e)
+        check_given(b, value, e)
+        whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
+        return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
+    if not isinstance(value, Node):
+        return value
+    return index_array(b, value, e) if free else known_array(b, value, e)
+
+
+def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
+    """The dtype that a call gives by place, taken out of `args`; otherwise the one by name."""
+    place = called.places.index("dtype") if "dtype" in called.places else len(args)
+    if place >= len(args):
+        return dtype
+    if dtype is not None:
+        raise GradcliError("arguments", f"{called.name}() got two values for dtype")
+    return args.pop(place)
+
+
+def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
+    if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
+        said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
+        raise GradcliError("arguments", said)
+    if dtype in SHORT_FLOATS:
+        raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
+    kind = DTYPES.get(dtype or "")
+    if not isinstance(value, Node) or kind is None or value.dtype == kind:
+        return value
+    return b.node(
+        OPS[{"float": "double", "int": "long", "bool": "ne"}[kind]],
+        (value, 0) if kind == "bool" else (value,),
+        e,
+    )

@@ -1,0 +1,164 @@
+"""What stands in brackets: places in lists and in tensors."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, Outputs, walk
+from ...graphs.operator import Unlabelled
+from ...lazy import np
+from ...operators.leaves import Array
+from ..program import Statement
+from .operands import List, in_words
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+LONG = 32  # a list of so many is one index to PyTorch, whatever it holds
+
+
+def subscripted(b: "Builder", e: ast.Subscript) -> Any:
+    """What stands in brackets behind a tensor, or behind several values, takes out of it."""
+    base, index = b.visit(e.value), e.slice
+    if isinstance(base, tuple):
+        return item(b, base, b.visit(index), e)
+    if not isinstance(base, Node):
+        raise GradcliError("index", f"{in_words(base)} cannot be indexed")
+    items = [_index_item(b, *part) for part in _apart(b, index)]
+    while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
+        items.pop()  # PyTorch has no dimension left for it, and takes it
+    return b.node(OPS["getitem"], (base,), e, index=tuple(items))
+
+
+def sliced(b: "Builder", parts: Iterable[Any]) -> slice:
+    """The slice with these ends and this step, as Python's slice() makes it."""
+    found = slice(*(None if p is None else b.whole(p) for p in parts))
+    if found.step == 0:
+        hint = "x[::2] takes every other one"
+        raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
+    return found
+
+
+def _apart(b: "Builder", e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
+    """The items of an index, each with its place and its text."""
+    if isinstance(e, ast.Tuple):
+        yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
+        return
+    value, text = b.visit(e), b.source.segment(e)
+    if not _is_several(value):
+        yield value, e, text
+    elif isinstance(e, ast.List) and len(e.elts) == len(value):
+        yield from ((v, part, b.source.segment(part)) for v, part in zip(value, e.elts))
+    else:
+        yield from ((v, e, f"{text}[{k}]") for k, v in enumerate(value))
+
+
+def _is_several(value: Any) -> bool:
+    """Whether it is the index of several dimensions: a tuple, and as in PyTorch a short list in
+    which there is more than numbers.
+    """
+    if not isinstance(value, List):
+        return isinstance(value, tuple)
+    more = Node | tuple | slice | None | type(...)
+    return len(value) < LONG and any(isinstance(v, more) for v in value)
+
+
+def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
+    """What each name of a statement is given; one with a star takes a list of what is left."""
+    count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
+    count = len(value) if isinstance(value, tuple) else count
+    star, left = statement.star, count - len(statement.names)
+    if left if star is None else left < -1:
+        have = "one value" if count == 1 else f"{count} values"
+        names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
+        said = f"{have} cannot be taken apart into {names}"
+        raise GradcliError("arguments", said, span=b.source.span(statement.value))
+    parts = several(b, value, statement.value)
+    if star is None:
+        return parts
+    end = star + 1 + left
+    return [*parts[:star], List(parts[star:end]), *parts[end:]]
+
+
+def several(b: "Builder", value: Any, e: ast.expr) -> list:
+    """The parts of a list, or of a tensor along its first dimension."""
+    if isinstance(value, Node) and value.ndim:
+        return [b.node(OPS["getitem"], (value,), e, index=(k,)) for k in range(value.shape[0])]
+    if isinstance(value, tuple):
+        return list(value)
+    raise GradcliError("arguments", f"{in_words(value)} has no parts", span=b.source.span(e))
+
+
+def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:
+    """One of several values, or a slice of them."""
+    if not isinstance(place, int | slice):
+        raise GradcliError(
+            "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
+        )
+    try:
+        found = base[place]
+    except IndexError:
+        raise GradcliError("index", f"there are only {len(base)} values, numbered from 0") from None
+    if isinstance(base, Outputs) and isinstance(found, Node):
+        return found.at(b.source.span(e))
+    return List(found) if isinstance(base, List) and isinstance(place, slice) else found
+
+
+def _index_item(b: "Builder", value: Any, e: ast.expr, text: str) -> Any:
+    if isinstance(value, Node):
+        return index_array(b, value, e, text)
+    if isinstance(value, tuple):
+        array = _listed(b, value, e)
+        return Array(array, text) if array.dtype.kind == "b" else value
+    if isinstance(value, bool):
+        return Array(np.asarray(value), str(value))
+    if value is None or value is Ellipsis or isinstance(value, slice):
+        return value
+    return b.whole(value)
+
+
+def _listed(b: "Builder", value: tuple, e: ast.expr) -> Any:
+    """The array of a list in brackets."""
+    said, hint = "a list index holds whole numbers or True and False", None
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        hint = "lists for several dimensions stand apart: x[[0, 1], [2, 2]]"
+        said = f"{said}, and lists in it have one length"
+    else:
+        if array.dtype.kind in "bi" or not array.size:
+            return array
+    raise GradcliError("index", said, hint=hint, span=b.source.span(e))
+
+
+def known_array(b: "Builder", node: Node, e: ast.expr) -> Any:
+    """As `index_array`, of a tensor whose numbers are written out in what is said."""
+    text = b.source.segment(e)
+    if node.dtype == "float":
+        raise _undecided(text)
+    check_given(b, node, e)
+    return index_array(b, node, e)
+
+
+def check_given(b: "Builder", node: Node, e: ast.expr) -> None:
+    """Refuse a tensor that depends on numbers that are made up."""
+    if any(n in b.supposed for n in walk([node])):
+        raise _undecided(b.source.segment(e))
+
+
+def _undecided(text: str) -> GradcliError:
+    said = f"{text} decides on a shape, or on numbers that are written out"
+    return GradcliError("needs-value", said, hint="give it whole numbers with --value")
+
+
+def index_array(b: "Builder", node: Node, e: ast.expr, text: str = "") -> Any:
+    """A tensor used as an index: its numbers are needed now, for the result's shape."""
+    text = text or b.source.segment(e)
+    if node.dtype == "float":
+        said = f"{text} is used as an index, and what it picks depends on its numbers"
+        hint = "give it whole numbers or a mask with --value"
+        raise Unlabelled(said, node, "int", hint).at(b.source.span(e))
+    value = b.numbers(node, f"what {text} picks depends on its numbers")
+    b.indices += [node] * (node.dtype == "int")
+    return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)

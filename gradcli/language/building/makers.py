@@ -1,0 +1,109 @@
+"""Functions that are no operators: tensors of numbers written out or drawn."""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node
+from ...graphs.shapes import numel
+from ...lazy import np
+from ...operators.leaves import Array
+from ..refusals import UNSET
+from ..syntax import has_new
+from .operands import is_number
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+ARRAY_MAKERS = (
+    *("as_tensor", "from_numpy", "array", "asarray", "LongTensor", "BoolTensor"),
+    *("Variable", "autograd.Variable", "Parameter"),
+)
+
+
+def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """A tensor of numbers that are written out, in lists of equal length."""
+    if len(args) != 1 or named:
+        raise GradcliError("arguments", "tensor() takes one list of numbers")
+    if isinstance(args[0], Node):
+        return args[0]
+    try:
+        array = np.array(args[0])
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "bif":
+        raise GradcliError(
+            "value",
+            "tensor() takes numbers, in lists of equal length",
+            hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
+            "gradient flows through it",
+        )
+    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas know its own name
+    text = ast.unparse(e) if renamed else b.source.segment(e)
+    return b.counted(OPS["tensor"].made((), {"data": Array(array, text)}, b.source.span(e)), e)
+
+
+def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """torch.tensor, whose answer is cut off from a tensor that it copies."""
+    if "data" in named:
+        args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
+    made = tensor(b, e, args, named)
+    return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
+
+
+def _floats(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+    """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
+    if args and all(map(is_number, args)):
+        said = f"a tensor that is given its sizes alone {UNSET}"
+        raise GradcliError("unsupported", said, hint="write torch.zeros(2, 3) or randn(2, 3)")
+    made = tensor(b, e, args, named)
+    return made if made.dtype == "float" else b.node(OPS["double"], (made,), e)
+
+
+def _arange(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    start_end = args[:1] if len(args) == 1 else args[:2]
+    names = ("end",) if len(start_end) == 1 else ("start", "end")
+    given = (
+        dict(zip(names, start_end, strict=False))
+        | dict(zip(("step",), args[2:], strict=False))
+        | named
+    )
+    _check_numbers(given.values(), "arange")
+    return b.node(OPS["arange"], (), e, **given)
+
+
+def _check_numbers(values, name: str) -> None:
+    if not all(map(is_number, values)):
+        raise GradcliError("arguments", f"{name}() takes numbers")
+
+
+def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
+    shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+    shape = tuple(map(b.whole, shape))
+    if any(size < 0 for size in shape):
+        raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
+    b.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
+    text = b.source.segment(e)
+    drawn = b.drawn.get(text)
+    if drawn is None:
+        drawn = Array(np.asarray(getattr(b.draws.random, how)(shape)), text)
+    return b.counted(OPS["tensor"].made((), {"data": drawn}, b.source.span(e)), e)
+
+
+def _rand(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    return _draw(b, e, args, "rand")
+
+
+def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    return _draw(b, e, args, "randn")
+
+
+MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+    **dict.fromkeys(ARRAY_MAKERS, tensor),
+    **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor"), _floats),
+    "tensor": _copied,
+    "arange": _arange,
+    "rand": _rand,
+    "randn": _randn,
+}

@@ -1,0 +1,38 @@
+"""What stands to the left and to the right of a sign, and what errors call it."""
+
+from typing import Any
+
+from ...errors import GradcliError
+from ...graphs import Node, Outputs
+from ...graphs.arguments import CHOOSE, in_words
+from ...graphs.operator import dtypes
+
+
+class List(tuple[Any, ...]):
+    """Several values in square brackets, which an index tells from a tuple."""
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def check_bits(name: str | None, *operands: Any) -> None:
+    """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
+    if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
+        said = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
+        raise GradcliError("unsupported", said, hint="a mask is a comparison: (x > 0) & (y != 0)")
+
+
+def go_together(left: Any, right: Any) -> bool:
+    """Whether two values are what an operator of tensors takes."""
+    if isinstance(left, Node):
+        return isinstance(right, Node) or is_number(right)
+    return isinstance(right, Node) and is_number(left)
+
+
+def unfit(left: Any, right: Any) -> GradcliError:
+    several = [v for v in (left, right) if isinstance(v, tuple)]
+    listed = "a list becomes a tensor with tensor([...])" if several else None
+    hint = CHOOSE if any(isinstance(v, Outputs) for v in several) else listed
+    said = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
+    return GradcliError("arguments", said, hint=hint)

@@ -1,0 +1,142 @@
+"""Functions of Python where PyTorch's of the same name answers otherwise: `sum` of a tensor adds up
+along its first dimension, `max` takes the first of equals, `float` gives a number and cuts.
+"""
+
+import ast
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, Outputs, as_node
+from ...operators import lookup
+from .indices import sliced
+from .operands import go_together, in_words, is_number
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+
+EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
+
+
+def _number(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """float(x): of a tensor its only number, cut off; of a text the number that it spells."""
+    _check_places("float", named)
+    (x,) = args or (0.0,)
+    if isinstance(x, Node):
+        return b.tried(lookup("item"), (x,), {}).at(b.source.span(e))
+    return _spelled(float, x) if isinstance(x, str) else x
+
+
+def _spelled(kind: type[float], text: str) -> float:
+    try:
+        return kind(text)
+    except ValueError:
+        hint = "infinity is float('inf'), and what is no number float('nan')"
+        raise _unfit(kind.__name__, f"finds no number in {in_words(text)}", hint) from None
+
+
+def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """int(x): as float(x), without what stands behind the point."""
+    _check_places("int", named)
+    (x,) = args
+    x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
+    if isinstance(x, Node):
+        return b.node(OPS["trunc"], (x,), e)
+    return x if isinstance(x, int) else int(x)
+
+
+def _round(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """round(x, ndigits), of a number."""
+    if isinstance(args[0], Node):
+        return b.tried(lookup("round"), args[:1], {"decimals": args[1]} if args[1:] else {})
+    return round(*args, **named)
+
+
+def _sum(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """sum(x, start): x[0] + x[1] + ..., rows of a matrix."""
+    found, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
+    if isinstance(found, Node):
+        if not found.ndim:
+            raise _unfit("sum", "cannot go through a tensor of 0 dimensions", "x itself is its sum")
+        found = (b.node(OPS["sum"], (found,), e, dim=0),)
+    for x in _several("sum", found):
+        start = x if is_number(start) and start == 0 else _added(b, e, start, x)
+    return start
+
+
+def _added(b: "Builder", e: ast.Call, left: Any, right: Any) -> Any:
+    if go_together(left, right):
+        return b.node(OPS["add"], (left, right), e)
+    return left + right
+
+
+def _extreme(name: str, b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """max(x) and max(a, b, ...): the first of equals, and all of the gradient goes to it."""
+    if named:
+        raise _unfit(name, f"takes no {next(iter(named))} here", None)
+    if len(args) == 1 and isinstance(args[0], Node):
+        return _of_vector(name, b, e, args[0])
+    items = _several(name, args[0] if len(args) == 1 else tuple(args))
+    best, *others = items
+    for x in others:
+        if not go_together(best, x):
+            best = x if EXTREMES[name][1](x, best) else best
+            continue
+        for one in (best, x):
+            if isinstance(one, Node) and one.numel != 1:
+                hint = f"write torch.{name}imum(a, b), or x.clamp(...) beside a number"
+                raise _unfit(name, "cannot compare tensors of several elements", hint)
+        first = b.node(OPS[EXTREMES[name][0]], (x, best), e)
+        best = b.node(OPS["where"], (first, as_node(x), as_node(best)), e)
+    return best
+
+
+def _of_vector(name: str, b: "Builder", e: ast.Call, x: Node) -> Any:
+    if x.ndim != 1:
+        said = f"cannot compare the rows of a tensor with {x.ndim} dimensions"
+        raise _unfit(name, said, f"write x.{name}() for the {name}imum of all elements")
+    return b.tried(lookup(name), (x,), {"dim": 0})[0].at(b.source.span(e))
+
+
+def _several(name: str, value: Any) -> tuple:
+    if not isinstance(value, tuple):
+        raise _unfit(name, f"needs several values, not {in_words(value)}", None)
+    return value
+
+
+def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
+    return GradcliError("arguments", f"Python's {name}() {why}", hint=hint)
+
+
+def _check_places(name: str, named: dict) -> None:
+    """Refuse keywords, as Python does where it has no names for its arguments."""
+    if named:
+        raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by their places")
+
+
+def _slice(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    _check_places("slice", named)
+    return sliced(b, args)
+
+
+def _without_grad(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    """What is computed inside of `torch.no_grad()`."""
+    (x,) = args
+    if isinstance(x, Outputs):
+        return Outputs((b.node(OPS["detach"], (n,), e) for n in x), x.names)
+    return b.node(OPS["detach"], (x,), e) if isinstance(x, Node) else x
+
+
+PYTHONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+    "builtins.float": _number,
+    "builtins.int": _whole,
+    "builtins.no_grad": _without_grad,
+    "builtins.round": _round,
+    "builtins.slice": _slice,
+    "builtins.sum": _sum,
+    "builtins.max": partial(_extreme, "max"),
+    "builtins.min": partial(_extreme, "min"),
+}

@@ -1,0 +1,65 @@
+"""Which numbers a dtype can hold: what finfo and iinfo say, as numbers."""
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GradcliError
+from ...lazy import np
+from ..vocabulary import DTYPES
+from .operands import in_words
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+OF_PYTHON = {"float": "float64", "int": "int64"}  # torch.float and torch.int are shorter
+FULL = {"float": "float32", "double": "float64", "half": "float16"}
+FULL |= {"long": "int64", "int": "int32", "short": "int16"}
+BFLOAT16 = {"bits": 16, "eps": 2.0**-7, "max": (2 - 2.0**-7) * 2.0**127, "tiny": 2.0**-126}
+
+
+class Range:
+    """What is known of a dtype, under the names that PyTorch has for it."""
+
+    def __init__(self, text: str, facts: dict[str, Any]):
+        self.text, self.facts = text, facts
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _of_floats(dtype: str) -> Range:
+    if dtype == "bfloat16":
+        facts = BFLOAT16 | {"resolution": 0.01}
+    else:
+        found = np.finfo(dtype)
+        facts = {name: float(getattr(found, name)) for name in ("eps", "max", "tiny")}
+        facts |= {"bits": found.bits, "resolution": float(str(found.resolution))}
+    facts |= {"min": -facts["max"], "smallest_normal": facts["tiny"]}
+    return Range(f"finfo({dtype})", facts)
+
+
+def _of_integers(dtype: str) -> Range:
+    found = np.iinfo(dtype)
+    facts = {"bits": found.bits, "max": int(found.max), "min": int(found.min)}
+    return Range(f"iinfo({dtype})", facts)
+
+
+def _dtype(b: "Builder", e: ast.Call, args: list, named: dict, kind: str) -> str:
+    """The full name of the dtype that is asked about; float64 where none is."""
+    (given,) = (*args, *named.values()) or ("float64",)
+    written = b.source.segment(e.args[0]) if e.args else ""
+    if not isinstance(given, str) or DTYPES.get(given) != kind:
+        said = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(given)}"
+        raise GradcliError("arguments", said)
+    return OF_PYTHON.get(written) or FULL.get(given, given)
+
+
+def _finfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
+    return _of_floats(_dtype(b, e, args, named, "float"))
+
+
+def _iinfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
+    return _of_integers(_dtype(b, e, args, named, "int"))
+
+
+RANGES = {"finfo": _finfo, "iinfo": _iinfo}

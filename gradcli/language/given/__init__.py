@@ -1,0 +1,1 @@
+"""What a request gives beside its program: values, seeds, shapes, labels."""

@@ -1,0 +1,66 @@
+"""Seeds and tangents: tensors in a shape that is known, given as values or as expressions over
+names.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, as_node
+from ...graphs.shapes import Shape
+from ...lazy import np
+from ...operators.leaves import Array
+from ..building.build import Builder
+from ..building.makers import tensor
+from ..program import Program, read_program
+from .values import Reader
+
+
+class Given(NamedTuple):
+    """What was typed for a seed or a tangent: an array, or a program."""
+
+    array: Any
+    program: Program | None
+
+    @property
+    def text(self) -> str | None:
+        """The expression; None for an array."""
+        return None if self.program is None else self.program.source.text.strip()
+
+
+def read_direction(value: Any, origin: str, reader: Reader) -> Given:
+    """What was given, read and not yet computed. Raises GradcliError."""
+    array = reader.literal(value, origin)
+    program = None if array is not None else read_program(value, reader.limits, origin)
+    return Given(array, program)
+
+
+def as_graph(
+    given: Given,
+    name: str,
+    names: Mapping[str, Any],
+    values: Mapping[Node, Any],
+    shape: Shape,
+    reader: Reader,
+) -> Node:
+    """The node of a seed or a tangent, which formulas call `name`; `names` are what its expression
+    may use, `shape` is the one that it should have.
+    """
+    if given.program is None:
+        return OPS["tensor"](data=Array(np.asarray(given.array, dtype=np.float64), name))
+    builder = Builder(
+        given.program,
+        dict(names),
+        values=dict(values),
+        limits=reader.limits,
+        draws=reader,
+        seed_shape=shape,
+    )
+    made = builder.run()
+    last = given.program.statements[-1].value
+    if isinstance(made, tuple):
+        made = tensor(builder, last, [made], {})
+    if not isinstance(made, Node | int | float):
+        span = builder.source.span(last)
+        raise GradcliError("value", f"{builder.source.origin} is not a tensor", span=span)
+    return as_node(made)

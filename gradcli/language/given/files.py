@@ -1,0 +1,165 @@
+"""Arrays in files: .npy, .npz, lists, prints, and rows of numbers. Nothing pickled is loaded."""
+
+import os
+import re
+from typing import IO, TYPE_CHECKING
+
+from ...errors import GradcliError, Span, did_you_mean
+from ...graphs.shapes import numel
+from ...limits import Limits
+from .number_words import DIGITS, WORDS, numbers, plain
+from .prints import ABRIDGED_HINT, LIST_HINT, OLD_PRINT, PRINT, holds, read_text, short
+
+if TYPE_CHECKING:
+    import numpy as np
+
+NPY_MAGIC = b"\x93NUMPY"
+CELL = re.compile(rf"[+-]?0*(?:{DIGITS}|inf|nan)|{WORDS}")
+NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
+
+
+def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray":
+    """The array in the file at `path`, or in `stdin` where that is `-`."""
+    if path == "-":
+        if stdin is None:
+            raise GradcliError("file", "there is no standard input here", hint="write @file")
+        return _read_stream(stdin, "standard input", limits)
+    if not path:
+        raise GradcliError(
+            "file", "@ needs the name of a file", hint="@data.npy, or @- for standard input"
+        )
+    path = os.path.expanduser(path)
+    npz = NPZ.fullmatch(path)
+    try:
+        with open(npz["path"] if npz else path, "rb") as file:
+            return _read_npz(file, npz, limits) if npz else _read_stream(file, path, limits)
+    except OSError as error:
+        raise _unreadable(npz["path"] if npz else path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> GradcliError:
+    hint = None
+    folder, name = os.path.split(path)
+    if isinstance(error, FileNotFoundError) and os.path.isdir(folder or "."):
+        hint = did_you_mean(name, os.listdir(folder or "."))
+    return GradcliError("file", f"cannot read {path}: {error.strerror or error}", hint=hint)
+
+
+def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
+    """The array of this name in an archive; without a name, the only one."""
+    import zipfile
+    import zlib
+
+    path, name = asked["path"], asked["name"]
+    damage = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [n.removesuffix(".npy") for n in archive.namelist()]
+            hint = f"it has {', '.join(names) or 'none'}"
+            if not name and len(names) != 1:
+                message = f"{path} has {len(names)} arrays, and one is needed"
+                raise GradcliError("file", message, hint=f"{hint}; write @{path}:NAME")
+            if name and name not in names:
+                raise GradcliError("file", f"{path} has no array {name}", hint=hint)
+            with archive.open((name or names[0]) + ".npy") as member:
+                return _read_npy(member, path, limits)
+    except (*damage, KeyError) as error:
+        raise GradcliError("file", f"{path} is no .npz archive, or is damaged: {error}") from None
+
+
+def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
+    """The array in .npy format; its header is heard first, for it says how large the rest is."""
+    from numpy.lib import format as npy
+
+    try:
+        readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        shape, _, dtype = readers[npy.read_magic(file)](file)
+        limits.check("elements", numel(shape), f"the array in {path} is too large")
+        if dtype.hasobject:
+            message = f"{path} holds pickled objects, which are never loaded"
+            raise GradcliError("file", message, hint="save an array of numbers")
+        file.seek(0)
+        array = npy.read_array(file, allow_pickle=False)
+    except (ValueError, KeyError) as error:
+        raise GradcliError("file", f"{path} is no .npy file, or is damaged: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise GradcliError("value", f"{path} holds {array.dtype}, and real numbers are needed")
+    return plain(array)
+
+
+def _read_stream(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
+    """The array in a .npy file, or in a text: a list, a print, or rows of numbers."""
+    import io
+
+    data = file.read(len(NPY_MAGIC))
+    if data == NPY_MAGIC:
+        data += file.read(16 * limits.sizes["elements"] + 4096)
+        return _read_npy(io.BytesIO(data), path, limits)
+    data += file.read(limits.sizes["length"] + 1)
+    limits.check("length", len(data), f"{path} is too long")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        message = f"{path} is neither UTF-8 text nor a .npy file"
+        raise GradcliError(
+            "file", message, hint="save it as .npy, .npz, .json, .csv or .txt"
+        ) from None
+    if PRINT.match(text) or OLD_PRINT.search(text, max(0, len(text) - 200)):
+        return read_text(text, limits, path)
+    return _read_rows(text, limits, path)
+
+
+def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
+    """Lines of numbers, apart by commas or blanks; `#` begins a comment.
+
+    One line or one column is a vector and one number is a number, as numpy.loadtxt has it.
+    """
+    separator = "," if "," in text else None
+    words: list[str] = []
+    width = first = start = 0
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        span = Span(text, start, start + len(line.rstrip()), path)
+        start += len(line)
+        content = line.partition("#")[0].strip()
+        if not content:
+            continue
+        cells = [cell.strip(' \t"') for cell in content.split(separator)]
+        may_be_header = not first and bool(text[start:].strip())
+        _check_cells(cells, number, may_be_header, span)
+        if not first:
+            width, first = len(cells), number
+        elif len(cells) != width:
+            message = f"line {number} {holds((len(cells),))}, and line {first} {holds((width,))}"
+            raise GradcliError(
+                "value", message, hint="all lines need the same number of elements", span=span
+            )
+        words += cells
+    if not words:
+        raise GradcliError("value", f"there are no numbers in {path}", hint=LIST_HINT)
+    limits.check("elements", len(words), f"{path} is too large")
+    return numbers(words).reshape(-1, width).squeeze()
+
+
+def _check_cells(cells: list[str], number: int, may_be_header: bool, span: Span) -> None:
+    """Refuse what is no number, in line `number`."""
+    bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
+    if bad is None:
+        return
+    hint: str | None
+    if bad in ("...", "…"):
+        message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
+    elif not bad:
+        message, hint = "a number is missing", "between two commas there has to be a number"
+    else:
+        message = f"{short(bad)} is not a number"
+        hint = _cure(bad, may_be_header)
+    raise GradcliError("value", f"line {number}: {message}", hint=hint, span=span)
+
+
+def _cure(cell: str, may_be_header: bool) -> str | None:
+    """What helps where a file has something else than a number."""
+    if cell[0] in "{[":
+        return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
+    if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):
+        return "numbers are apart by commas or blanks, not by semicolons"
+    return "if this line is a header, delete it" if may_be_header else None

@@ -1,0 +1,99 @@
+"""Labels: inputs that hold whole numbers or masks, where they stand and what they are if nobody
+gave them.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ...errors import GradcliError
+from ...graphs import Node, downstream, walk
+from ...graphs.operator import Unlabelled
+from ...lazy import np
+from ...limits import Limits
+
+MOST = 10_000  # that are looked at where sizes may only stand in for others
+
+
+def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
+    """The name that stands where labels should, and whose labels can be made up; None where several
+    are mixed, or it is among those `taken`.
+    """
+    free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
+    return free[0] if len(free) == 1 and free[0] not in taken else None
+
+
+def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
+    """The error for labels that were given as floats; the same where none were given."""
+    name = error.node.attrs["name"] if error.node.op.name == "input" else ""
+    array = arrays.get(name)
+    if array is None or array.dtype.kind != "f":
+        return error
+    if error.kind == "bool":
+        what, hint = "a mask", f"write True and False: {name}=[True, False]"
+    else:
+        what, hint = "whole numbers", f"write them without a point: {name}=[0, 2]"
+    said = f"{name} holds {what} here, and floating-point numbers were given"
+    return GradcliError("arguments", said, hint=hint, span=error.span)
+
+
+def made_up(node: Node) -> Any:
+    """Labels for an input that has none: 0 and 1 in turn."""
+    if node.numel > MOST:
+        return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
+    numbers = np.arange(node.numel).reshape(node.shape) % 2
+    return numbers == 0 if node.dtype == "bool" else numbers
+
+
+def picking(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
+    """The nodes that hold whole numbers, for they lead to `indices`, or to the index, the labels or
+    the mask of an operation.
+
+    Where floats may stand, as in argsort, a node is none of them that is also a value in `out`.
+    """
+    met = walk(roots, lambda n: (*n.inputs, n.expansion))
+    labels = [*indices, *(i for node in met for i in _of_operation(node))]
+    valued = walk([out], lambda n: [i for i in n.inputs if i not in _of_operation(n)])
+    direct = walk(labels, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
+    return set(direct) | (set(walk(labels)) - set(valued))
+
+
+def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
+    """Raise GradcliError `index`, with its place, where labels reach beyond what they pick from.
+
+    That is not in the graph of a gradient, in which zeros may stand in the place of what is picked.
+    """
+    if all(n.dtype != "int" for n in walk([out])):
+        return
+    from ...backends.numeric import Evaluator, sources, written_for
+
+    order = walk([out], sources)
+    free = [n for n in order if n.op.name == "input" and n not in values]
+    unknown = downstream(order, free, sources)
+    known = Evaluator(values, limits=limits)
+    for node in order:
+        labels = [i for i in _of_operation(node) if i.dtype == "int"]
+        if not labels or not unknown.isdisjoint(labels):
+            continue
+        try:
+            _check(node, dict(zip(labels, known(*labels), strict=True)), limits)
+        except GradcliError as error:  # others depend on the numbers
+            if error.code == "index":
+                raise error.at(written_for(node, order)) from None
+
+
+def _check(node: Node, labels: dict[Node, Any], limits: Limits) -> None:
+    """Raise GradcliError where an operation does not take these labels."""
+    from ...backends.numeric import Evaluator, sources
+
+    if node.op.reach is not None:
+        given = {i: i.shape for i in node.parents} | labels
+        node.op.reach(*[i and given[i] for i in node.inputs], **node.attrs)
+        return
+    zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
+    Evaluator(zeros | labels, limits=limits)(node)
+
+
+def _of_operation(node: Node) -> list[Node]:
+    """The inputs of an operation that are indices, labels or masks."""
+    named = zip(node.op.inputs, node.inputs, strict=False)
+    return [i for name, i in named if name in node.op.labels and i is not None]

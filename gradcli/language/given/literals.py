@@ -1,0 +1,77 @@
+"""The text of a value → a NumPy array: a list, a pasted print, a file. Nothing is executed.
+
+Knows how PyTorch, NumPy and JAX print tensors and how arrays are filed. Does not know the
+language: a text that is an expression is left to the caller.
+"""
+
+import ast
+import re
+from typing import IO, TYPE_CHECKING
+
+from ...limits import Limits
+from .files import read_file
+from .prints import FIRST, MAKERS, NotLiteral, read_text
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def read_array(
+    text: str, *, limits: Limits, stdin: IO[bytes] | None = None, origin: str
+) -> "np.ndarray | None":
+    """The array that `text` writes down, or None where it is an expression of the language.
+
+    `text` is a number, a nested list, a print of PyTorch, NumPy or JAX, `@file`, or `@-` for
+    `stdin`; `origin` names the option, for errors. The array is int64, bool or else float64.
+    GradcliError "value" for what is no array of numbers, "file" for what cannot be read, "limit"
+    for what is too large.
+    """
+    limits.check("length", len(text), "the value is too long")
+    if text.lstrip().startswith("@"):
+        return read_file(text.strip()[1:], limits, stdin)
+    first = FIRST.match(text)
+    if first and first["name"]:  # of a function or an input: no value begins with it
+        return None
+    try:
+        return read_text(text, limits, origin)
+    except NotLiteral:
+        if _is_expression(text):
+            return None
+        raise
+
+
+def _is_expression(text: str) -> bool:
+    """Whether Python's grammar takes `text`, and nothing in it stands where a number has to."""
+    try:
+        todo = [ast.parse(text.strip(), mode="eval").body]
+    except (SyntaxError, ValueError):
+        return False
+    except (RecursionError, MemoryError):  # large, so no slip of the pen: the language has limits
+        return True
+    computed = False
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.List | ast.Tuple):
+            todo += node.elts
+        elif isinstance(node, ast.UnaryOp):
+            todo.append(node.operand)
+        elif isinstance(node, ast.BinOp):
+            computed = True
+            todo += [node.left, node.right]
+        elif isinstance(node, ast.Call) and _is_maker(node.func):
+            todo += node.args
+        elif not isinstance(node, ast.Constant):
+            computed = True
+        elif not isinstance(node.value, int | float):
+            return False
+    return computed
+
+
+def _is_maker(function: ast.expr) -> bool:
+    """Whether `function` is `tensor`, `np.array` and the like."""
+    parts = []
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    parts.append(function.id if isinstance(function, ast.Name) else "")
+    return re.fullmatch(MAKERS, ".".join(reversed(parts))) is not None

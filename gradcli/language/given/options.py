@@ -1,0 +1,192 @@
+"""The texts after --shape, --value and --wrt, taken apart into names and what belongs to them.
+
+Knows the spellings of shapes. Does not know what a value is (values.py) or which names exist.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from keyword import iskeyword
+
+from ...errors import GradcliError, Span
+from ...graphs.shapes import Shape
+from ...graphs.shapes import text as shape_text
+
+LARGEST_SIZE = 2**31 - 1
+MOST_DIMENSIONS = 64  # NumPy has no more
+
+SHAPE_HINT = "a shape is written x=2x3, x=(2,3) or x=(); several: x=2x3,a=3x4"
+VALUE_HINT = 'a value is written NAME=VALUE: a="[[1,2,3],[4,5,6]]"'
+NAME_HINT = "a name is a letter, then letters, digits and underscores; not a word of Python"
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    """NAME=DIMS, with what may follow it; compiled when the first shape is read."""
+    return re.compile(
+        r"""(?P<name>[^=,;]*) =
+        (?P<dims> \s* (?:torch\.Size)? \( \[ [^\[\]()]* \] \) \s*
+                | \s* \( [^()]* \) \s*
+                | \s* \[ [^\[\]]* \] \s*
+                | [^,;()\[\]=]* )
+        (?:[,;]\s*|$)""",
+        re.VERBOSE,
+    )
+
+
+def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
+    """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`.
+
+    GradcliError "shape-option" with the place, for anything that is not such a text and for a name
+    with two shapes.
+    """
+    shapes: dict[str, Shape] = {}
+    for given in texts:
+        for name, shape, span in _entries(given):
+            if shapes.setdefault(name, shape) != shape:
+                said = f"{name} has two shapes: {shape_text(shapes[name])} and {shape_text(shape)}"
+                raise GradcliError("shape-option", said, hint="give each name one shape", span=span)
+    return shapes
+
+
+def read_shape(name: str, text: str) -> Shape:
+    """A shape as it is written after a name: `2x3`, `(2, 3)`. GradcliError "shape-option"."""
+    return _shape(name, Span(text, 0, len(text), "--shape"))
+
+
+def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
+    """The values by name, as texts, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`; VALUE may
+    hold more `=`, in brackets.
+
+    GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
+    """
+    values: dict[str, str] = {}
+    for given in (part for text in texts for part in values_apart(text)):
+        name, equals, value = given.partition("=")
+        if not equals:
+            whole = Span(given, 0, len(given), option)
+            raise GradcliError(
+                "value", f"there is no = in {_short(given)}", hint=VALUE_HINT, span=whole
+            )
+        span = _place(given, name, 0, option)
+        name = _name(name.strip(), "value", span, VALUE_HINT)
+        if not value.strip():
+            raise GradcliError("value", f"{name} has no value", hint=VALUE_HINT, span=span)
+        if name in values:
+            said = f"{name} is given two values"
+            raise GradcliError("value", said, hint="give each name one value", span=span)
+        values[name] = value
+    return values
+
+
+def values_apart(given: str) -> Iterator[str]:
+    """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
+    start = depth = 0
+    for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
+        sign = found[0]
+        depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
+        if sign == "," and depth == 0 and _holds_equation(given[start : found.start()]):
+            yield given[start : found.start()]
+            start = found.end()
+    yield given[start:]
+
+
+def _holds_equation(text: str) -> bool:
+    """Whether the last statement of a text has an equals sign."""
+    return "=" in re.split(r"[;\n]", text)[-1]
+
+
+def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
+    """The tangents by name, as texts, from texts `NAME=VALUE`; None, a symbol, from `NAME` alone.
+
+    GradcliError "value" as of `read_values`.
+    """
+    alone = [given.strip() for given in texts if given.strip().isidentifier()]
+    values = read_values([t for t in texts if t.strip() not in alone], "--tangent")
+    for k, name in enumerate(alone):
+        if name in values or name in alone[:k]:
+            said = f"{name} is given two tangents"
+            raise GradcliError("value", said, hint="give each name one tangent")
+    return {**values, **dict.fromkeys(alone)}
+
+
+def read_names(text: str) -> list[str]:
+    """The names in `x,a`, each once, in order. GradcliError "option" for no name."""
+    names, start = [], 0
+    for part in text.split(","):
+        span = _place(text, part, start, "--wrt")
+        start += len(part) + 1
+        names.append(_name(part.strip(), "option", span, "names are written x,a"))
+    return list(dict.fromkeys(names))
+
+
+def _entries(given: str):
+    """Each (name, shape, span) of one text."""
+    start = 0
+    while start < len(given) or not start:
+        found = _entry().match(given, start)
+        if not found:
+            rest = Span(given, start, len(given), "--shape")
+            said = f"{_short(given[start:].strip())} is not NAME=SHAPE"
+            raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=rest)
+        name, dims = found["name"], found["dims"]
+        span = _place(given, name, found.start("name"), "--shape")
+        name = _name(name.strip(), "shape-option", span, SHAPE_HINT)
+        yield name, _shape(name, _place(given, dims, found.start("dims"), "--shape")), span
+        start = found.end()
+
+
+def _shape(name: str, span: Span) -> Shape:
+    """The sizes in `2x3`, `(2,3)`, `[2,3]`, `torch.Size([2, 3])` or `()`, which `span` places."""
+    dims = span.text[span.start : span.end]
+    inner = dims.removeprefix("torch.Size").strip("()[]").strip()
+    if dims[-1:] in (")", "]"):
+        parts = inner.removesuffix(",").split(",") if inner else []
+    else:
+        parts = re.split("[xX×]", inner)
+    sizes = tuple(_size(name, part.strip(), span) for part in parts)
+    if len(sizes) > MOST_DIMENSIONS:
+        said = f"{name} has {len(sizes)} dimensions, and {MOST_DIMENSIONS} are the most"
+        raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=span)
+    return sizes
+
+
+def _size(name: str, part: str, span: Span) -> int:
+    """One size, if it is one."""
+    if re.fullmatch("[0-9]+", part):
+        digits = part.lstrip("0") or "0"
+        if len(digits) < 20 and int(digits) <= LARGEST_SIZE:
+            return int(digits)
+        problem = f"is larger than {LARGEST_SIZE:,}"
+    elif re.fullmatch("-[0-9]+", part):
+        problem = "is negative"
+    else:
+        problem = "is not a whole number"
+    raise GradcliError(
+        "shape-option",
+        f"a size of {name} is missing"
+        if not part
+        else f"the size {_short(part)} of {name} {problem}",
+        hint=SHAPE_HINT,
+        span=span,
+    )
+
+
+def _name(name: str, code: str, span: Span, form: str) -> str:
+    """`name`, if an input may have it; `form` says what to write where there is none."""
+    if not name:
+        raise GradcliError(code, "a name is missing", hint=form, span=span)
+    if not name.isidentifier() or iskeyword(name):
+        raise GradcliError(code, f"{_short(name)} is not a name", hint=NAME_HINT, span=span)
+    return name
+
+
+def _place(text: str, part: str, start: int, origin: str) -> Span:
+    """Where `part`, which starts at `start`, is in `text`, without the blanks around it."""
+    start += len(part) - len(part.lstrip())
+    return Span(text, start, start + len(part.strip()), origin)
+
+
+def _short(text: str) -> str:
+    """`text` in quotes, its end left out where it is long."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -1,0 +1,144 @@
+"""Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import IO, Any
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, as_node
+from ...lazy import np
+from ...limits import Limits
+from ..program import Program, read_program
+from .number_words import plain
+
+
+def detached(value: Any) -> Any:
+    """A value without its way back: PyTorch keeps the numbers of a tensor that has one."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
+def _no_numbers(origin: str) -> GradcliError:
+    return GradcliError("value", f"the value of {origin} is not an array of numbers")
+
+
+class Reader:
+    """Turns a value in any of its spellings into an array.
+
+    `random_seed` is where rand and randn begin; they go on from value to value, as in one session
+    of PyTorch.
+    """
+
+    def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):
+        self.limits, self.random_seed, self.stdin = limits, random_seed, stdin
+        self._random: Any = None
+        self._stdin_read = False
+
+    @property
+    def random(self):
+        """The generator behind rand and randn."""
+        if self._random is None:
+            from ...backends.random import Generator
+
+            self._random = Generator(self.random_seed)
+        return self._random
+
+    def literal(self, value: Any, origin: str) -> Any:
+        """The array that `value` is, or None where it is an expression to be computed."""
+        if isinstance(value, str):
+            self.limits.check("length", len(value), f"the value of {origin}")
+            if value.strip().isidentifier() and value.strip().lower() not in (
+                "inf",
+                "nan",
+                "true",
+                "false",
+            ):
+                return None
+            array = _plain_list(value)
+            return array if array is not None else self._text(value, origin)
+        value = detached(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            return self._listed(value, origin)
+        except (RuntimeError, TypeError) as error:  # of a library whose array it is
+            raise _no_numbers(origin) from error
+        listed = array.dtype.kind in "OU" and array.size and array.shape
+        if listed or (isinstance(value, int) and array.dtype == object):  # NumPy has none so large
+            return self._listed(getattr(value, "tolist", lambda: value)(), origin)
+        if array.dtype.kind not in "buif":
+            raise _no_numbers(origin)
+        self.limits.check("elements", array.size, f"the value of {origin}")
+        return plain(array)
+
+    def _listed(self, value: Any, origin: str) -> Any:
+        """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""
+        found = self._text(repr(value), origin)
+        if found is None:
+            raise _no_numbers(origin)
+        return found
+
+    def _text(self, text: str, origin: str) -> Any:
+        from .literals import read_array
+
+        if text.strip() == "@-" and self.stdin is not None:
+            if self._stdin_read:
+                hint = "put one of the values into a file: @file"
+                raise GradcliError("option", "standard input can be read only once", hint=hint)
+            self._stdin_read = True
+
+        return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
+
+    def read(self, value: Any, origin: str, known: Mapping[str, Any] | None = None) -> Any:
+        """The array of `value`, computed where it is an expression: of `known` arrays by name."""
+        array = self.literal(value, origin)
+        return array if array is not None else self._compute(value, origin, known or {})
+
+    def inputs(
+        self,
+        program: Program,
+        names: Collection[str],
+        shapes: Collection[str],
+        values: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """The arrays of the inputs `names`: those that were given, and where neither a value nor a
+        shape was, those that the program says.
+        """
+        wanted = set(names)
+        for v in reversed(program.asked.values):
+            wanted |= v.needs if v.name in wanted else set()
+        arrays = {name: self.read(value, name) for name, value in values.items()}
+        for v in program.asked.values:
+            if v.name in wanted - {*arrays, *shapes} and v.needs <= arrays.keys():
+                arrays[v.name] = self.read(v.text, v.name, arrays)
+        return {name: array for name, array in arrays.items() if name in names}
+
+    def _compute(self, text: str, origin: str, known: Mapping[str, Any]) -> Any:
+        from ..building.build import Builder
+
+        program = read_program(text, self.limits, origin)
+        nodes = {name: _input(name, array) for name, array in known.items()}
+        arrays = {nodes[name]: array for name, array in known.items()}
+        builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
+        result = builder.run()
+        if not isinstance(result, Node | int | float):
+            raise _no_numbers(origin)
+        return builder.numbers(as_node(result), "a value must be a number")
+
+
+def _input(name: str, array: Any) -> Node:
+    kind = {"i": "int", "b": "bool"}.get(array.dtype.kind, "float")
+    return OPS["input"](name=name, shape=array.shape, dtype=kind)
+
+
+def _plain_list(text: str) -> Any:
+    """The array of a list as JSON writes it, the most frequent spelling; None for other text."""
+    try:
+        array = np.array(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    known = (
+        array.dtype.kind in "if"
+        and array.dtype.itemsize == 8
+        and not (array.dtype.kind == "f" and "n" in text.lower())
+    )
+    return array if known and array.size else None

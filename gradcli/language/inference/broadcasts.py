@@ -1,0 +1,128 @@
+"""Ranks that a built program tells of: with them nothing is broadcast by accident."""
+
+from collections.abc import Collection, Sequence
+from itertools import permutations
+
+from ...graphs import Node, downstream, walk
+from .coefficients import COEFFICIENTS, GREEK
+
+
+def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
+    """Ranks with which inputs are not broadcast where people seldom mean it.
+
+    What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
+    numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
+    compared with, and c that of f in `f * c + i * h`, where f and i are gates; X in upper case is
+    no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
+    is y in `y - w.T @ x`.
+    """
+    found: dict[str, int] = {}
+    order = walk(roots, _made_of)
+    sums = [n.parents for n in order if n.op.sign in ("+", "-")]
+    terms = [pair for both in sums for pair in permutations(both)]
+    varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
+    of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
+    for node in order:
+        for operand, other in permutations(_operands(node), 2):
+            by_number = not other.ndim and other in varying
+            x = _begins_with(operand, varying) if by_number else operand
+            if x.op.name != "input" or not x.ndim or x in walk([other]):
+                continue
+            is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
+            is_multiple = _multiplies(node, x, other, terms)
+            if is_multiple or (by_number and is_number):
+                found[x.attrs["name"]] = 0
+            elif x.ndim < other.ndim and 1 not in other.shape:
+                gated = node.op.sign == "*" and other in of_products
+                if _is_alike(node, x, other) or (gated and _is_gated(node, x, other, terms)):
+                    found[x.attrs["name"]] = other.ndim
+    return _columns(order) | _batches(order) | found
+
+
+def _batches(order: list[Node]) -> dict[str, int]:
+    """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
+    first = (node.parents[:2] for node in order if node.op.batches)
+    single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
+    return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
+
+
+def _columns(order: list[Node]) -> dict[str, int]:
+    """Vectors, as z in `outer(x, y) @ z`: names in lower case, after a matrix that was made of
+    vectors and of names in upper case.
+    """
+    found = {}
+    for node in order:
+        left, x = node.parents if node.op.matrices and len(node.parents) == 2 else (node, node)
+        given = {n for n in (left, x) if n.op.name == "input"}
+        if x not in given or left in given or left.op.family == "movement":
+            continue
+        if x.ndim != 2 or left.ndim != 2:
+            continue
+        made_of = [n for n in walk([left]) if n.op.name == "input"]
+        if made_of and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in made_of):
+            found[x.attrs["name"]] = 1
+    return found
+
+
+def _is_upper(x: Node) -> bool:
+    is_input = x.op.name == "input"
+    return bool(is_input and x.attrs["name"][0].isupper())
+
+
+def _operands(node: Node) -> Sequence[Node]:
+    """The two operands of an elementwise operation, or what a loss compares; nothing elsewhere."""
+    elementwise = node.op.family == "elementwise" and len(node.parents) == 2
+    return node.parents if elementwise else _compared(node)
+
+
+def _compared(node: Node) -> list[Node]:
+    pairs = zip(node.op.inputs, node.inputs, strict=False)
+    return [i for name, i in pairs if name in node.op.alike and i is not None]
+
+
+def _is_alike(node: Node, x: Node, other: Node) -> bool:
+    """Whether an operand has as many dimensions as the other one."""
+    counts = node.op.sign == "*" and other.dtype == "int" and other.op.name != "input"
+    compared = x in _compared(node) and x.dtype == "float"
+    return compared or counts or node.op.sign == "-" or _is_upper(x)
+
+
+def _is_gated(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+    """Whether it is c of `f * c + i * h`, where f and what is added are functions of matrices."""
+    function = other.op.family == "elementwise" and not other.op.sign
+    added = [n for product, n in summed if product is node and n.op.sign == "*"]
+    alike = any(n.shape == other.shape and x not in walk([n]) for n in added)
+    return function and alike and x.attrs["name"] not in GREEK
+
+
+def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+    """Whether a product or quotient is a multiple, in a sum: of a number, beside a number; of a
+    matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix in upper case, beside a
+    matrix.
+    """
+    if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
+        return False
+    beside = [n for product, n in summed if product is node]
+    if not other.ndim:
+        return any(not n.ndim and n.parents for n in beside)
+    if other.ndim != 2:
+        return False
+    of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
+    to_constant = other.op.matrices and any(n.ndim == 2 and _is_constant(n) for n in beside)
+    return (_is_constant(other) and bool(beside)) or of_a_matrix or to_constant
+
+
+def _is_constant(node: Node) -> bool:
+    return all(n.op.name != "input" for n in walk([node]))
+
+
+def _begins_with(node: Node, varying: Collection[Node]) -> Node:
+    """y of `-y` and `1 - y`: what elementwise operations with constants change."""
+    while node.op.family == "elementwise" and sum(i in varying for i in node.parents) == 1:
+        node = next(i for i in node.parents if i in varying)
+    return node
+
+
+def _made_of(node: Node) -> Sequence[Node | None]:
+    """The inputs of a node, or its meaning where it has one."""
+    return node.inputs if node.expansion is None else (node.expansion,)

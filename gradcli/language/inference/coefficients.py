@@ -1,0 +1,87 @@
+"""Names of single numbers, as textbooks have them: coefficients, intercepts, temperatures."""
+
+import ast
+
+from ..program import Program
+from .products import bare, chain, names_in, vectors
+
+NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
+TINY = "eps"  # a number where it is added; noise where it is multiplied
+INTERCEPTS = ("b", "b0", "bias", "intercept")
+# What multiplies a number is one itself, if it is called so.
+GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma")
+COEFFICIENTS = (*GREEK, "c", "k")
+
+
+def coefficients(program: Program) -> set[str]:
+    """Names of numbers: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
+    `exp(-gamma * D)`.
+    """
+    found = {*NUMBERS, TINY}
+    for e in _expressions(program):
+        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+            found |= _negated(e.left)
+            found -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
+        elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
+            found |= _under_root(e.right) | _large(e)
+    return found
+
+
+def _large(e: ast.BinOp) -> set[str]:
+    """T of `x / T`: in upper case, below what has names in lower case."""
+    is_number = isinstance(e.right, ast.Name) and e.right.id[0].isupper()
+    return names_in(e.right) if is_number and any(map(str.islower, names_in(e.left))) else set()
+
+
+def multipliers(program: Program) -> set[str]:
+    """Names that may be those of numbers: beta in `beta * (a - b)`, but not in `beta * x`."""
+    products = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    sides = ((e.left, e.right) for e in products if isinstance(e.op, ast.Mult))
+    names = ([e.id for e in pair if isinstance(e, ast.Name)] for pair in sides)
+    return {pair[0] for pair in names if len(pair) == 1 and pair[0] in COEFFICIENTS}
+
+
+def _negated(e: ast.expr) -> set[str]:
+    """gamma of `-gamma`."""
+    name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
+    return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
+
+
+def _under_root(e: ast.expr) -> set[str]:
+    """d of `sqrt(d)` and `d**0.5`."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Pow):
+        inner = e.left if isinstance(e.right, ast.Constant) and e.right.value == 0.5 else None
+    else:
+        is_root = isinstance(e, ast.Call) and ast.unparse(e.func).split(".")[-1] == "sqrt"
+        inner = e.args[0] if is_root and e.args else None  # type: ignore[attr-defined]
+    return {inner.id} if isinstance(inner, ast.Name) else set()
+
+
+def divisors(program: Program) -> set[str]:
+    """The names that something is divided by, as T in `z / T` and N in `x.sum() / N`."""
+    pairs = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    right = (e.right for e in pairs if isinstance(e.op, ast.Div))
+    return {e.id for e in right if isinstance(e, ast.Name)}
+
+
+def intercepts(program: Program) -> set[str]:
+    """Names of numbers: b in `X @ w + b`, where X holds the data and w is a vector, and in
+    `w.T @ x + b`.
+    """
+    small = vectors(program)
+    found = set()
+    for e in _expressions(program):
+        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add) and _is_fit(e.left, small):
+            found |= names_in(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
+    return found
+
+
+def _is_fit(e: ast.expr, small: set[str]) -> bool:
+    """Whether it is `X @ w` or `w.T @ x`, w and x being among the names of vectors."""
+    factors = [n.id if isinstance(n, ast.Name) else "" for n in map(bare, chain(e))]
+    of_data = factors[0].startswith("X") or factors[0] in small
+    return len(factors) == 2 and of_data and factors[1] in small
+
+
+def _expressions(program: Program) -> list[ast.AST]:
+    return [e for statement in program.statements for e in ast.walk(statement.value)]

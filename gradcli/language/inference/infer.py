@@ -1,0 +1,332 @@
+"""Shapes that nobody gave.
+
+An unknown size is stood in for by a large prime of its own, and the program is built with it. Where
+two sizes must agree and do not, the operator says which two (shapes.Conflict), and the primes tell
+whose they are. So every operator takes part through the shape function that it has anyway. Ranks
+are tried in order of plausibility (`ranks`).
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain, count, islice, repeat, tee
+from typing import NamedTuple
+
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
+from ..program import Program
+from .broadcasts import ranks_not_broadcast
+from .numberings import Numberings, different, equal, few
+from .ranks import ranks_to_try
+from .stand_ins import Sizes
+
+# Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
+PRIMES = (
+    20011, 16381, 13451, 11027, 9043, 7417, 6079, 4987, 4079, 3347, 2749, 2251, 1847, 1511, 1237,
+    1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
+)  # fmt: skip
+ATTEMPTS = 400  # combinations of ranks
+MOST_TRIES = 600  # times that a program is built before this is given up
+SMALL = 8  # primes at the end, where the others make tensors too large
+LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
+PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
+MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
+
+
+class Tried(NamedTuple):
+    """The shapes of output and seed, the sizes that are equal where nothing says otherwise, and
+    ranks of inputs that are more plausible, since nothing is broadcast with them.
+    """
+
+    out: Shape
+    seed: Shape | None
+    alike: list[tuple[int, int]]
+    ranks: Mapping[str, int] = {}
+
+    @classmethod
+    def of(cls, roots: list[Node], seed: Shape | None) -> "Tried":
+        """What a graph says whose first root is the output."""
+        return cls(roots[0].shape, seed, different_sides(roots), ranks_not_broadcast(roots))
+
+
+Trial = Callable[[dict[str, Shape]], Tried]
+
+
+class Inferred(NamedTuple):
+    """A shape for every unknown input, and the axes whose size nothing fixes."""
+
+    shapes: dict[str, Shape]
+    assumed: dict[str, tuple[int, ...]]
+
+
+def infer(
+    program: Program,
+    known: dict[str, Shape],
+    unknown: Sequence[str],
+    trial: Trial,
+    seed_rank: int | None,
+    fixed: Mapping[str, int],
+    labels: Collection[str] = (),
+) -> Inferred:
+    """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
+
+    `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
+    there is one; the ranks of some may be `fixed`. Raises the error of the most plausible attempt
+    where none works.
+    """
+    tries = 0
+
+    def counted(shapes: dict[str, Shape]) -> Tried:
+        nonlocal tries
+        tries += 1
+        return trial(shapes)
+
+    first_error: GradcliError | None = None
+    tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
+    for numberings, ranks in _attempts(tried):
+        chosen = dict(zip(unknown, ranks, strict=True))
+        if numberings is not different and first_error and first_error.code == "arguments":
+            raise first_error
+        try:
+            found = _solve(chosen, known, counted, numberings)
+        except GradcliError as error:
+            misfit = error.code in ("shape", "index", "seed-shape", "arguments")
+            if not misfit and not (first_error and error.code == "limit"):
+                raise
+            first_error = first_error or error
+            if tries > MOST_TRIES:
+                break
+            continue
+        return _refined(found, chosen, known, trial, numberings, fixed)
+    assert first_error is not None
+    hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
+    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
+    raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+
+
+def _attempts(tried: Iterable[tuple[int, ...]]) -> Iterator[tuple[Numberings, tuple[int, ...]]]:
+    """Numberings and ranks in order of plausibility, made only as far as they are needed."""
+    plausible, again, once_more = tee(tried, 3)
+    yield from zip(repeat(different), plausible)
+    yield from zip(repeat(equal), again)
+    yield from zip(repeat(few), islice(once_more, LIKELIEST))
+
+
+def _refined(
+    found: Inferred,
+    chosen: dict[str, int],
+    known: dict[str, Shape],
+    trial: Trial,
+    numberings: Numberings,
+    fixed: Collection[str],
+) -> Inferred:
+    """The shapes found, with the ranks that the program tells of when it is built with them."""
+    settled = set(fixed)
+    with suppress(GradcliError):
+        while True:
+            told = trial(known | found.shapes).ranks
+            better = {name: r for name, r in told.items() if name in chosen and name not in settled}
+            if not better:
+                break
+            settled |= better.keys()
+            chosen = chosen | better
+            found = _solve(chosen, known, trial, numberings)
+    return found
+
+
+def in_general(
+    given: dict[str, Shape],
+    known: dict[str, Shape],
+    trial: Trial,
+    telling: Sequence[int] = TELLING,
+    least: int = 2,
+) -> dict[str, Shape]:
+    """Shapes as those `given`, of sizes that tell, equal only where the program needs it.
+
+    Where operators do not say which must be equal, those are that were. Smaller sizes than the
+    `least` stay, as 0 and 1: broadcasting means them. Raises GradcliError where the program works
+    with no other sizes.
+    """
+    try:
+        return _generalised(given, known, trial, telling, True, least)
+    except GradcliError:
+        return _generalised(given, known, trial, telling, False, least)
+
+
+def _generalised(
+    given: dict[str, Shape],
+    known: dict[str, Shape],
+    trial: Trial,
+    telling: Sequence[int],
+    apart: bool,
+    least: int,
+) -> dict[str, Shape]:
+    """Sizes that tell, in the order of those given: what was smaller stays smaller, and of equal
+    ones what comes first is.
+    """
+    places = [
+        (n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n >= least
+    ]
+    keys = sorted(places, key=lambda p: p[0]) if apart else sorted({n for n, _, _ in places})
+    taken = {n for shape in known.values() for n in shape}
+    free = [n for n in telling if n not in taken]
+    if len(keys) > len(free):
+        raise GradcliError("limit", "there are too many sizes")
+    new: dict[object, int] = dict(zip(keys, free, strict=False))
+    symbolic = {
+        name: tuple(
+            n if n < least else new[(n, name, d) if apart else n] for d, n in enumerate(shape)
+        )
+        for name, shape in given.items()
+    }
+    sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())
+    _unify(symbolic, known, sizes, trial)
+    shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
+    trial(known | shapes)
+    return shapes
+
+
+def _solve(
+    ranks: dict[str, int], known: dict[str, Shape], trial: Trial, numberings: Numberings
+) -> Inferred:
+    """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
+    try:
+        return _solved(ranks, known, trial, numberings, PRIMES)
+    except GradcliError as error:
+        if error.code != "limit":
+            raise
+    return _solved(ranks, known, trial, numberings, PRIMES[-SMALL:])
+
+
+def _solved(
+    ranks: dict[str, int],
+    known: dict[str, Shape],
+    trial: Trial,
+    numberings: Numberings,
+    primes: Sequence[int],
+) -> Inferred:
+    """Sizes that these primes stand in for. Raises GradcliError where there are none."""
+    taken = {n for shape in known.values() for n in shape}
+    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in taken)
+    numbers = list(islice(stand_ins, sum(ranks.values())))
+    if len(numbers) < sum(ranks.values()):
+        hint = "give shapes with -s"
+        raise GradcliError("limit", "too many inputs have no shape", hint=hint)
+    each = iter(numbers)
+    symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
+    sizes = Sizes(p for shape in symbolic.values() for p in shape)
+    try:
+        seed = _unify(symbolic, known, sizes, trial)
+    except GradcliError:
+        if numberings is different:
+            raise
+        seed = ()  # perhaps it was only that a stand-in is large
+    fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
+    return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), trial)
+
+
+def _unify(
+    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "Sizes", trial: Trial
+) -> Shape | None:
+    """Make equal what must be equal; the shape of the seed."""
+    while True:
+        shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
+        try:
+            out, seed, alike, _ = trial(shapes)
+        except Conflict as conflict:
+            if not sizes.unify(conflict.left, conflict.right):
+                raise
+            continue
+        if any(sizes.unify(a, b) for a, b in alike):
+            continue
+        if seed is None or out == seed:
+            return seed
+        if len(out) != len(seed):
+            message = f"the seed has shape {text(seed)}, and the output {len(out)} dimensions"
+            raise GradcliError("seed-shape", message)
+        different = next((a, b) for a, b in zip(out, seed, strict=True) if a != b)
+        if not sizes.unify(*different):
+            message = f"the seed has shape {text(seed)}, and the output cannot have it"
+            raise GradcliError("seed-shape", message)
+
+
+def _further_primes() -> Iterator[int]:
+    return (n for n in count(PRIMES[0] + 2, 2) if all(n % k for k in range(3, 200, 2)))
+
+
+def _smallest(
+    symbolic: dict[str, Shape],
+    known: dict[str, Shape],
+    sizes: Sizes,
+    numberings: Iterator[tuple[int, ...]],
+    trial: Trial,
+) -> Inferred:
+    """The first numbers for the free sizes with which the program works; else the first error.
+
+    An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
+    shape (1,), whose seed would be 1.
+    """
+    free = sizes.free()
+    error = GradcliError("shape", "there are no shapes that fit together")
+    passed: list[tuple[bool, Inferred]] = []
+    for attempt, numbers in enumerate(numberings):
+        chosen = dict(zip(free, numbers, strict=True))
+        try:
+            shapes = _numbered(symbolic, known, sizes, chosen, trial)
+            out, seed, *_ = trial(known | shapes)
+        except GradcliError as failed:
+            error = error if attempt else failed
+            continue
+        if seed is not None and out != seed:
+            continue
+        found = Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        if numel(out) > 1 or not out or any(0 in s for s in known.values()):
+            return found
+        passed.append((0 in out, found))
+        if len(passed) > PASSED_OVER:
+            break
+    if passed:
+        return min(passed, key=lambda entry: entry[0])[1]
+    raise error
+
+
+def _numbered(
+    symbolic: dict[str, Shape],
+    known: dict[str, Shape],
+    sizes: Sizes,
+    chosen: dict[int, int],
+    trial: Trial,
+) -> dict[str, Shape]:
+    """The shapes with these numbers for the free sizes.
+
+    A size that was found from stand-ins, as n - 1 of x[1:] is, is found again from the numbers.
+    """
+    given = {n for shape in known.values() for n in shape}
+    found = [p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given]
+    shapes = {
+        name: tuple(p if p in found else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
+        for name, s in symbolic.items()
+    }
+    if not found:
+        return shapes
+    again = Sizes(found)
+    _unify(shapes, known, again, trial)
+    if again.free():
+        raise GradcliError("shape", "with these numbers nothing fixes a size")
+    return {name: again.of(shape) for name, shape in shapes.items()}
+
+
+def _assumed(
+    symbolic: dict[str, Shape], sizes: Sizes, chosen: Collection[int]
+) -> dict[str, tuple[int, ...]]:
+    return {
+        name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
+        for name, shape in symbolic.items()
+    }
+
+
+def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
+    """The sizes of matrices that are square as a rule, where they are not."""
+    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
+    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]

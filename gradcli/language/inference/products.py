@@ -1,0 +1,217 @@
+"""Products of matrices in a program, and what they tell of the ranks of their operands.
+
+A name in upper case is that of a matrix, as in every textbook; one in lower case may be a vector's.
+"""
+
+import ast
+from collections.abc import Collection, Iterator
+
+from ...graphs import Operator
+from ...operators import lookup
+from ...operators.families import Shorthand
+from ..names import library_path
+from ..program import Program
+
+TRANSPOSES = ("T", "mT", "H", "mH")
+
+
+def operands_of_matmul(program: Program) -> set[str]:
+    """The names that stand beside an @ or in a call of it, transposed or not."""
+    sides = (side for product in _products(program) for side in product)
+    return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
+
+
+def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
+    """Those of the names that are in upper case, where tensors come together other than element by
+    element, or elements of what has this name are picked or moved.
+    """
+    parts = [e for s in program.statements for e in ast.walk(s.value)]
+    rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
+    together = any(factors(e) or _joins(e) for e in parts)
+    return [n for n in names if n[0].isupper() and (together or n in rows)]
+
+
+def _of_rows(e: ast.AST) -> ast.expr | None:
+    """X of `X[0]`, `X.unsqueeze(1)` and other calls that move elements."""
+    if isinstance(e, ast.Subscript):
+        return e.value
+    op = called(e) if isinstance(e, ast.Call) else None
+    moved = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
+    return moved[0] if moved else None
+
+
+def _joins(e: ast.AST) -> bool:
+    """Whether it is a call such as `solve(A, b)`, `kron(A, B)` and `cdist(X, Y)`."""
+    op = called(e) if isinstance(e, ast.Call) else None
+    several = isinstance(op, Operator) and len(op.inputs) > 1
+    return several and op.family != "elementwise"  # type: ignore[union-attr]
+
+
+def small_operands(program: Program) -> list[str]:
+    """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
+    transposed.
+    """
+    found: dict[str, None] = {}
+    for sides in _products(program):
+        names = [names_in(side) for side in sides]
+        if len(sides) > 1 and all(map(_are_lower, names)) and not any(map(_transposes, sides)):
+            found |= dict.fromkeys(name for side in names for name in sorted(side))
+    return list(found)
+
+
+def factors(e: ast.AST) -> list[ast.expr]:
+    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        return [e.left, e.right]
+    if not isinstance(e, ast.Call):
+        return []
+    op = called(e)
+    of_matrices = isinstance(op, Operator) and op.matrices
+    before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
+    return [*e.args, *before] if of_matrices else []
+
+
+def called(e: ast.Call) -> Operator | Shorthand | None:
+    """The operator that a call names."""
+    path = library_path(e.func, (), called=True)
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    found = lookup(path or name)
+    return found if isinstance(found, Operator | Shorthand) else None
+
+
+def _products(program: Program) -> Iterator[list[ast.expr]]:
+    """The operands of each product."""
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            if sides := factors(e):
+                yield sides
+
+
+def bare(e: ast.expr) -> ast.expr:
+    """What is left of `-a.T` without sign and transposition."""
+    while isinstance(e, ast.Attribute | ast.UnaryOp):
+        e = e.value if isinstance(e, ast.Attribute) else e.operand
+    return e
+
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+
+def vectors(program: Program) -> set[str]:
+    """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
+    an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
+    of these, as y in `y @ log(X @ w)`.
+    """
+    found: set[str] = set()
+    others: set[str] = set()
+    small: list[set[str]] = []
+    products = [*_products(program)]
+    for sides in products:
+        names = [names_in(side) for side in sides]
+        if len(sides) == 2 and all(map(_are_lower, names)):
+            small.append(names[0] | names[1])
+            turned = any(map(_transposes, sides))
+            if _is_inner(*sides) if turned else names[0] & names[1]:
+                found |= small[-1]
+            continue
+        last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
+        if isinstance(last, ast.Name) and _are_lower(names[-1]):
+            found |= _beside(sides[-1])
+            sides = sides[:-1]
+        others |= set().union(*map(_beside, sides))
+    found = found - others | _in_forms(program)
+    for _ in small:
+        found |= set().union(*(names for names in small if names & found))
+    for sides in products:
+        first, last = sides[0], sides[-1]
+        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, found):
+            found.add(first.id)
+    return found
+
+
+def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
+    """Whether it is one of the vectors `columns`, a product that ends in one, or what elementwise
+    operations make of these.
+    """
+    sides = factors(e)
+    if sides:
+        return not is_vector(sides[0], columns) and is_vector(sides[-1], columns)
+    if isinstance(e, ast.Name):
+        return e.id in columns
+    return any(is_vector(part, columns) for part in elementwise(e))
+
+
+def elementwise(e: ast.expr) -> list[ast.expr]:
+    """The operands of an elementwise operation."""
+    if isinstance(e, ast.BinOp):
+        return [] if factors(e) else [e.left, e.right]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    is_call = isinstance(e, ast.Call) and getattr(called(e), "family", "") == "elementwise"
+    return arguments(e) if is_call else []  # type: ignore[arg-type]
+
+
+def arguments(e: ast.Call) -> list[ast.expr]:
+    """The arguments by place, of a method with what stands before the dot."""
+    is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
+    return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
+
+
+def _beside(e: ast.expr) -> set[str]:
+    """The names of what stands beside an @, without those of products inside it."""
+    inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
+    return names_in(e).difference(*(names_in(p) for p in inside))
+
+
+def names_in(e: ast.expr) -> set[str]:
+    """The names of values in an expression."""
+    called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
+    return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and id(n) not in called}
+
+
+def _are_lower(names: set[str]) -> bool:
+    return bool(names) and all(map(str.islower, names))
+
+
+def _is_inner(left: ast.expr, right: ast.expr) -> bool:
+    """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
+    is_turned = isinstance(left, ast.Attribute) and left.attr in TRANSPOSES
+    return is_turned and not _transposes(right) and not names_in(left) & names_in(right)
+
+
+def _transposes(e: ast.expr) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in TRANSPOSES for n in ast.walk(e))
+
+
+def _ends_in_upper_case(e: ast.expr) -> bool:
+    """Whether the last factor of a product is a name in upper case, transposed or not, or a
+    function of such names alone, as `inv(A)`.
+    """
+    last = chain(e)[-1]
+    last = last.value if isinstance(last, ast.Attribute) and last.attr in TRANSPOSES else last
+    names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()
+    return bool(names) and all(name[0].isupper() for name in names)
+
+
+def chain(e: ast.expr) -> list[ast.expr]:
+    """A, B and C of `A @ B @ C`."""
+    found, left = [], [e]
+    while left:
+        e = left.pop()
+        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+            left += [e.left, e.right]
+        else:
+            found.append(e)
+    return found[::-1]
+
+
+def _in_forms(program: Program) -> set[str]:
+    """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
+    found: set[str] = set()
+    for sides in _products(program):
+        parts = [names_in(e) for side in sides for e in chain(side)]
+        first, *between, last = parts if len(parts) > 1 else (set(), set())
+        matrices = {name for names in between for name in names if name[0].isupper()}
+        if matrices and _are_lower(first) and _are_lower(last):
+            found |= first | last
+    return found

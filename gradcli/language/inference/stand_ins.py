@@ -1,0 +1,79 @@
+"""Large numbers that stand in for sizes that are not known, and what they turn out to be."""
+
+from collections.abc import Iterable
+from math import prod
+
+from ...graphs.shapes import Shape
+
+FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
+MOST_PARTS = 9  # of products that are made equal
+
+
+class Sizes:
+    """What the stand-ins have turned out to be: another stand-in, a size, or a product of these."""
+
+    def __init__(self, stand_ins: Iterable[int], spare: Iterable[int] = ()):
+        self.meaning: dict[int, int] = {p: p for p in stand_ins}
+        self.spare = list(spare)
+
+    def find(self, size: int) -> int:
+        """What a size is, as far as that is known."""
+        while self.meaning.get(size, size) != size:
+            size = self.meaning[size]
+        if size and size not in self.meaning:
+            for p in self.meaning:
+                while size % p == 0 and self.find(p) != p:
+                    size = size // p * self.find(p)
+        return size
+
+    def of(self, shape: Shape) -> Shape:
+        """What the sizes of a shape are."""
+        return tuple(map(self.find, shape))
+
+    def free(self) -> list[int]:
+        """The stand-ins that nothing fixes, in order of appearance."""
+        return [p for p in self.meaning if self.find(p) == p]
+
+    def unify(self, a: int, b: int) -> bool:
+        """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
+        free = self.free()
+        if 0 in (a, b):  # a multiple of everything
+            found = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
+            self.meaning |= {} if found is None else {found: 0}
+            return found is not None
+        for p in reversed(free):  # so that the first to appear stands for both
+            for left, right in ((a, b), (b, a)):
+                times = left // p if left % p == 0 else 0
+                if times and right % times == 0 and right // times != p:
+                    target = right // times
+                    divided = [q for q in free if target % q == 0]
+                    if target in free or not divided or p not in divided:
+                        self.meaning[p] = target
+                        return True
+        return self._shifted(free, a, b) or self._products(free, a, b)
+
+    def _shifted(self, free: list[int], a: int, b: int) -> bool:
+        """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
+        for p in reversed(free):
+            for left, right in ((a, b), (b, a)):
+                missing = p - left
+                if 0 < abs(missing) <= FEW and right + missing > 0:
+                    self.meaning[p] = right + missing
+                    return True
+        return False
+
+    def _products(self, free: list[int], a: int, b: int) -> bool:
+        """Make two products of stand-ins equal, as in x.flatten() @ y.flatten(): by parts of them,
+        p*q * r*s = p*r * q*s, where there are spare stand-ins; else factor by factor.
+        """
+        left, right = ([p for p in free if size % p == 0] for size in (a, b))
+        if not left or len(left) * len(right) > MOST_PARTS or {prod(left), prod(right)} != {a, b}:
+            return False
+        if len(self.spare) < len(left) * len(right):
+            self.meaning[right[0]] = left[0]
+            return True
+        rows = [[self.spare.pop(0) for _ in right] for _ in left]
+        self.meaning |= {p: p for row in rows for p in row}
+        self.meaning |= dict(zip(left, map(prod, rows)))
+        self.meaning |= dict(zip(right, map(prod, zip(*rows))))
+        return True

@@ -1,0 +1,228 @@
+"""What a program's own names for functions mean: by imports, and where a function or a module of
+`nn` is given a name. Statements come out with the names that libraries have for them.
+"""
+
+import ast
+import math
+from collections.abc import Iterable
+from typing import NamedTuple, TypeGuard
+
+from ...operators import lookup
+from ..building.makers import MAKERS
+from ..syntax import (
+    Transformer,
+    bound,
+    called_name,
+    dotted,
+    is_false,
+    is_true,
+    keyword,
+    moved,
+    name_of,
+    path,
+    target,
+    unplaced,
+)
+from ..vocabulary import PYTHON, function_of_module, module_of
+
+ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
+KNOWN = {"torch", "numpy", "math", "jax"}
+SEQUENTIAL = "Sequential"
+MODES = {"eval", "train"}
+PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
+AFFINE = "elementwise_affine"
+TRAINING = "training"  # of a module, as its function has it
+STARTS = {"Flatten": ("start_dim", 1)}  # what modules have by default, and functions otherwise
+
+
+def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
+    """The statements without imports, and with functions by their full names. `of_python` says that
+    `sum(x)` and the like are Python's own where nothing else is imported.
+    """
+    names = _Meant(of_python)
+    return [s for s in map(names.statement, body) if s is not None]
+
+
+class _Meant(Transformer):
+    def __init__(self, of_python: bool):
+        self.of_python = of_python
+        self.means: dict[str, str | ast.expr] = {}
+
+    def statement(self, s: ast.stmt) -> ast.stmt | None:
+        """The statement in full names; None for one that only gave a name to a function."""
+        if isinstance(s, ast.Import):
+            self.means |= {a.asname: a.name for a in s.names if a.asname and _known(a.name)}
+            return None
+        if isinstance(s, ast.ImportFrom):
+            self._import_from(s)
+            return None
+        if self._sets_mode(s):
+            return None
+        s = self.visit(s)
+        name = target(s)
+        for other in bound(s) if self.means else ():
+            self.means.pop(other, None)
+        if name is None or not isinstance(s, ast.Assign):
+            return s
+        if (dotted(getattr(s.value, "func", s)) or "").startswith(("torch.optim.", "optim.")):
+            return None
+        if not _is_function(s.value):
+            return s
+        self.means[name] = s.value
+        return None
+
+    def _sets_mode(self, s: ast.stmt) -> bool:
+        """Whether it is `m.eval()` or `m.train()`, which is heeded where m needs no parameters."""
+        setting = _setting(s.value) if isinstance(s, ast.Expr) else None
+        name = name_of(setting.module) if setting else None
+        if setting is None or name is None:
+            return False
+        made = self.means.get(name)
+        if isinstance(made, ast.Call):
+            self.means[name] = _in_mode(made, setting.training)
+        return True
+
+    def _import_from(self, s: ast.ImportFrom) -> None:
+        if not _known(s.module or ""):
+            return
+        for a in s.names:
+            if a.name != "*":
+                self.means[a.asname or a.name] = f"{s.module}.{a.name}"
+            elif s.module == "math":
+                self.means |= {n: f"math.{n}" for n in dir(math) if not n.startswith("_")}
+            elif s.module == "torch":
+                self.of_python = False
+
+    def visit_Name(self, e: ast.Name) -> ast.expr:
+        meant = self.means.get(e.id)
+        if meant is None or not isinstance(e.ctx, ast.Load):
+            return e
+        return moved(path(meant) if isinstance(meant, str) else unplaced(meant), e)
+
+    def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
+        """What is chosen without a graphics card."""
+        if any(getattr(n, "attr", None) == "is_available" for n in ast.walk(e.test)):
+            return self.visit(e.orelse)
+        return self.generic_visit(e)  # type: ignore[return-value]
+
+    def visit_Call(self, e: ast.Call) -> ast.expr:
+        bare = e.func.id if isinstance(e.func, ast.Name) else None
+        if self.of_python and bare in PYTHON and bare not in self.means:
+            e.func = moved(path(f"builtins.{bare}"), e.func)
+        self.generic_visit(e)
+        called = dotted(e.func) or ""
+        if called == "torch.device" and e.args:
+            return e.args[0]
+        if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
+            e.args = [self._number(a) for a in e.args]
+        setting = _setting(e)
+        if setting and _is_module(setting.module):
+            return _in_mode(setting.module, setting.training)
+        if isinstance(e.func, ast.Call) and _function_inside(e.func):
+            return moved(_through(e.func, e.args, e.keywords), e)
+        return e
+
+    def _number(self, e: ast.expr) -> ast.expr:
+        if isinstance(e, ast.Constant):
+            return e
+        return moved(ast.Call(path("builtins.float"), [e], []), e)
+
+
+def _known(module: str) -> bool:
+    return module.split(".")[0] in KNOWN
+
+
+def _is_function(value: ast.expr) -> bool:
+    """Whether a value is a function of a library, or a module of nn that has no parameters."""
+    if isinstance(value, ast.Call):
+        return _function_inside(value) is not None
+    words = dotted(value) or ""
+    module = module_of(words)
+    if module is None or words == module or words.split(".")[0] not in ROOTS:
+        return False
+    rest = words[len(module) + 1 :]
+    return len(rest) > 1 and (lookup(rest) is not None or rest in MAKERS)
+
+
+def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
+    """The call of the function that a module stands for; of Sequential, of one after the other."""
+    inside = _function_inside(made)
+    if inside == SEQUENTIAL:
+        for module in made.args:
+            assert isinstance(module, ast.Call)
+            args, keywords = [_through(module, args, keywords)], []
+        return args[0]
+    func = moved(path(f"torch.nn.functional.{inside}"), made)
+    if inside == "clone":  # Identity, whatever it was made of
+        return ast.Call(func, args, keywords)
+    own = [k for k in made.keywords if k.arg != AFFINE]
+    if _is_dropout(made):
+        own += [ast.keyword("inplace", a) for a in made.args[1:]]
+        made = moved(ast.Call(made.func, made.args[:1], []), made)
+    name, start = STARTS.get(called_name(made) or "", ("", None))
+    if name and not made.args and not keyword(made, name):
+        own.append(ast.keyword(name, ast.Constant(start)))
+    given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
+    return ast.Call(func, [*args, *given], [*own, *keywords])
+
+
+def _is_plain_norm(e: ast.Call) -> bool:
+    """Whether it is nn.LayerNorm(shape, elementwise_affine=False), which has no parameters."""
+    given = {k.arg: k.value for k in e.keywords}
+    plain = AFFINE in given and is_false(given[AFFINE]) and given.keys() <= {AFFINE, "eps"}
+    return plain and len(e.args) == 1 and called_name(e) in PLAIN_NORMS
+
+
+def _as_shape(e: ast.expr) -> ast.expr:
+    """A number as a shape of one."""
+    return moved(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
+
+
+def _function_inside(e: ast.Call) -> str | None:
+    """The function that nn.MSELoss() calls; Sequential of modules that all call one."""
+    if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
+        return None
+    name = called_name(e) or ""
+    if name == SEQUENTIAL:
+        inside = [isinstance(m, ast.Call) and _function_inside(m) for m in e.args]
+        return SEQUENTIAL if e.args and not e.keywords and all(inside) else None
+    return function_of_module(name, without_parameters=not (_is_plain_norm(e) or _is_dropout(e)))
+
+
+def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a module of nn is made."""
+    name = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
+    return name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper()
+
+
+def _is_dropout(e: ast.AST) -> bool:
+    return _is_module(e) and "Dropout" in (called_name(e) or "")
+
+
+class _Setting(NamedTuple):
+    """A module, and whether it is set to train."""
+
+    module: ast.expr
+    training: bool
+
+
+def _setting(e: ast.expr) -> _Setting | None:
+    """What `m.train()`, `m.train(False)` or `m.eval()` sets; None for other calls."""
+    if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
+        return None
+    given = [*e.args, *(k.value for k in e.keywords)]
+    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in given):
+        return None
+    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, given)))
+
+
+def _in_mode(made: ast.Call, training: bool) -> ast.Call:
+    """The module in another mode; only dropout, of those without parameters, knows one."""
+    if called_name(made) == SEQUENTIAL:
+        inner = [_in_mode(m, training) if _is_module(m) else m for m in made.args]
+        return moved(ast.Call(made.func, inner, made.keywords), made)
+    if not _is_dropout(made):
+        return made
+    kept = [k for k in made.keywords if k.arg != TRAINING]
+    kept.append(ast.keyword(TRAINING, ast.Constant(training)))
+    return moved(ast.Call(made.func, made.args, kept), made)

@@ -1,0 +1,1 @@
+"""Graphs as code: PyTorch, NumPy, JAX."""

@@ -1,0 +1,210 @@
+"""A graph as code of an array library: NumPy, under `import numpy as np`, or JAX.
+
+What an operator is called there is in its record (the fields `numpy` and `jax`); what takes more
+than a name is in array_words and array_places.
+"""
+
+import re
+from collections.abc import Mapping
+from math import isfinite, isnan
+from typing import Any
+
+from ...errors import GradcliError
+from ...graphs import Node
+from ...operators.indexing import index_text
+from ...operators.leaves import Array
+from .. import tree
+from ..formulas.formula import Telling, Writer
+from ..formulas.numerals import numeral
+from ..formulas.spelling import spelled
+from ..tree import Call, Listing, Name, Prefix, Tree, Verbatim
+from .array_words import IN_OTHER_WORDS
+from .plain_text import names_in
+
+LEFT_OUT = (None, False)  # values of an argument that is not written
+MOST_NUMBERS = 1000  # of a tensor that is written out
+
+
+class ArrayWriter(Writer):
+    """Formulas that NumPy can run."""
+
+    title, module = "NumPy", "np"
+
+    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
+        super().__init__(names, telling)
+        self.called = tree.taken(names.values())
+        self.helpers: dict[str, str] = {}  # functions that the formulas call, by name
+
+    def template(self, node: Node) -> str | None:
+        """What the library calls an operation, as its operator's record says it."""
+        said = node.op.numpy
+        return said(**node.attrs) if callable(said) else said
+
+    def sources(self, node: Node) -> tuple[Node | None, ...]:
+        """The inputs of a node; or what it means, where the library has no name for it."""
+        return (node.op.expanded(node),) if self._is_foreign(node) else node.inputs
+
+    def _is_foreign(self, node: Node) -> bool:
+        op = node.op
+        return op.expand is not None and not self.template(node) and op.name not in IN_OTHER_WORDS
+
+    def mentions(self, node: Node) -> tuple[int, ...]:
+        """How often the text of a node names each of its sources."""
+        template = None if node.op.name in IN_OTHER_WORDS else self.template(node)
+        if not template or "{" not in template or node.op.variadic or self._is_foreign(node):
+            return super().mentions(node)
+        return tuple(template.count(f"{{{k}}}") for k in range(len(node.inputs)))
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose sources have theirs. Raises GradcliError for one that the
+        library cannot say.
+        """
+        if self._is_foreign(node):
+            return self.trees[node.op.expanded(node)]
+        special = IN_OTHER_WORDS.get(node.op.name)
+        if special is not None:
+            return special(self, node)
+        template = self.template(node)
+        if not template:
+            raise self.refusal(node)
+        return self._call(node, template)
+
+    def refusal(self, node: Node, of: str = "") -> GradcliError:
+        """The error that the library has no words for a node."""
+        return GradcliError(
+            "unsupported",
+            f"{self.title} has no function for {node.op.name}{of}",
+            span=node.span,
+            hint="--target torch has words for every operator",
+        )
+
+    def _call(self, node: Node, template: str) -> Tree:
+        if "{" not in template:
+            template += f"({', '.join(f'{{{k}}}' for k in range(len(node.inputs)))})"
+        holes: dict[str, Tree | None] = {
+            str(k): None if i is None else self.operand(node, k) for k, i in enumerate(node.inputs)
+        }
+        if template.startswith("{0}.") and node.inputs:
+            holes["0"] = self.as_array(node, 0)
+        if node.op.variadic:
+            operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
+            holes[node.op.inputs[0]] = Listing(operands, "[]")
+        along = "{dim}" in template and not node.op.variadic and node.op.family != "reduction"
+        if along and not node.parents[0].ndim:
+            raise self.refusal(node, " of a single number")
+        for name, value in node.attrs.items():
+            usual = f"{{{name}?}}" in template and value == node.op.attributes[name]
+            given = self._dims(node) if name == "dim" else value
+            holes[name] = None if usual or any(given is v for v in LEFT_OUT) else self.plain(given)
+        return spelled(re.sub(r"\?}", "}", template), holes)
+
+    @staticmethod
+    def _dims(node: Node) -> Any:
+        """Dimensions as NumPy wants them: for all of a reduction None, a single one as it is."""
+        dim = node.attrs["dim"] if node.parents[0].ndim else None
+        if not isinstance(dim, tuple):
+            return dim
+        return (dim[0] if len(dim) == 1 else dim) if dim else None
+
+    def as_array(self, node: Node, place: int) -> Tree:
+        """An operand, as an array where it would be a Python number."""
+        written = self.operand(node, place)
+        number = node.inputs[place] in self.numbers
+        return self.function_call("array", written) if number else written
+
+    def as_tensor(self, number: Tree) -> Tree:
+        """The number itself: functions over arrays take it."""
+        return number
+
+    def library(self, name: str) -> str:
+        """The library's function of this name."""
+        return f"{self.module}.{name}"
+
+    def function_call(self, name: str, *args: Tree, **named: Tree) -> Tree:
+        """A call of a function of the library."""
+        return Call(self.library(name), args, tuple(named.items()))
+
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number as it is; those that Python has no word for by the library's."""
+        if isfinite(value):
+            return numeral(value, point)
+        name = Verbatim(self.library("nan" if isnan(value) else "inf"))
+        return Prefix("-", name) if value < 0 else name
+
+    def index(self, index: tuple) -> str:
+        """An index as the library reads it, between brackets."""
+        return ", ".join(map(self.index_item, index))
+
+    def index_item(self, item: Any) -> str:
+        """One item of an index; a list stays a list."""
+        if isinstance(item, Array):
+            plain = self._known(item.text) or item.text.startswith("[")
+            return item.text if plain else array_text(item.value, self.module)
+        return index_text((item,), self.place)
+
+    def numbers_of(self, data: Array) -> Tree:
+        """An array of numbers: by its name, or written out."""
+        if self._known(data.text):
+            return Verbatim(data.text)
+        check_written(data)
+        return Verbatim(array_text(data.value, self.module))
+
+    def _known(self, text: str) -> bool:
+        """Whether a text says the same here: a name, or a comparison of names and numbers."""
+        names = names_in(text)
+        return bool(names) and names <= self.called
+
+
+class JaxWriter(ArrayWriter):
+    """Formulas that JAX can run."""
+
+    title, module = "JAX", "jnp"
+
+    def template(self, node: Node) -> str | None:
+        """JAX's own function; else that of NumPy's name, which jax.numpy has too."""
+        if node.op.jax is not None:
+            return node.op.jax
+        said = super().template(node)
+        return said and re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", said))
+
+    def index_item(self, item: Any) -> str:
+        """One item of an index; JAX wants arrays where NumPy takes lists."""
+        text = super().index_item(item)
+        return f"jnp.array({text})" if text.startswith("[") else text
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def check_written(data: Array) -> None:
+    """Raise GradcliError where an array has too many numbers to be written out."""
+    if data.value.size > MOST_NUMBERS:
+        raise GradcliError(
+            "unsupported",
+            f"{data.value.size:,} numbers would have to be written out: {data.text}",
+            hint=f"up to {MOST_NUMBERS:,} are",
+        )
+
+
+def array_text(value: Any, module: str) -> str:
+    """An array as a call of np.array, or of jnp.array."""
+    if value.size == 0:
+        return f"{module}.zeros({value.shape})"
+    return f"{module}.array({_nested(value.tolist(), module)})"
+
+
+def _nested(value: Any, module: str) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_nested(v, module) for v in value)}]"
+    if not isinstance(value, float):
+        return str(value)
+    if not isfinite(value):
+        return f"{module}.nan" if isnan(value) else f"{'-' * (value < 0)}{module}.inf"
+    return repr(value)
+
+
+def expression(
+    node: Node, names: Mapping[Node, Name], writer: type[ArrayWriter] = JaxWriter
+) -> str:
+    """`node` as an expression, in terms of the nodes that have names."""
+    return tree.text(writer(names).tree(node))

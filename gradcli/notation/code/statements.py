@@ -1,0 +1,164 @@
+"""A graph as statements: what is used more than once, or is too long for a line, has a name."""
+
+import builtins
+import keyword
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from ...graphs import Node, walk
+from .. import tree
+from ..formulas.formula import Writer
+from ..tree import Name, Tree
+
+LONGEST = 68  # characters on the right of an equals sign
+SHORT = 8  # characters of what is rather written twice
+LETTERS = "tuvwzpqrs"
+
+
+class Statement(NamedTuple):
+    """`name = text`; `needed` are the places of the roots that cannot be computed without it."""
+
+    name: str
+    text: str
+    needed: frozenset[int]
+
+
+class Names:
+    """Names that nothing has yet."""
+
+    def __init__(self, taken: Collection[str]):
+        self.taken = set(taken)
+
+    def free(self, wanted: str) -> str:
+        """`wanted`, or with a number after it."""
+        name, count = wanted, 1
+        while name in self.taken:
+            count += 1
+            name = f"{wanted}{count}"
+        self.taken.add(name)
+        return name
+
+    def of(self, node: Node) -> str:
+        """A name for what an operation gives: the operation's own, or a letter."""
+        word = node.op.name.removesuffix("_values").removesuffix("_indices")
+        several = node.op.family in ("elementwise", "movement") and len(node.inputs) != 1
+        if several or node.op.family == "movement" or node.op.spelling or "_" in word:
+            letter = next((c for c in LETTERS if c not in self.taken), "t")
+            return self.free(letter)
+        return self.free(f"{word}_" if word in dir(builtins) or keyword.iskeyword(word) else word)
+
+
+class Statements:
+    """The statements that compute `roots`, in order, and the formulas that give them then.
+
+    `wanted` are names for nodes on the way; nodes that the writer has names for are at hand.
+    """
+
+    def __init__(
+        self, writer: Writer, roots: Sequence[Node], wanted: Mapping[Node, str], names: Names
+    ):
+        self.writer, self.roots, self.wanted, self.names = writer, roots, wanted, names
+        self.lines: list[Statement] = []
+        self.named: dict[Node, str] = {}  # what has a name once the statements have run
+        self._at_hand = set(writer.trees)
+        reached = set(walk(roots, self._sources))
+        self._order = self._inputs_first([*(n for n in wanted if n in reached), *roots])
+        self._uses: Counter[Node | None] = Counter(roots)
+        for node in self._order:
+            for source, times in zip(self._sources(node), self._mentions(node)):
+                self._uses[source] += times
+        self._needed = self._who_needs()
+        for node in self._order:
+            if node not in self._at_hand:
+                self._write(node)
+        self.formulas: list[Tree] = [writer.trees[root] for root in roots]
+
+    def _sources(self, node: Node) -> tuple[Node | None, ...]:
+        return () if node in self._at_hand else tuple(self.writer.sources(node))
+
+    def _inputs_first(self, roots: Sequence[Node]) -> list[Node]:
+        """The nodes that `roots` need, in order: by age they are not, for what a node means was
+        made after it.
+        """
+        found: dict[Node, None] = {}
+        stack = list(reversed(roots))
+        while stack:
+            waiting = [s for s in self._sources(stack[-1]) if s is not None and s not in found]
+            if waiting and stack[-1] not in found:
+                stack += reversed(waiting)
+            else:
+                found.setdefault(stack.pop())
+        return list(found)
+
+    def _mentions(self, node: Node) -> tuple[int, ...]:
+        if node in self._at_hand:
+            return ()
+        return tuple(self.writer.mentions(node))
+
+    def _who_needs(self) -> dict[Node, frozenset[int]]:
+        needed: dict[Node, set[int]] = {node: set() for node in self._order}
+        for place, root in enumerate(self.roots):
+            for node in walk([root], self._sources):
+                needed[node].add(place)
+        return {node: frozenset(places) for node, places in needed.items()}
+
+    def _write(self, node: Node) -> None:
+        self._settle(node)
+        if node in self.wanted:
+            self._name(node, self.wanted[node])
+        elif self._uses[node] > 1 and self._is_work(node):
+            self._name(node, self.names.of(node))
+
+    def _settle(self, node: Node) -> None:
+        """The formula of a node, its longest parts made statements until it fits a line."""
+        trees = self.writer.trees
+        written = self.writer.tree(node)
+        while len(tree.text(written)) > LONGEST:
+            parts = [p for p in self._parts(node) if not _is_plain(trees[p])]
+            if not parts:
+                break
+            longest = max(parts, key=lambda p: len(tree.text(trees[p])))
+            self._name(longest, self.names.of(longest))
+            for stale in self._above(node, longest):
+                del trees[stale]
+            written = self.writer.tree(node)
+
+    def _parts(self, node: Node) -> list[Node]:
+        """What a node's formula is made of; through what only says it in other words."""
+        found = []
+        for source in self._sources(node):
+            if source is not None:
+                found.append(source)
+        if len(found) == 1 and self.writer.trees[found[0]] is self.writer.trees[node]:
+            return self._parts(found[0])
+        return found
+
+    def _above(self, node: Node, part: Node) -> list[Node]:
+        """The nodes from `node` down to `part` whose formulas hold that of `part`."""
+        chain = [node]
+        while part not in self._sources(chain[-1]):
+            chain += [s for s in self._sources(chain[-1]) if s is not None][:1]
+        return chain
+
+    def _is_work(self, node: Node) -> bool:
+        written = self.writer.trees[node]
+        if _is_plain(written) or node in self.writer.numbers:
+            return False
+        light = node.op.family in ("elementwise", "movement", "leaf")
+        return not light or len(tree.text(written)) > SHORT
+
+    def _name(self, node: Node, name: str) -> None:
+        trees = self.writer.trees
+        self.lines.append(Statement(name, tree.text(trees[node]), self._needed[node]))
+        trees[node] = Name(name)
+        self.named[node] = name
+
+
+def _is_plain(written: Tree) -> bool:
+    """Whether a formula is a name or a number, perhaps with a sign, an attribute or an index."""
+    while isinstance(written, tree.Prefix | tree.Attribute | tree.Subscript):
+        written = written.operand if isinstance(written, tree.Prefix) else written.base
+    if isinstance(written, tree.Verbatim):
+        return len(written.text) <= SHORT
+    return isinstance(written, tree.Name | tree.Number)

@@ -1,0 +1,360 @@
+"""A graph as PyTorch code, under `import torch` and `import torch.nn.functional as F`.
+
+What PyTorch has no name for is said in other words: here, or through what the operator means.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from math import isfinite, isnan
+from typing import Any
+
+from ...autodiff.kept import refused_again
+from ...graphs import Node, Operator, walk
+from ...graphs.shapes import Shape, numel
+from ...lazy import np
+from ...operators.indexing import index_text
+from ...operators.leaves import Array
+from .. import tree
+from ..formulas.formula import Writer, number_of
+from ..formulas.numerals import numeral
+from ..formulas.spelling import spelled
+from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
+from .plain_text import names_in
+
+LARGE = 60  # numbers of a tensor that are written out
+UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
+FUNCTIONAL = "torch.nn.functional."
+
+
+def expression(node: Node, names: Mapping[Node, Name]) -> str:
+    """`node` as an expression in Python, in terms of the nodes that have names."""
+    return tree.text(TorchWriter(names).tree(node))
+
+
+class TorchWriter(Writer):
+    """Formulas that PyTorch can run."""
+
+    def sources(self, node: Node) -> tuple[Node | None, ...]:
+        """The inputs of a node; or what it means, where PyTorch has no name for it."""
+        return (node.op.expanded(node),) if self._is_foreign(node) else node.inputs
+
+    def _is_foreign(self, node: Node) -> bool:
+        op = node.op
+        return op.torch is None and op.expand is not None and op.name not in IN_OTHER_WORDS
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose sources have theirs."""
+        if self._is_foreign(node):
+            return self.trees[node.op.expanded(node)]
+        special = IN_OTHER_WORDS.get(node.op.name)
+        return special(self, node) if special else super().written(node)
+
+    def operand(self, node: Node, place: int) -> Tree:
+        """An input of a node; a number as a tensor where PyTorch takes no numbers."""
+        written, source = super().operand(node, place), node.inputs[place]
+        infix = node.op.spelling and node.op.family == "elementwise"
+        if source not in self.numbers or infix or node.op.numbers:
+            return written
+        value = number_of(source)
+        kept = isinstance(written, Number)
+        if kept and (isinstance(value, float) or (value is not None and node.dtype == "float")):
+            written = Verbatim(literal(float(value)))
+        return Call("torch.tensor", (written,))
+
+    def as_tensor(self, number: Tree) -> Tree:
+        """The number itself: `operand` makes a tensor of it."""
+        return number
+
+    def function(self, op: Operator) -> str:
+        """PyTorch's name of an operator."""
+        return op.torch.replace(FUNCTIONAL, "F.")
+
+    def word_for(self, op: Operator, name: str) -> str:
+        """PyTorch's name of an operator, whatever its spelling calls it."""
+        return self.function(op)
+
+    def indices(self, data: Array) -> str:
+        """Numbers in an index: a name, a comparison and a list stay what they are."""
+        names = names_in(data.text)
+        known = bool(names) and names <= {name.text for name in self.named.values()}
+        return data.text if known or data.text.startswith("[") else array(data.value)
+
+    def library(self, name: str) -> str:
+        """PyTorch's name of a function that makes tensors."""
+        return f"torch.{name}"
+
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number as it is; those that Python has no word for by PyTorch's."""
+        if isfinite(value):
+            return numeral(value, point)
+        name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
+        return Prefix("-", name) if value < 0 else name
+
+
+# ---- what PyTorch says in other words ------------------------------------------------------------
+
+IN_OTHER_WORDS: dict[str, Callable[[TorchWriter, Node], Tree]] = {}
+
+
+def in_other_words(function: Callable[[TorchWriter, Node], Tree]) -> Callable:
+    """How the operator of this function's name is said, which has no name in PyTorch."""
+    IN_OTHER_WORDS[function.__name__] = function
+    return function
+
+
+@in_other_words
+def tensor(w: TorchWriter, node: Node) -> Tree:
+    data = node.attrs["data"]
+    return Verbatim(array(data.value) if data.value.size <= LARGE else str(data))
+
+
+@in_other_words
+def put_at(w: TorchWriter, node: Node) -> Tree:
+    index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place, w.indices)
+    return _added(w, node, tree.Subscript(_places(w, node), index))
+
+
+@in_other_words
+def overlap(w: TorchWriter, node: Node) -> Tree:
+    stride, dilation = node.attrs["stride"], node.attrs["dilation"]
+    kernel = node.parents[0].shape[-len(stride) :]
+    return _added(w, node, _unfolded(w, _places(w, node), kernel, stride, dilation))
+
+
+def _places(w: TorchWriter, node: Node) -> Tree:
+    """The elements of the output, counted row by row, in its shape."""
+    return spelled("torch.arange({n}).reshape({shape})", _sizes(w, node))
+
+
+def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
+    """The first input added into zeros, at places counted row by row."""
+    put = "torch.zeros({n}).index_put(({places},), {v}, accumulate=True).reshape({shape})"
+    return spelled(put, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
+
+
+def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
+    """The shape of the output, and how many elements it has; as numbers where none tell."""
+    if w.telling is None:
+        return {"n": Number(numel(node.shape)), "shape": Verbatim(str(node.shape))}
+    like = w.shapes.get(node.shape)
+    count = w.plain(node.numel) if like is None else Method(like, "numel")
+    return {"n": count, "shape": w.shape(node.shape)}
+
+
+@in_other_words
+def scatter_to(w: TorchWriter, node: Node) -> Tree:
+    zeros = "torch.zeros({shape}).scatter_add({dim}, {1}, {0})"
+    holes = {name: w.attribute(node, name) for name in ("shape", "dim")}
+    return spelled(zeros, holes | {"0": w.operand(node, 0), "1": w.operand(node, 1)})
+
+
+@in_other_words
+def bce_terms(w: TorchWriter, node: Node) -> Tree:
+    pair = tree.text(Listing((w.operand(node, 0), w.operand(node, 1))))[1:-1]
+    return Call(
+        "F.binary_cross_entropy",
+        (Verbatim(f"*torch.broadcast_tensors({pair})"),),
+        (("reduction", Verbatim('"none"')),),
+    )
+
+
+@in_other_words
+def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
+    targets = tree.text(w.operand(node, 1))
+    how = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
+    loss = f"F.ctc_loss(p, {targets}, {how}, reduction='sum')"
+    return Call(f"torch.func.grad(lambda p: {loss})", (w.operand(node, 0),))
+
+
+@in_other_words
+def zero_pad(w: TorchWriter, node: Node) -> Tree:
+    amount = tuple(n for pair in reversed(node.attrs["amount"]) for n in pair)
+    return Call("F.pad", (w.operand(node, 0), w.plain(amount)))
+
+
+@in_other_words
+def windows(w: TorchWriter, node: Node) -> Tree:
+    kernel, stride, dilation = node.attrs.values()
+    return _unfolded(w, w.operand(node, 0), kernel, stride, dilation)
+
+
+def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
+    """What a kernel sees at each of its positions; steps stand for the dilation unfold lacks."""
+    for size, step, spread in zip(kernel, stride, dilation, strict=True):
+        reach = spread * (size - 1) + 1
+        base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))
+    steps = ", ".join(f"::{n}" for n in dilation)
+    return base if set(dilation) == {1} else tree.Subscript(base, f"..., {steps}")
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def literal(value: Any) -> str:
+    """A number as PyTorch prints it: floats always with their point."""
+    if not isinstance(value, float):
+        return str(value)
+    if not isfinite(value):
+        return "torch.nan" if isnan(value) else "torch.inf" if value > 0 else "-torch.inf"
+    return (
+        repr(value).removesuffix("0")
+        if value.is_integer() and "e" not in repr(value)
+        else repr(value)
+    )
+
+
+def _nested(value: Any) -> str:
+    return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else literal(value)
+
+
+def array(value: Any, requires_grad: bool = False) -> str:
+    """An array as a call of torch.tensor."""
+    option = ", requires_grad=True" if requires_grad else ""
+    if value.size == 0:
+        sizes = ", ".join(map(str, value.shape))
+        kind = {"i": ", dtype=torch.int64", "b": ", dtype=torch.bool"}.get(value.dtype.kind, "")
+        return f"torch.zeros({sizes}{kind}{option})"
+    return f"torch.tensor({_nested(value.tolist())}{option})"
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def program_lines(problem: Any) -> list[str]:
+    """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
+    is higher, one gradient after the other.
+    """
+    chain = [problem]
+    while chain[0].before is not None:
+        chain.insert(0, chain[0].before)
+    first = _Program(chain[0]._replace(wrt=problem.wrt))
+    programs = [first, *map(_Program, chain[1:])]
+    exact = all(p.is_exact for p in programs)
+    lines = [] if exact else ["torch.set_default_dtype(torch.float64)"]
+    lines += first.statements()
+    return lines + (first.backward() if len(chain) == 1 else _gradients(programs))
+
+
+def _gradients(programs: "list[_Program]") -> list[str]:
+    """A line for the gradient of each order by the one input that there is."""
+    (x,) = programs[-1].problem.wrt
+    lines = []
+    for order, program in enumerate(programs, 1):
+        if order == 2:
+            refused = refused_again(programs[0].problem.out, x.node).values()
+            lines += [f"# here PyTorch raises an error: {said}" for said in refused]
+        given = [] if program.problem.seed.implicit else [program.seed()]
+        named = ["create_graph=True"] if order < len(programs) else []
+        arguments = ", ".join([program.out_name, x.name, *given, *named])
+        lines.append(f"{gradient_variable(x.name, order)} = torch.autograd.grad({arguments})[0]")
+    return lines
+
+
+def gradient_variable(x: str, order: int) -> str:
+    """What code calls the gradient of some order: x_grad, x_grad2."""
+    return f"{x}_grad{order if order > 1 else ''}"
+
+
+class _Program:
+    def __init__(self, problem: Any):
+        self.problem = problem
+        self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
+        self.out_name = problem.out_name.replace(".", "_")
+        if problem.before is not None:
+            self.names |= {node: Name(name) for name, node in problem.names.items()}
+            self.names[problem.out] = Name(self.out_name)
+
+    def statements(self) -> list[str]:
+        """Lines that make the inputs and the output."""
+        p = self.problem
+        inputs = [self._input(i, i.node in self.differentiated) for i in p.inputs.values()]
+        return [*inputs, *self._statements()]
+
+    @cached_property
+    def differentiated(self) -> set[Node]:
+        """The inputs by which PyTorch differentiates."""
+        return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no number would be another one in single precision."""
+        given = [value for value in self.problem.values.values() if value.dtype.kind == "f"]
+        given += [self._seed_array] if self._seed_array is not None else []
+        return all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
+
+    @property
+    def _seed_array(self) -> Any:
+        value = self.problem.seed.value
+        written = value is not None and value.op.name == "tensor" and value.span is None
+        return value.attrs["data"].value if written else None
+
+    def _input(self, x: Any, differentiated: bool) -> str:
+        option = ", requires_grad=True" if differentiated else ""
+        if x.value is None:
+            sizes = ", ".join(map(str, x.shape)) or "()"
+            return f"{x.name} = torch.randn({sizes}{option})"
+        if x.value.size > LARGE:
+            return f"# {x.name}: your values, shape {_times(x.shape)}"
+        return f"{x.name} = {array(x.value, differentiated)}"
+
+    def _statements(self) -> list[str]:
+        """The user's statements that the output needs, in the order of their nodes."""
+        p = self.problem
+        named = {node: name for name, node in p.names.items() if node not in self.names}
+        lines = [
+            self._statement(node, named[node])
+            for node in walk([p.out])
+            if node in named and node is not p.out
+        ]
+        return [*lines, self._statement(p.out, p.out_name)]
+
+    def _statement(self, node: Node, name: str) -> str:
+        line = f"{name} = {expression(node, self.names)}"
+        self.names.setdefault(node, Name(name))
+        return line
+
+    def backward(self) -> list[str]:
+        """The line that goes back."""
+        p, seed = self.problem, self.problem.seed
+        if not self.differentiated:
+            return [UNDERIVED]
+        if seed.implicit:
+            return [f"{p.out_name}.backward()"]
+        if seed.value is None:
+            hint = f"# or any seed of shape {p.out.shape}"
+            return [f"{p.out_name}.backward({self.seed()})  {hint}"]
+        values = self._seed_array
+        if values is not None and values.size > LARGE:
+            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
+            return [comment, f"{p.out_name}.backward({self.seed()})"]
+        return [f"{p.out_name}.backward({self.seed()})"]
+
+    def seed(self) -> str:
+        """The seed in Python: ones, where nobody gave one."""
+        p = self.problem
+        if p.seed.value is None:
+            return f"torch.ones_like({self.out_name})"
+        values = self._seed_array
+        if values is None:
+            return self._seed_expression()
+        return p.seed.name if values.size > LARGE else array(values)
+
+    def _seed_expression(self) -> str:
+        value = self.problem.seed.value
+        writer = TorchWriter(self.names)
+        written = writer.tree(value)
+        if value in writer.numbers:
+            return f"torch.tensor(float({tree.text(written)}))"
+        return tree.text(written)
+
+
+def fixed(out: Node) -> set[Node]:
+    """The nodes by which PyTorch refuses to differentiate."""
+    found: list[Node] = []
+    for node in walk([out], lambda n: (*n.inputs, n.expansion)):
+        found += node.op.fixed_inputs(node).values()
+    return set(walk(found, lambda n: () if n.op.family == "barrier" else n.inputs))
+
+
+def _times(shape: Shape) -> str:
+    return "×".join(map(str, shape))

@@ -1,0 +1,191 @@
+"""How formulas write what no record of an operator can say: how tensors are made, indexed and
+resized, in PyTorch's spelling.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...graphs import Node
+from ...graphs.shapes import axis, numel
+from ...operators.indexing import index_text
+from .. import tree
+from ..tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
+from .spelling import read
+
+if TYPE_CHECKING:
+    from .formula import Writer
+
+Idiom = Callable[["Writer", Node], Tree]
+IDIOMS: dict[str, Idiom] = {}
+LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # what may need brackets where it stands
+
+
+def idiom(function: Idiom) -> Idiom:
+    """How the operator of this function's name is written, where its record cannot say it."""
+    IDIOMS[function.__name__.strip("_")] = function
+    return function
+
+
+# ---- leaves --------------------------------------------------------------------------------------
+
+
+@idiom
+def input_(w: "Writer", node: Node) -> Tree:
+    return Name(node.attrs["name"])
+
+
+@idiom
+def constant(w: "Writer", node: Node) -> Tree:
+    return w.number(node.attrs["value"])
+
+
+@idiom
+def tensor(w: "Writer", node: Node) -> Tree:
+    text = str(node.attrs["data"])
+    if text.startswith("["):
+        return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
+    held_together = not isinstance(ast.parse(text, mode="eval").body, LOOSE)
+    return Verbatim(text) if held_together else read(text)
+
+
+@idiom
+def zeros(w: "Writer", node: Node) -> Tree:
+    return _filled(w, node, "zeros")
+
+
+@idiom
+def ones(w: "Writer", node: Node) -> Tree:
+    return _filled(w, node, "ones")
+
+
+def _filled(w: "Writer", node: Node, name: str) -> Tree:
+    like = w.same_kind(node)
+    if like is not None:
+        return Call(w.library(f"{name}_like"), (like,))
+    sizes = w.attribute(node, "size")
+    return Call(
+        w.library(name), sizes.items if isinstance(sizes, Listing) and sizes.items else (sizes,)
+    )
+
+
+@idiom
+def full(w: "Writer", node: Node) -> Tree:
+    like, value = w.same_kind(node), w.plain(node.attrs["fill_value"])
+    if like is not None:
+        return Call(w.library("full_like"), (like, value))
+    return Call(w.library("full"), (w.attribute(node, "size"), value))
+
+
+@idiom
+def eye(w: "Writer", node: Node) -> Tree:
+    n, m = node.shape
+    own = node.span is not None and w.telling is None
+    sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
+    return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
+
+
+@idiom
+def arange(w: "Writer", node: Node) -> Tree:
+    start, end, step = node.attrs.values()
+    given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
+    if (node.span is None or w.telling is not None) and given == [end]:
+        return Call(w.library("arange"), (w.count(end),))
+    return Call(w.library("arange"), tuple(map(w.plain, given)))
+
+
+@idiom
+def size(w: "Writer", node: Node) -> Tree:
+    """The number of elements, of x or of a name in its shape; or a product of sizes."""
+    (x,) = node.parents
+    dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
+    whole = w.shapes.get(x.shape)
+    if len(dims) == x.ndim and whole is not None:
+        return Method(whole, "numel")
+    sizes = [
+        Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
+    ]
+    product: Tree = sizes[0] if sizes else Number(1)
+    for other in sizes[1:]:
+        product = tree.Infix("*", product, other)
+    counted = Method(w.trees[x], "numel")
+    longer = len(dims) == x.ndim > 1 and tree.size(product) > tree.size(counted)
+    return counted if longer else product
+
+
+def _size_of(w: "Writer", x: Node, d: int) -> Tree:
+    """The size of a dimension: by place, else by the one name that has it, else as a number."""
+    found = w.size(x.shape[d], d - x.ndim)
+    if not isinstance(found, Number) or found.value == 1:
+        return found
+    own = [
+        Subscript(Attribute(name, "shape"), str(axis))
+        for shape, name in w.shapes.items()
+        for axis, n in enumerate(shape)
+        if n == x.shape[d]
+    ]
+    return own[0] if len(own) == 1 else found
+
+
+@idiom
+def div(w: "Writer", node: Node) -> Tree:
+    """x / 1 is x, where 1 is the size of what has no name: one label that is written out."""
+    x, count = node.parents
+    if count.op.name == "size" and w.trees[count] == Number(1) and x.dtype == node.dtype:
+        return w.operand(node, 0)
+    return w.by_spelling(node)
+
+
+@idiom
+def matmul(w: "Writer", node: Node) -> Tree:
+    """(a * b) @ c, though it would mean the same without brackets."""
+    left, right = w.operand(node, 0), w.operand(node, 1)
+    x, written_out = node.parents[0], isinstance(left, tree.Infix)
+    if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
+        left = tree.Bracketed(left)
+    return tree.Infix("@", left, right)
+
+
+# ---- shapes and places ---------------------------------------------------------------------------
+
+
+@idiom
+def transpose(w: "Writer", node: Node) -> Tree:
+    (x,) = node.parents
+    given = tuple(node.attrs.values())
+    base = w.operand(node, 0)
+    if sorted(axis(d, x.ndim) for d in given) == [x.ndim - 2, x.ndim - 1]:
+        plain = x.ndim == 2 and (node.span is None or given == (0, 1))
+        return Attribute(base, "T" if plain else "mT")
+    return Method(base, "transpose", tuple(map(w.plain, node.attrs.values())))
+
+
+@idiom
+def reshape(w: "Writer", node: Node) -> Tree:
+    sizes = w.attribute(node, "shape")
+    if node.span is None and not isinstance(sizes, Attribute):
+        shape, place = node.parents[0].shape, node.ndim - 1
+        if node.shape == (*shape[:place], numel(shape[place:])) and len(shape) > 1:
+            return Method(w.operand(node, 0), "flatten", (Number(place),) if place else ())
+    spread = isinstance(sizes, Listing) and sizes.items
+    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+@idiom
+def expand(w: "Writer", node: Node) -> Tree:
+    like, (x,) = w.like(node), node.parents
+    if x in w.numbers:
+        like = w.same_kind(node)
+        name = w.library("full_like" if like else "full")
+        return Call(name, (like or w.shape(node.shape), w.trees[x]))
+    if like is not None:
+        return Method(w.operand(node, 0), "expand_as", (like,))
+    sizes = w.attribute(node, "shape")
+    spread = isinstance(sizes, Listing) and sizes.items
+    return Method(w.operand(node, 0), "expand", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+@idiom
+def getitem(w: "Writer", node: Node) -> Tree:
+    index = w.trimmed(node.attrs["index"], node.parents[0].shape)
+    return Subscript(w.operand(node, 0), index_text(index, w.place, w.indices))

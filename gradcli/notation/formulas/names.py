@@ -1,0 +1,180 @@
+"""Names in formulas: what a program calls its values, put in the place of what they are made of."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from fractions import Fraction
+
+from ...graphs import Node, walk
+from ...graphs.shapes import Shape, axes, fits
+from ...graphs.substitution import substitute
+from ..tree import Name
+from .rules.atoms import atom_of
+from .rules.factoring import MOST_TERMS, multiplied, sum_of
+from .rules.products import Coefficient, Product, build, magnitude, product_of, with_factors
+from .rules.reductions import constant_along
+from .simplify import LARGE, stripped
+
+ONE = Fraction(1)
+CONSTANT = ("input", "constant", "zeros", "ones")  # shorter than any name for them
+Change = Callable[[Node], Node]
+
+
+class Names:
+    """The names that a formula may use, each as an atom with a definition.
+
+    Where they are `opened`, a search begins with what they stand for, and finds them again. What
+    the `program` has in it is said as it says it.
+    """
+
+    def __init__(
+        self, names: Mapping[Node, Name], opened: bool = False, program: Collection[Node] = ()
+    ):
+        self.opened, self.program = opened, program
+        self.held = [n for n in names if n.op.name != "input"]
+        self.atoms = {n: atom_of(n) for n in self.held}
+        self.words = {self.atoms.get(n, n): name for n, name in names.items()}
+        self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
+        self.meaning: dict[Node, Node] = {}
+        self.products: list[tuple[Node, Product]] = []
+
+    def start(self, node: Node) -> Node:
+        """What a search begins with."""
+        return stripped(node, {}) if self.opened else self.hide(node)
+
+    def hide(self, node: Node) -> Node:
+        """The node in terms of atoms, not itself one of them."""
+        atoms = {n: a for n, a in self.atoms.items() if n is not node}
+        return stripped(node, atoms)
+
+    def settle(self, normal: Change) -> None:
+        """Let the atoms stand for what their names do, which is looked up the first time."""
+        if self.definitions is not None:
+            for atom, meant in self.definitions.items():
+                atom.expansion = meant
+            return
+        self.definitions = {}
+        for n in (n for n in walk(self.held) if n in self.atoms):
+            others = {m: a for m, a in self.atoms.items() if m is not n}
+            others = {} if self.opened else others
+            atom = self.atoms[n]
+            atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
+            self._means(meant, atom)
+            if n.op.expand is not None and len(walk([n])) < LARGE:
+                self._means(normal(stripped(n.op.expanded(n), others)), atom)
+        written = dict.fromkeys(map(self.hide, self.program))
+        for n in written:
+            for same in _equal_calls(n):
+                if same not in written:
+                    self.meaning.setdefault(same, n)
+
+    def _means(self, meant: Node, atom: Node) -> None:
+        if meant.op.name in CONSTANT:
+            return
+        self.meaning.setdefault(meant, atom)
+        for same in _equal_calls(meant):
+            self.meaning.setdefault(same, atom)
+            if same.attrs.get("keepdim") is False:
+                kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
+                self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
+        found = product_of(meant)
+        if found is not None and found.coefficient and meant not in found.factors:
+            self.products.append((atom, _without_roots(found)))
+
+    def stand_for_the_same(self, other: "Names") -> bool:
+        """Whether all names have the definitions that they have for others."""
+        mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
+        return mine == theirs
+
+    def show(self, node: Node) -> Node:
+        """The node in terms of what the names are the names of."""
+        return substitute(node, {atom: n for n, atom in self.atoms.items()})
+
+    def folded(self, node: Node, normal: Change) -> Node:
+        """The node with names for what is a name's definition."""
+        found = {n: self.meaning[n] for n in walk([node]) if n in self.meaning}
+        return normal(substitute(node, found)) if found else node
+
+    def spoken(self, node: Node, normal: Change) -> Iterator[Node]:
+        """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
+        if node in self.meaning:
+            yield self.meaning[node]
+        found = product_of(node) if node.inputs else None
+        if found is None or found.coefficient == 0:
+            return
+        found = _without_roots(found)
+        for atom, meant in self.products:
+            for new in _with(found, atom, meant, node.shape):
+                made = build(new, node.shape)
+                if made.shape == node.shape:
+                    yield made
+                    yield normal(made)
+        yield from self._spoken_in_terms(node, normal)
+
+    def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
+        """A sum, multiplied out, with a name in place of some factors of a term."""
+        terms = [_without_roots(t) for t in multiplied(node)]
+        for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
+            for atom, meant in self.products:
+                for new in _with(term, atom, meant, node.shape):
+                    total = sum_of([*terms[:k], new, *terms[k + 1 :]])
+                    if total.shape == node.shape:
+                        yield normal(total)
+
+
+def _equal_calls(node: Node) -> Iterator[Node]:
+    """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
+    dim = node.attrs["dim"] if node.op.family == "reduction" else None
+    if isinstance(dim, int) and node.parents[0].ndim:
+        last = dim % node.parents[0].ndim
+        for d in (last, last - node.parents[0].ndim):
+            yield node.op(*node.inputs, **node.attrs | {"dim": d})
+    if node.op.name == "matmul" and not node.shape:
+        yield node.op(*reversed(node.parents))
+
+
+def _without_roots(found: Product) -> Product:
+    """The powers of x for those of sqrt(x), so that x is seen to hold its root."""
+    if all(f.op.name != "sqrt" for f in found.factors):
+        return found
+    factors: dict[Node, Coefficient] = {}
+    for f, e in found.factors.items():
+        x, power = (f.parents[0], Fraction(e) / 2) if f.op.name == "sqrt" else (f, e)
+        factors[x] = factors.get(x, 0) + power
+    return found._replace(factors={f: e for f, e in factors.items() if e})
+
+
+def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+    """A product of a shape in which `atom` stands for its factors."""
+    if fits(atom.shape, shape) and _holds(found.factors, meant.factors):
+        yield Product(
+            found.coefficient / meant.coefficient,
+            with_factors(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
+        )
+    for total, e in found.factors.items():
+        if total.op.name not in ("sum", "mean") or e != 1:
+            continue
+        beside = with_factors(found.factors, {total: -ONE})
+        x = total.parents[0]
+        inner = product_of(x)
+        if inner is None or not fits(atom.shape, x.shape):
+            continue
+        over = axes(total.attrs["dim"], x.ndim)
+        inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}
+        outside = {f: k for f, k in meant.factors.items() if f not in inside}
+        if not inside or not outside or not _holds(beside, outside):
+            continue
+        if not all(constant_along(f, x, over) and _fits(f, total) for f in outside):
+            continue
+        body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
+        new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
+        factors = with_factors(beside, {f: -k for f, k in outside.items()})
+        yield Product(found.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
+
+
+def _fits(f: Node, total: Node) -> bool:
+    return f.ndim <= total.ndim or total.attrs["keepdim"]
+
+
+def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
+    """Whether the powers of a part are among the factors."""
+    have = [(factors.get(f, Fraction(0)), e) for f, e in part.items()]
+    return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)

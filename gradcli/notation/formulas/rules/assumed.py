@@ -1,0 +1,69 @@
+"""What is known about matrices: symmetric, orthogonal, diagonal, positive definite."""
+
+from ....graphs import Node
+from .atoms import definition
+
+DEEP = 40  # nodes that are looked at
+
+
+def known(node: Node) -> tuple[str, ...]:
+    """What was assumed about an input."""
+    return node.attrs["known"] if node.op.name == "input" else ()
+
+
+def is_orthogonal(node: Node) -> bool:
+    """Whether the inverse is the transpose."""
+    return "orthogonal" in known(node) or (definition(node) or node).op.name == "eigh_vectors"
+
+
+def is_symmetric(node: Node) -> bool:
+    """Whether a matrix is certain to be its own transpose."""
+    if node.ndim != 2 or node.shape[0] != node.shape[1]:
+        return False
+    return _symmetric(node, DEEP)
+
+
+def _symmetric(node: Node, depth: int) -> bool:
+    name, parts = node.op.name, node.parents
+    if depth == 0:
+        return False
+    if name == "input":
+        return bool({"symmetric", "diagonal", "posdef"} & set(known(node)))
+    if name in ("eye", "ones", "zeros", "full"):
+        return True
+    if name == "outer":
+        return parts[0] is parts[1]
+    if name == "diag":
+        return parts[0].ndim == 1 and not node.attrs["diagonal"]
+    if name in ("inv", "transpose", "matrix_exp"):
+        return _symmetric(parts[0], depth - 1)
+    if name in ("add", "sub", "mul", "div", "neg"):
+        if name == "add" and _turned(*parts):
+            return True
+        return all(i.shape == () or (i.ndim == 2 and _symmetric(i, depth - 1)) for i in parts)
+    return name == "matmul" and _palindrome(node, depth - 1)
+
+
+def _turned(a: Node, b: Node) -> bool:
+    return (a.op.name == "transpose" and a.parents[0] is b) or (
+        b.op.name == "transpose" and b.parents[0] is a
+    )
+
+
+def _palindrome(node: Node, depth: int) -> bool:
+    """Whether a chain of factors reads the same transposed: X.T @ A @ X for a symmetric A."""
+    factors = _factors(node)
+    if len(factors) > DEEP:
+        return False
+    for left, right in zip(factors, reversed(factors), strict=True):
+        if left is right and left.ndim == 2 and _symmetric(left, depth - 1):
+            continue
+        if not _turned(left, right):
+            return False
+    return True
+
+
+def _factors(node: Node) -> list[Node]:
+    if node.op.name != "matmul" or any(i.ndim != 2 for i in node.parents):
+        return [node]
+    return [f for part in node.parents for f in _factors(part)]

@@ -1,0 +1,153 @@
+"""What broadcasting does by itself, and sums over what was broadcast."""
+
+from ....graphs import OPS, Node, Operator, as_node
+from ....graphs.shapes import axes, axis
+from ....operators.leaves import size_of
+from ....operators.shaping import summed_axes
+from .products import constant_value
+from .registry import rule
+
+
+@rule("elementwise")
+def spread_by_the_others(node: Node) -> Node | None:
+    """x + y.expand(x.shape) = x + y; where(c, ones, x) = where(c, 1, x)."""
+    for place, operand in enumerate(node.inputs):
+        thin = None if operand is None else thinner(operand)
+        if thin is None or (thin.op.name == "constant" and not _takes_numbers(node.op)):
+            continue
+        new = node.op(*node.inputs[:place], thin, *node.inputs[place + 1 :], **node.attrs)
+        if new.shape == node.shape:
+            return new
+    return None
+
+
+def _takes_numbers(op: Operator) -> bool:
+    """Whether a number may stand where an operand does, which PyTorch does not broadcast."""
+    return bool(op.spelling) or op.numbers or op.torch is None
+
+
+def thinner(x: Node) -> Node | None:
+    """What broadcasting makes into x."""
+    if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
+        return x.inputs[0]
+    if x.op.family == "reduction" and x.attrs["keepdim"]:
+        return _without_leading(x)
+    if x.op.name in ("ones", "zeros", "full"):
+        value = x.attrs.get("fill_value", float(x.op.name == "ones"))
+        return as_node(value)
+    return None
+
+
+def _without_leading(x: Node) -> Node | None:
+    """x.mean(dim=(0, 1), keepdim=True) = x.mean(), for broadcasting puts the dimensions back."""
+    over = axes(x.attrs["dim"], x.parents[0].ndim)
+    if over != tuple(range(len(over))):
+        return None
+    whole = len(over) == x.parents[0].ndim
+    return x.op(*x.inputs, **x.attrs | {"keepdim": False} | ({"dim": None} if whole else {}))
+
+
+@rule("reduction")
+def one_dimension(node: Node) -> Node | None:
+    """x.mean(dim=(1,)) = x.mean(dim=1)."""
+    dim = node.attrs["dim"]
+    if not isinstance(dim, tuple) or len(dim) != 1:
+        return None
+    return node.op(*node.inputs, **node.attrs | {"dim": dim[0]})
+
+
+@rule("sum_to_size")
+def sum_over_what_was_broadcast(node: Node) -> Node | None:
+    """x.sum_to_size(3) = x.sum(dim=0)."""
+    x = node.parents[0]
+    over = summed_axes(x.shape, node.shape)
+    if not over:
+        return x if x.shape == node.shape else x.reshape(shape=node.shape)
+    lead = x.ndim - node.ndim
+    if lead:
+        x = x.sum(dim=tuple(range(lead)) if lead > 1 else 0)
+    kept = tuple(d - lead for d in over if d >= lead)
+    if kept:
+        x = x.sum(dim=kept if len(kept) > 1 else kept[0], keepdim=True)
+    return x if x.shape == node.shape else None
+
+
+@rule("sum")
+def sum_over_all(node: Node) -> Node | None:
+    """x.sum(dim=(0, 1)) = x.sum() for a matrix; 0-d tensors are their own sum."""
+    x, dim, keepdim = node.parents[0], node.attrs["dim"], node.attrs["keepdim"]
+    if x.ndim == 0:
+        return x
+    if dim is not None and not keepdim and len(axes(dim, x.ndim)) == x.ndim:
+        return x.sum()
+    return None
+
+
+@rule("sum")
+def sum_of_equals(node: Node) -> Node | None:
+    """ones_like(x).sum(dim=0) = x.shape[0] * ones_like(...): each is there that often."""
+    x = node.parents[0]
+    if x.op.name not in ("ones", "expand", "full"):
+        return None
+    if x.attrs.get("fill_value") is False:
+        return OPS["full"](size=node.shape, fill_value=0)
+    inner = x.parents[0] if x.op.name == "expand" else as_node(x.attrs.get("fill_value", 1.0))
+    lead = x.ndim - inner.ndim
+    over = axes(node.attrs["dim"], x.ndim)
+    often = tuple(d for d in over if d < lead or inner.shape[d - lead] == 1)
+    once = tuple(d - lead for d in over if d not in often)
+    out = inner.sum(dim=once, keepdim=True) if once else inner
+    several = any(x.shape[d] != 1 for d in often)
+    if inner.op.name == "constant" and inner.attrs["value"] is True:
+        out = size_of(x.shape, often) if x.ndim else as_node(1)
+    elif several:
+        out = out * size_of(x.shape, often)
+    if not node.attrs["keepdim"]:
+        out = out.reshape(shape=tuple(n for d, n in enumerate(out.shape, lead) if d not in over))
+    return out if out.shape == node.shape else out.expand(shape=node.shape)
+
+
+@rule("mean")
+def mean_of_equals(node: Node) -> Node | None:
+    """ones_like(x).mean(dim=0) = ones(...): each is the mean."""
+    x = node.parents[0]
+    if x.op.name not in ("ones", "zeros", "full") or not x.numel:
+        return None
+    return x.op(**x.attrs | {"size": node.shape})
+
+
+@rule("sum")
+def sum_beside_a_new_dimension(node: Node) -> Node | None:
+    """x.unsqueeze(1).sum(dim=0) = x.sum(dim=0).unsqueeze(0); x.unsqueeze(1).sum(dim=1) = x."""
+    new = node.parents[0]
+    if new.op.name != "unsqueeze":
+        return None
+    (x,), place = new.parents, axis(new.attrs["dim"], new.ndim)
+    over = axes(node.attrs["dim"], new.ndim)
+    if node.attrs["keepdim"]:
+        return new if over == (place,) else None
+    rest = tuple(d - (d > place) for d in over if d != place)
+    out = x.sum(dim=rest) if rest else x
+    return out if place in over else out.unsqueeze(dim=place - sum(d < place for d in over))
+
+
+@rule("where")
+def same_either_way(node: Node) -> Node | None:
+    """where(c, a, a) = a; where(True, a, b) = a."""
+    condition, a, b = node.inputs
+    assert condition is not None
+    value = condition.attrs.get("value", condition.attrs.get("fill_value"))
+    chosen = a if a is b or value is True else b if value is False else None
+    number = None if chosen is None else constant_value(chosen)
+    if number is not None and node.dtype == "float":
+        return OPS["full"](size=node.shape, fill_value=float(number))
+    if chosen is None or chosen.shape == node.shape:
+        return chosen
+    return chosen.expand(shape=node.shape)
+
+
+@rule("eq", "ne")
+def equal_to_itself(node: Node) -> Node | None:
+    """x == x is True: nothing is nan."""
+    a, b = node.inputs
+    return OPS["full"](size=node.shape, fill_value=node.op.name == "eq") if a is b else None

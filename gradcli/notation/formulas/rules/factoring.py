@@ -1,0 +1,367 @@
+"""Sums: what terms have in common taken out, and put back in."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes, broadcast
+from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    is_mask,
+    magnitude,
+    multiplied_by,
+    product_of,
+    scaled,
+    with_factor,
+    with_factors,
+)
+from .registry import normal, other
+from .sums import added, terms_of
+
+ONE = Fraction(1)
+MOST_TERMS = 6
+ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
+
+
+def _build(p: Product, shape: tuple[int, ...]) -> Node:
+    own = broadcast(*(f.shape for f in p.factors)) if p.factors else ()
+    return build(p, shape if own != shape and own == () else own)
+
+
+@other("add", "sub")
+def shared_factors(node: Node) -> Iterator[Node]:
+    """a * x + b * x = (a + b) * x, the smallest of the powers, below a line the largest too; for
+    all terms, or two of them.
+    """
+    terms = terms_of(node)
+    if terms is None or not 2 <= len(terms) <= MOST_TERMS:
+        return
+    yield from _common(terms, node)
+    if len(terms) > 2:
+        for i in range(len(terms)):
+            for j in range(i):
+                rest = [t for k, t in enumerate(terms) if k not in (i, j)]
+                for inner in _common([terms[j], terms[i]], node):
+                    p = product_of(inner)
+                    if p is not None:
+                        total = sum_of([p, *rest])
+                        if total.shape == node.shape:
+                            yield total
+
+
+def sum_of(terms: list[Product]) -> Node:
+    """The sum of terms, one that is added first."""
+    if terms[0].coefficient < 0:
+        first = next((t for t in terms if t.coefficient > 0), terms[0])
+        terms = [first, *(t for t in terms if t is not first)]
+    return added(terms)
+
+
+def _common(terms: list[Product], node: Node) -> Iterator[Node]:
+    """The sum of terms with what they share taken out."""
+    powers: dict[Node, Coefficient] = {}
+    for f in {f: None for t in terms for f in t.factors}:
+        exponents = [t.factors.get(f, 0) for t in terms]
+        if min(exponents) > 0:
+            powers[f] = min(exponents)
+        elif max(exponents) < 0:
+            powers[f] = max(exponents)
+        elif min(exponents) < 0 and f.op.name != "size":
+            powers[f] = min(exponents)
+    sure = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
+    lowest = {f: min(t.factors.get(f, 0) for t in terms) for f in powers}
+    ways = ({f: lowest[f] for f in sure}, lowest, sure)
+    for taken in [way for k, way in enumerate(ways) if way not in ways[:k]]:
+        if taken:
+            new = _taken_out(terms, taken, node)
+            if new is not None:
+                yield new
+
+
+def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node) -> Node | None:
+    inner = []
+    for t in terms:
+        factors = with_factors(t.factors, {f: -e for f, e in taken.items()})
+        inner.append(Product(t.coefficient, factors))
+    if any(is_mask(t.factors) for t in inner):
+        return None
+    size = magnitude(inner[0].coefficient)
+    if any(magnitude(t.coefficient) != size for t in inner):
+        size = ONE
+    total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
+    out = build(Product(size, with_factor(taken, total)), node.shape)
+    return out if out.shape == node.shape else None
+
+
+@other("add", "sub")
+def numbers_out(node: Node) -> Iterator[Node]:
+    """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b."""
+    terms = terms_of(node)
+    if terms is None or len(terms) < 2 or any(not t.factors for t in terms):
+        return
+    for size in dict.fromkeys(magnitude(t.coefficient) for t in terms if abs(t.coefficient) != 1):
+        inner = [t._replace(coefficient=t.coefficient / size) for t in terms]
+        if not all(float(t.coefficient).is_integer() for t in inner):
+            continue
+        total = sum_of(inner)
+        if total.shape == node.shape:
+            yield build(Product(size, {total: 1}), node.shape)
+
+
+@other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
+def sign_in(node: Node) -> Node | None:
+    """-2 * (a - b) = 2 * (b - a), however deep the difference stands, and -x / (a - b)."""
+    found = product_of(node)
+    if found is not None and found.coefficient < 0:
+        for f, e in found.factors.items():
+            new = negative(f) if abs(e) == 1 else None
+            if new is not None:
+                factors = with_factors(found.factors, {f: -e, new: e})
+                return build(Product(-found.coefficient, factors), node.shape)
+    return None
+
+
+def negative(node: Node) -> Node | None:
+    """-node, where that is as short as node: b - a for a - b, in what is linear too."""
+    name, parts = node.op.name, node.parents
+    if name == "sub":
+        return parts[1] - parts[0]
+    if name == "neg":
+        return parts[0]
+    if name in ("mul", "matmul", "outer"):
+        for k, part in enumerate(parts):
+            new = negative(part)
+            if new is not None:
+                return node.op(*(new if j == k else p for j, p in enumerate(parts)))
+    if name in ("div", "transpose", "sum", "mean", "unsqueeze", *ODD):
+        new = negative(parts[0])
+        return None if new is None else node.op(new, *parts[1:], **node.attrs)
+    return None
+
+
+@other("add", "sub")
+def multiplied_out(node: Node) -> Node | None:
+    """2 * (x + 1) - 2 * (x - 1) = 4: sums within terms opened, like terms added."""
+    terms = terms_of(node)
+    if terms is None:
+        return None
+    out: list[Product] = []
+    for t in terms:
+        out += opened(t)
+        if len(out) > 2 * MOST_TERMS:
+            return None
+    if len(out) == len(terms):
+        return None
+    total = sum_of(out)
+    return total if total.shape == node.shape else total.expand(shape=node.shape)
+
+
+def multiplied(node: Node) -> list[Product]:
+    """The terms of a sum that numbers or other factors multiply, each with these; none for what is
+    no sum.
+    """
+    found = product_of(node)
+    terms = [] if found is None or found.coefficient == 0 else opened(found)
+    return terms if len(terms) > 1 else []
+
+
+def opened(t: Product) -> list[Product]:
+    """The terms of one term, where a sum is among its factors."""
+    for f, e in t.factors.items():
+        if e == 1 and f.op.name in ("add", "sub"):
+            inner = terms_of(f) or []
+            rest = {k: v for k, v in t.factors.items() if k is not f}
+            return [multiplied_by(t._replace(factors=rest), p) for p in inner] or [t]
+    return [t]
+
+
+# ---- products of matrices ------------------------------------------------------------------------
+
+
+@other("add", "sub")
+def shared_matrices(node: Node) -> Iterator[Node]:
+    """x @ A + A @ x = (A + A.T) @ x; X.T @ a - X.T @ b = X.T @ (a - b); outer products too."""
+    if not 1 <= node.ndim <= 2:
+        return
+    terms = terms_of(node)
+    if terms is None or not 2 <= len(terms) <= MOST_TERMS:
+        return
+    chains = [_chain_of_term(t, node) for t in terms]
+    if any(c is None for c in chains):
+        return
+    for at_end in (True, False):
+        seen = set()
+        for i, a in enumerate(chains):
+            for b in chains[:i]:
+                for size in range(_shared_length(a, b, at_end), 0, -1):  # type: ignore[arg-type]
+                    part = a.factors[-size:] if at_end else a.factors[:size]  # type: ignore[union-attr]
+                    if part not in seen and part[0].node.op.name != "ones":
+                        seen.add(part)
+                        new = _grouped(chains, part, at_end, node)  # type: ignore[arg-type]
+                        if new is not None:
+                            yield new
+
+
+def _chain_of_term(t: Product, node: Node) -> Chain | None:
+    chain = chain_of(build(t, node.shape))
+    return None if chain is None else _with_ones(settled(chain), node.shape)
+
+
+def _with_ones(chain: Chain, shape: tuple[int, ...]) -> Chain:
+    """The same where X.sum(dim=1) is X @ ones, and, beside a matrix, ones @ X.T."""
+    if len(chain.factors) != 1 or chain.factors[0].turned:
+        return chain
+    x = chain.factors[0].node
+    x = x.parents[0] if x.op.name == "expand" else x
+    column = x.ndim == 2 and x.shape[1] == 1
+    turned = column and x.op.name in ("transpose", "unsqueeze")
+    total = x.parents[0] if turned else x
+    if total.op.name != "sum" or total.parents[0].ndim != 2 or total.numel == 1:
+        return chain
+    matrix = total.parents[0]
+    (over,) = axes(total.attrs["dim"], 2)
+    count = matrix.shape[over]
+    if len(shape) == 1 or column:
+        ones = OPS["ones"](size=(count, *shape[1:]))
+        return chain._replace(factors=(factor(matrix, over == 0), Factor(ones, False)))
+    ones = OPS["ones"](size=(shape[0], count))
+    return chain._replace(factors=(Factor(ones, False), factor(matrix, over == 1)))
+
+
+def _shared_length(a: Chain, b: Chain, at_end: bool) -> int:
+    count = 0
+    x, y = (a.factors[::-1], b.factors[::-1]) if at_end else (a.factors, b.factors)
+    for f, g in zip(x, y, strict=False):
+        if f != g:
+            break
+        count += 1
+    return count
+
+
+def _grouped(
+    chains: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
+) -> Node | None:
+    size = len(part)
+    alone = all(c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size]))
+    inside, outside = [], []
+    for c in chains:
+        own = c.factors[-size:] if at_end else c.factors[:size]
+        if own == part and (alone or len(c.factors) > size):
+            rest = c.factors[:-size] if at_end else c.factors[size:]
+            inside.append(c._replace(factors=rest))
+        else:
+            outside.append(c)
+    if len(inside) < 2:
+        return None
+    whole = _factored(inside, part, at_end, node)
+    for c in outside if whole is not None else ():
+        whole = whole + node_of(c, node.shape)
+    return whole
+
+
+def _factored(
+    inside: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
+) -> Node | None:
+    """(sum of what is inside) @ part, or the other way round."""
+    if any(not c.factors for c in inside):
+        if not all(not c.factors for c in inside):
+            return None
+        scale = _numbers([c.scale for c in inside])
+        return scaled(Product(ONE, {scale: 1}), plain(list(part), node.shape))
+    number, inside = _common_number(inside)
+    shape = _size(inside[0])
+    if shape is None or any(_size(c) != shape for c in inside):
+        return None
+    rows = inside[0].factors[0].is_row if shape[0] == 1 else False
+    column = shape[1] == 1
+    if column and at_end is False:
+        inner_shape: tuple[int, ...] = (shape[0],)
+        total = _total([node_of(c, inner_shape) for c in inside])
+        return node_of(Chain(number, (*part, Factor(total, False))), node.shape)
+    if rows or column:
+        if column:
+            total = _total([node_of(c, (shape[0],)) for c in inside])
+            middle = Factor(total, False)
+        else:
+            total = _total([node_of(c.flip(), (shape[1],)) for c in inside])
+            middle = Factor(total, True)
+    else:
+        total = _total([node_of(c, shape) for c in inside])
+        middle = Factor(total, False)
+    factors = (middle, *part) if at_end else (*part, middle)
+    return node_of(Chain(number, factors), node.shape)
+
+
+def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
+    """The number, or at least the sign, that all chains have in common; and the rest of them."""
+    numbers = [c.scale.coefficient for c in inside]
+    first = magnitude(numbers[0])
+    size = first if all(magnitude(n) == first for n in numbers) else ONE
+    size = -size if all(n < 0 for n in numbers) else size
+    rest = [
+        c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside
+    ]
+    return Product(size, {}), rest
+
+
+def _numbers(scales: list[Product]) -> Node:
+    return sum_of(scales)
+
+
+def _total(nodes: list[Node]) -> Node:
+    out = nodes[0]
+    for n in nodes[1:]:
+        out = out + n
+    return out
+
+
+def _size(c: Chain) -> tuple[int, int] | None:
+    """Rows and columns of a chain; None where a vector stands where it cannot be summed."""
+    first, last = c.factors[0], c.factors[-1]
+    rows = 1 if first.is_row else first.node.shape[-1 if first.turned else 0]
+    columns = 1 if last.is_column else last.node.shape[0 if last.turned else -1]
+    if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
+        return None
+    return rows, columns
+
+
+@other("add", "sub")
+def shared_batches(node: Node) -> Iterator[Node]:
+    """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
+    terms = terms_of(node) if node.ndim > 2 else None
+    found = [_matrix_product_in(t) for t in terms or ()]
+    if len(found) != 2 or None in found:
+        return
+    (a, rest), (b, other_rest) = found  # type: ignore[misc]
+    numbers = [t.coefficient for t in terms or ()]
+    for k in (0, 1):
+        inner = a.parents[k], b.parents[k]
+        same = a.parents[1 - k] is b.parents[1 - k] and inner[0].shape == inner[1].shape
+        if same and rest == other_rest:
+            total = sum_of([Product(n, {m: 1}) for n, m in zip(numbers, inner)])
+            product = a.parents[1 - k] @ total if k else total @ a.parents[1 - k]
+            yield build(Product(ONE, with_factor(rest, product)), node.shape)
+
+
+def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
+    """The one product of matrices in a term, and the other factors."""
+    found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
+    if len(found) != 1:
+        return None
+    return found[0], {f: e for f, e in t.factors.items() if f is not found[0]}
+
+
+@normal("add", "sub")
+def ones_stand_for_themselves(node: Node) -> Node | None:
+    """x + ones = x + 1."""
+    for k, part in enumerate(node.parents):
+        if part.op.name == "ones" and part.shape:
+            rest = list(node.parents)
+            rest[k] = OPS["constant"](value=1.0)
+            new = node.op(*rest)
+            if new.shape == node.shape:
+                return new
+    return None

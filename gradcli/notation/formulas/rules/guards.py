@@ -1,0 +1,374 @@
+"""Masks, and values guarded against a denominator of 0."""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes
+from .bounds import is_not_negative
+from .broadcasting import thinner
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
+from .registry import normal, other, rule
+
+OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
+MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
+TINY = 1e-7  # what denominators are held above
+SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
+
+
+@rule("logical_not")
+def opposite_comparison(node: Node) -> Node | None:
+    """~(a < b) = a >= b."""
+    (x,) = node.parents
+    return OPS[OPPOSITE[x.op.name]](*x.parents) if x.op.name in OPPOSITE else None
+
+
+@normal("where")
+def no_denominator_is_zero(node: Node) -> Node | None:
+    """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y."""
+    condition, a, b = node.parents
+    if constant_value(a) != 0 or b.shape != node.shape:
+        return None
+    vanishing = set(_vanishing(b))
+    for zeros in map(_zeros, _conjuncts(condition)):
+        if zeros and all(z in vanishing or thinner(z) in vanishing for z in zeros):
+            return b
+    return None
+
+
+def _conjuncts(condition: Node) -> list[Node]:
+    if condition.op.name != "logical_and":
+        return [condition]
+    return [c for part in condition.parents for c in _conjuncts(part)]
+
+
+def _zeros(condition: Node) -> list[Node]:
+    """Of which one is 0 wherever a condition holds: the factors of the y in y == 0."""
+    if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
+        return []
+    y = condition.parents[0]
+    found = product_of(y)
+    return [f for f, e in found.factors.items() if e > 0] if found else [y]
+
+
+def _vanishing(b: Node) -> Iterator[Node]:
+    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
+    for factor in _factors(b):
+        yield factor
+        if factor.op.name == "log":
+            yield from _factors(factor.parents[0])
+        if factor.op.name == "log_softmax":
+            yield factor.parents[0].softmax(dim=factor.attrs["dim"])
+
+
+def _factors(node: Node) -> Iterable[Node]:
+    found = product_of(node)
+    return found.factors if found else (node,)
+
+
+def is_left_out(bound: Coefficient | None, length: Node) -> bool:
+    """Whether it is a bound above 0 that only keeps a length, which is never negative, from 0."""
+    return bound is not None and 0 < bound <= TINY and is_not_negative(length)
+
+
+@normal("div", "mul")
+def no_tiny_length(node: Node) -> Node | None:
+    """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        if mask.op.name not in ("ge", "gt") or e != 1:
+            continue
+        y, bound = mask.parents[0], constant_value(mask.parents[1])
+        lengths = (y, thinner(y) or y)
+        below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
+        if below and is_left_out(bound, y):
+            kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+@normal("mul", "div")
+def vanishing_beside_a_factor(node: Node) -> Node | None:
+    """x * (norm(x) != 0) = x; y * (y != 0) = y."""
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        plain = mask.parents[0] if mask.op.name == "double" else mask
+        if plain.op.name != "ne" or e != 1:
+            continue
+        zeros = _zeros(OPS["eq"](*plain.parents))
+        rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+        if zeros and all(rest.get(z, 0) > 0 or rest.get(_measured(z), 0) > 0 for z in zeros):
+            return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+def _measured(length: Node) -> Node | None:
+    """The vectors that are 0 where their lengths are, which stand beside them; a norm of an order
+    below 0 is 0 for others too.
+    """
+    if length.op.name != "vector_norm" or length.attrs["ord"] < 0:
+        return None
+    x, over = length.parents[0], axes(length.attrs["dim"], length.parents[0].ndim)
+    return x if length.attrs["keepdim"] or over == tuple(range(len(over))) else None
+
+
+@normal("where")
+def within_the_domain(node: Node) -> Node | None:
+    """where(inside, x, nan) = x: nothing is nan."""
+    _, a, b = node.parents
+    outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
+    return a if outside and a.shape == node.shape else None
+
+
+@normal("where")
+def places_counted_from_the_front(node: Node) -> Node | None:
+    """where(i < 0, i + n, i) = i for places that an operator found."""
+    condition, _, b = node.parents
+    negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
+    return b if b.op.finds_places and negative and condition.parents[0] is b else None
+
+
+@normal("xlogy")
+def times_logarithm(node: Node) -> Node | None:
+    """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0."""
+    a, b = node.parents
+    found = product_of(a)
+    if found is None or found.coefficient == 0 or b.shape != node.shape:
+        return None
+    if any(f.op.name != "size" for f in found.factors):
+        return None
+    return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
+
+
+@rule("unless", "without_slope", "otherwise", "through")
+def never_odd(node: Node) -> Node | None:
+    """unless(odd, value) = without_slope(odd, value) = otherwise(odd, value, x) = through(x, value)
+    = value: nothing is nan or infinite.
+    """
+    value = node.parents[1]
+    return value if value.shape == node.shape else None
+
+
+@rule("refuse_where")
+def never_refused(node: Node) -> Node | None:
+    """refuse_where(value, odd) = value: an answer was not refused."""
+    return node.parents[0]
+
+
+@normal("where")
+def saturated(node: Node) -> Node | None:
+    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits."""
+    condition, a, b = node.parents
+    if condition.op.name != "gt" or b.shape != node.shape:
+        return None
+    x, limit = condition.parents
+    if (constant_value(limit) or 0) < SATURATED:
+        return None
+    found, own = product_of(b), product_of(a)
+    if found is None or own is None:
+        return None
+    rest = dict(found.factors)
+    slope = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
+    if slope is None:
+        return None
+    del rest[slope]
+    return b if Product(found.coefficient, rest) == own else None
+
+
+@other("where")
+def as_mask(node: Node) -> Node | None:
+    """where(x > 0, g, 0) = g * (x > 0); where(x <= 0, 0, g) = g * (x > 0)."""
+    condition, a, b = node.parents
+    for value, zero, mask in ((a, b, condition), (b, a, _not(condition))):
+        if constant_value(zero) == 0 and mask is not None and mask.shape == node.shape:
+            if value.op.name == "constant" and constant_value(value) is None:
+                return None  # inf times False is nan
+            if constant_value(value) is not None or value.dtype != "float":
+                return None if constant_value(value) is None else _held_by(mask, value)
+            return value * mask
+    return None
+
+
+def _held_by(mask: Node, value: Node) -> Node:
+    """value where the mask holds, elsewhere 0: their product in numbers."""
+    number = mask.double()
+    return number if constant_value(value) == 1 else value * number
+
+
+def _not(condition: Node) -> Node | None:
+    name = OPPOSITE.get(condition.op.name)
+    return None if name is None else OPS[name](*condition.inputs)
+
+
+@other("mul")
+def masks_need_no_conversion(node: Node) -> Node | None:
+    """g * (x > 0).double() = g * (x > 0)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    converted = [f for f, e in found.factors.items() if _is_needless(f, e)]
+    factors = {f: e for f, e in found.factors.items() if f not in converted}
+    masks = [f.parents[0] for f in converted]
+    if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
+        return None
+    out = build(Product(found.coefficient, factors), node.shape)
+    for mask in masks:
+        out = out * mask
+    return out
+
+
+@normal("double")
+def converted_once(node: Node) -> Node | None:
+    """x.double().double() = x.double()."""
+    return node.parents[0] if node.parents[0].dtype == "float" else None
+
+
+def _is_needless(f: Node, e: Coefficient) -> bool:
+    """Whether a factor is a conversion; a power is one too, where that of a mask is the mask."""
+    return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
+
+
+def _lower_bound(f: Node) -> Coefficient | None:
+    """What a value is held above."""
+    if f.op.name == "held_above":
+        return f.attrs["min"]
+    low = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
+    return None if low is None else constant_value(low)
+
+
+@normal("where")
+def shared_factors_out(node: Node) -> Node | None:
+    """where(c, g * a, g) = g * where(c, a, 1)."""
+    condition, *sides = node.parents
+    found = [product_of(side) for side in sides]
+    if any(p is None or p.coefficient == 0 for p in found):
+        return None
+    a, b = found
+    shared = {f: e for f, e in a.factors.items() if b.factors.get(f) == e}  # type: ignore[union-attr]
+    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in found):  # type: ignore[union-attr]
+        return None
+    inner = [
+        build(Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}), ())  # type: ignore[union-attr]
+        if all(f in shared or f.shape == () for f in p.factors)  # type: ignore[union-attr]
+        else build(
+            Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}),  # type: ignore[union-attr]
+            node.shape,
+        )
+        for p in found
+    ]
+    chosen = node.op(condition, *inner)
+    return build(Product(a.coefficient**0, with_factor(shared, chosen)), node.shape)  # type: ignore[union-attr]
+
+
+@normal("gt", "ge", "lt", "le", "eq", "ne")
+def compared_with_zero(node: Node) -> Node | None:
+    """relu(x) > 0 is x > 0; a - b > 0 is a > b; 1 > x is x < 1; -2 * x > 0 is x < 0."""
+    a, b = node.parents
+    name = node.op.name
+    if a.op.name == b.op.name == "constant":
+        return OPS["full"](size=(), fill_value=_holds(name, a.attrs["value"], b.attrs["value"]))
+    left, right = _number(a), _number(b)
+    if left is not None and right is not None:
+        return OPS["full"](size=node.shape, fill_value=_holds(name, left, right))
+    if left is not None and a.op.name == "constant":
+        return OPS[MIRRORED[name]](b, a)
+    if right != 0:
+        return None
+    found = product_of(a)
+    if found is not None and found.factors and found.coefficient not in (0, 1):
+        bare = build(found._replace(coefficient=Fraction(1)), a.shape)
+        return OPS[name if found.coefficient > 0 else MIRRORED[name]](bare, b)
+    if a.op.name == "relu" and name in ("gt", "le"):
+        return node.op(a.parents[0], b)
+    new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
+    return new if new is not None and new.shape == node.shape else None
+
+
+def _number(node: Node) -> Coefficient | None:
+    """The number that every element of a node is: 3 of 3 * ones_like(x)."""
+    found = product_of(node)
+    return None if found is None or found.factors else found.coefficient
+
+
+@normal("ge", "lt", "eq", "ne")
+def counted_from_zero(node: Node) -> Node | None:
+    """arange(n) != -100 holds everywhere: nothing in it is below 0."""
+    a, b = node.parents
+    limit = constant_value(b)
+    counted = a.op.name == "arange" and a.attrs["start"] >= 0 and a.attrs["step"] > 0
+    if not counted or limit is None or limit >= 0:
+        return None
+    return OPS["full"](size=node.shape, fill_value=node.op.name in ("ge", "ne"))
+
+
+def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:
+    compare = {"gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}
+    return compare[name]
+
+
+@other("mul")
+def mask_within(node: Node) -> Node | None:
+    """relu(x) * (x > 0) = relu(x)."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for f, e in found.factors.items():
+        if f.op.name != "relu" or e < 1:
+            continue
+        masks = {_settled(OPS["gt"](f.parents[0], 0)), _settled(OPS["gt"](f, 0))}
+        kept = {k: v for k, v in found.factors.items() if not _is(k, masks)}
+        if len(kept) < len(found.factors):
+            return build(Product(found.coefficient, kept), node.shape)
+    return None
+
+
+def _is(factor: Node, masks: set[Node]) -> bool:
+    """Whether a factor is one of these masks, mirrored or as numbers."""
+    mask = factor.parents[0] if factor.op.name == "double" else factor
+    return mask.op.name in MIRRORED and _settled(mask) in masks
+
+
+def _settled(comparison: Node) -> Node:
+    """A comparison in the form that all of its kind are brought into."""
+    new = compared_with_zero(comparison)
+    while new is not None:
+        comparison, new = new, compared_with_zero(new)
+    return comparison
+
+
+@normal("div", "mul", "pow", "reciprocal")
+def no_small_denominator(node: Node) -> Node | None:
+    """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        bound = _lower_bound(f)
+        if e < 0 and bound is not None and is_left_out(bound, f.parents[0]):
+            factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
+            return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+@other("where")
+def clamped(node: Node) -> Node | None:
+    """where(abs(x) >= 1, sign(x), x) = clamp(x, -1, 1)."""
+    condition, a, b = node.parents
+    if condition.op.name != "ge" or condition.parents[0].op.name != "abs":
+        return None
+    x, limit = condition.parents[0].parents[0], condition.parents[1]
+    bound = constant_value(limit)
+    if b is not x or bound is None or bound <= 0:
+        return None
+    found = product_of(a)
+    signs = found is not None and [f.op.name for f in found.factors] == ["sign"]
+    if not signs or found.coefficient != bound or next(iter(found.factors)).parents[0] is not x:  # type: ignore[union-attr]
+        return None
+    return OPS["clamp"](x, min=-float(bound), max=float(bound))

@@ -1,0 +1,70 @@
+"""What is laid between two neighbours, each its share."""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axis
+from .factoring import multiplied
+from .products import Coefficient, Product, build, magnitude, product_of
+from .registry import other
+from .sums import terms_of
+
+CLOSE = 1e-9
+
+
+@other("add")
+def shares_of_neighbours(node: Node) -> Node | None:
+    """(r - r.long()) at ceil(r) and the rest at r.long() is relu(1 - abs(arange(n) - r))."""
+    first, second = node.parents
+    for upper, lower in ((first, second), (second, first)):
+        rank = _rank(upper, lower)
+        shares = None if rank is None else _shared(upper.parents[0], lower.parents[0])
+        if rank is None or shares is None:
+            continue
+        common, part, rest = shares
+        fraction = rank - OPS["long"](rank)
+        if _vanishes(part - fraction) and _vanishes(rest - (1 - fraction)):
+            far = OPS["abs"](OPS["arange"](end=node.shape[-1]) - _single(rank))
+            new = build(common, upper.parents[0].shape) * OPS["relu"](1 - far)
+            return new if new.shape == node.shape else None
+    return None
+
+
+def _rank(upper: Node, lower: Node) -> Node | None:
+    """The rank that lies between the places that two nodes are scattered to, one in each row."""
+    if upper.op.name != "scatter_to" or lower.op is not upper.op or upper.dtype != "float":
+        return None
+    if any(axis(n.attrs["dim"], n.ndim) != n.ndim - 1 for n in (upper, lower)):
+        return None
+    above, below = (n.parents[1] for n in (upper, lower))
+    if above.op.name != "long" or below.op.name != "long":
+        return None
+    rank, rounded = below.parents[0], above.parents[0]
+    between = rounded.op.name == "ceil" and rounded.parents[0] is rank
+    single = between and _single(rank).shape in ((), (1,)) and rank.shape == (*upper.shape[:-1], 1)
+    return rank if single else None
+
+
+def _single(rank: Node) -> Node:
+    return rank.parents[0] if rank.op.name == "expand" else rank
+
+
+def _shared(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
+    """What two products have in common, and the factor of each that is left."""
+    found = [product_of(n) for n in (a, b)]
+    if None in found:
+        return None
+    p, q = found
+    common = {f: e for f, e in p.factors.items() if q.factors.get(f) == e}  # type: ignore[union-attr]
+    rest = [[f for f in n.factors if f not in common] for n in (p, q)]  # type: ignore[union-attr]
+    if list(map(len, rest)) != [1, 1] or p.coefficient != q.coefficient:  # type: ignore[union-attr]
+        return None
+    return Product(p.coefficient, common), rest[0][0], rest[1][0]  # type: ignore[union-attr]
+
+
+def _vanishes(node: Node) -> bool:
+    """Whether a sum is 0 term by term."""
+    terms = terms_of(node)
+    totals: dict[frozenset, Coefficient] = {}
+    for term in terms or ():
+        for part in multiplied(build(term, node.shape)) or [term]:
+            totals[part.key] = totals.get(part.key, 0) + part.coefficient
+    return terms is not None and all(magnitude(total) < CLOSE for total in totals.values())

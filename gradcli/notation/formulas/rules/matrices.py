@@ -1,0 +1,140 @@
+"""Matrix products, transposes and outer products."""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes, axis
+from .products import Product, build, product_of, with_factor
+from .registry import layout, normal, rule
+
+
+def last_two(node: Node) -> bool:
+    """Whether a transpose swaps the last two dimensions."""
+    return {axis(d, node.ndim) for d in node.attrs.values()} == {node.ndim - 2, node.ndim - 1}
+
+
+@rule("transpose")
+def transposed(node: Node) -> Node | None:
+    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand. A dimension
+    exchanged with itself stays.
+    """
+    x = node.parents[0]
+    if not x.ndim or len({axis(d, x.ndim) for d in node.attrs.values()}) == 1:
+        return x
+    if x.op.name == "transpose":
+        pairs = [{axis(d, x.ndim) for d in n.attrs.values()} for n in (node, x)]
+        return x.inputs[0] if pairs[0] == pairs[1] else None
+    if not last_two(node):
+        return None
+    if x.op.name == "matmul" and all(i.ndim > 1 for i in x.parents):
+        a, b = x.parents
+        return b.mT @ a.mT
+    if x.op.name == "outer":
+        return x.op(*reversed(x.inputs))
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    if x.op.name == "expand" and 1 <= x.parents[0].ndim <= x.ndim == 2:
+        row = x.parents[0]
+        column = row.unsqueeze(dim=1) if row.ndim == 1 else transposed(row.mT) or row.mT
+        return column.expand(shape=node.shape)
+    plain = node.attrs == {"dim0": -2, "dim1": -1}
+    return None if plain else x.mT
+
+
+@rule("matmul")
+def unit_matrix(node: Node) -> Node | None:
+    """eye(n) @ x = x @ eye(n) = x."""
+    a, b = node.parents
+    if is_unit(a):
+        return b
+    return a if is_unit(b) else None
+
+
+def is_unit(x: Node) -> bool:
+    """Whether a node is eye(n)."""
+    return x.op.name == "eye" and x.shape[0] == x.shape[1]
+
+
+@layout("mul")
+def outer_product(node: Node) -> Node | None:
+    """a.unsqueeze(1) * b = outer(a, b) for vectors."""
+    found = product_of(node)
+    if found is None or node.ndim != 2 or any(e < 0 for e in found.factors.values()):
+        return None
+    columns = [f for f in found.factors if is_column(f)]
+    rows = [f for f in found.factors if f.ndim == 1]
+    rest = {f: e for f, e in found.factors.items() if f not in columns and f not in rows}
+    if not columns or not rows or any(f.shape for f in rest):
+        return None
+    left = Product(found.coefficient, rest | {c.parents[0]: found.factors[c] for c in columns})
+    right = Product(type(found.coefficient)(1), {r: found.factors[r] for r in rows})
+    return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
+
+
+def is_column(f: Node) -> bool:
+    """Whether a node is the column that unsqueeze makes of a vector."""
+    return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 1
+
+
+@rule("sum")
+def sum_of_products(node: Node) -> Node | None:
+    """(g.unsqueeze(1) * x).sum(dim=0) = g @ x; (x * b).sum(dim=1) = x @ b for a vector b."""
+    x = node.parents[0]
+    if node.attrs["keepdim"] or node.attrs["dim"] is None or x.op.name != "mul" or x.ndim != 2:
+        return None
+    over = axes(node.attrs["dim"], x.ndim)
+    a, b = x.parents
+    if a.dtype != b.dtype:
+        return None  # PyTorch multiplies no matrix by a mask
+    if over == (0,):
+        for one, other in ((a, b), (b, a)):
+            if is_column(one) and other.shape == x.shape:
+                return one.inputs[0] @ other
+    if over == (1,):
+        for one, other in ((a, b), (b, a)):
+            if one.ndim == 1 and one.shape == x.shape[1:] and other.shape == x.shape:
+                return other @ one
+    return None
+
+
+@normal("sum")
+def kronecker_beside_a_side(node: Node) -> Node | None:
+    """The sum over the places of B of kron(A, B), opened, times B is A * (B * B).sum(); over those
+    of A it is B * (A * A).sum().
+    """
+    x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
+    found = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
+    if found is None or node.attrs["keepdim"]:
+        return None
+    for whole, e in found.factors.items():
+        pair = whole.parents[0] if whole.op.name == "reshape" else whole
+        if e != 1 or pair.op.name != "kron" or any(s.ndim != 2 for s in pair.parents):
+            continue
+        side, other = pair.parents if over == (1, 3) else pair.parents[::-1]
+        rest = {f: e for f, e in found.factors.items() if f is not whole}
+        if whole.shape == x.shape and all(_is_opened(f, other.shape, over) for f in rest):
+            inner = {f.parents[0]: e for f, e in rest.items()}
+            total = build(found._replace(factors=with_factor(inner, other)), other.shape).sum()
+            return side * total
+    return None
+
+
+@normal("reshape")
+def kronecker_of_vectors(node: Node) -> Node | None:
+    """kron(a, b).reshape(a.shape[0], b.shape[0]) = outer(a, b) for vectors."""
+    x = node.parents[0]
+    apart = x.op.name == "kron" and node.shape == tuple(n for v in x.parents for n in v.shape)
+    return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
+
+
+def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
+    """Whether a factor is a matrix of this shape along the dimensions that are summed `over`."""
+    opened = tuple(shape[over.index(d)] if d in over else 1 for d in range(4))
+    return f.op.name == "reshape" and f.shape == opened and f.parents[0].shape == shape
+
+
+@rule("exp")
+def exp_of_logarithm(node: Node) -> Node | None:
+    """exp(log_softmax(x)) = softmax(x); exp(log(x)) = x."""
+    x = node.parents[0]
+    if x.op.name == "log_softmax":
+        return x.parents[0].softmax(dim=x.attrs["dim"])
+    return x.inputs[0] if x.op.name == "log" else None

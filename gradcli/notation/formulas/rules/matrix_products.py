@@ -1,0 +1,358 @@
+"""Products of matrices and vectors: in a row, turned as a whole, with signs and numbers before."""
+
+from collections.abc import Iterator
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes, axis
+from .assumed import is_symmetric
+from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .factoring import sum_of
+from .matrices import is_column, is_unit, last_two
+from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
+from .registry import layout, normal, other
+from .sums import terms_of
+
+
+@normal("matmul", "outer")
+def in_a_row(node: Node) -> Node | None:
+    """A @ (B @ C) = A @ B @ C; outer(a, b) @ C = outer(a, C.T @ b); A @ inv(A) = eye."""
+    if not 1 <= node.ndim <= 2 or node.numel == 0:
+        return None
+    chain = chain_of(node)
+    if chain is None or (len(chain.factors) < 3 and not _cancels(chain)):
+        return None
+    if node.ndim == 1 and node.parents[0].ndim == 1:
+        return None  # a row times a matrix stays as it was written
+    new = node_of(settled(chain), node.shape)
+    return new if new.shape == node.shape else None
+
+
+def _cancels(chain: Chain) -> bool:
+    return len(settled(chain).factors) < len(chain.factors)
+
+
+@normal("transpose")
+def transposed_into(node: Node) -> Node | None:
+    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element;
+    (A.T - v.unsqueeze(1)).T = A - v.
+    """
+    x = node.parents[0]
+    if not last_two(node):
+        return None
+    if is_symmetric(x):
+        return x
+    if x.op.family != "elementwise" or len(x.inputs) < 1 or x.ndim != 2:
+        return None
+    if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
+        return None
+    back = any(i.op.name == "transpose" for i in x.parents)
+    columns = [i for i in x.parents if i.shape not in ((), x.shape)]
+    if columns and not (back and all(is_column(i) or _along_rows(i) for i in columns)):
+        return None
+    turned = [None if i is None else _turned(i) for i in x.inputs]
+    new = x.op(*turned, **x.attrs)
+    return new if new.shape == node.shape else None
+
+
+def _turned(operand: Node) -> Node:
+    if is_column(operand):
+        return operand.parents[0]
+    if _along_rows(operand):
+        return operand.op(operand.parents[0].mT, dim=0, keepdim=True)
+    return operand.mT if operand.shape else operand
+
+
+def _along_rows(x: Node) -> bool:
+    """Whether a column is made of a number for each row, as x.sum(dim=1, keepdim=True) is."""
+    return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
+
+
+@normal("matmul")
+def diagonal_times(node: Node) -> Node | None:
+    """diag(x) @ b = x * b for vectors."""
+    a, b = node.parents
+    for d, v in ((a, b), (b, a)):
+        if v.ndim == 1 and d.op.name in ("diag", "diag_embed") and d.parents[0].shape == v.shape:
+            return d.parents[0] * v
+    return None
+
+
+@normal("matmul")
+def diagonals_together(node: Node) -> Node | None:
+    """diag(a) @ diag(b) = diag(a * b); diag(a) @ (diag(b) @ C) = diag(a * b) @ C."""
+    a, b = node.parents
+    first, *rest = b.parents if b.op.name == "matmul" else (b,)
+    if any(d.op.name != "diag" or d.ndim != 2 for d in (a, first)) or b.ndim == 0:
+        return None
+    x, y = a.parents[0], first.parents[0]
+    if not x.shape == y.shape == a.shape[1:]:
+        return None  # beside the main diagonal
+    both = a.op(x * y, **a.attrs)
+    return both @ rest[0] if rest else both
+
+
+@normal("matmul", "outer")
+def with_ones(node: Node) -> Node | None:
+    """A @ ones = A.sum(dim=1); outer(ones, x) = x.expand(...); outer(x, ones) by column."""
+    a, b = node.parents
+    if node.op.name == "outer":
+        if a.op.name == "ones":
+            return b.expand(shape=node.shape)
+        return a.unsqueeze(dim=1).expand(shape=node.shape) if b.op.name == "ones" else None
+    if b.op.name == "ones" and b.ndim == 1 and a.ndim >= 1:
+        if a.ndim == 2 and a.op.name == "transpose":
+            return a.parents[0].sum(dim=0)
+        return a.sum(dim=a.ndim - 1) if a.ndim > 1 else a.sum()
+    if a.op.name == "ones" and a.ndim == 1:
+        return b.sum(dim=b.ndim - 2) if b.ndim > 1 else b.sum()
+    if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
+        return b.sum().expand(shape=node.shape)
+    if b.op.name == "ones" and b.ndim == a.ndim == 2:
+        by_column = a.op.name == "transpose"
+        sums = a.parents[0].sum(dim=0).unsqueeze(dim=1) if by_column else a.sum(dim=1, keepdim=True)
+        return sums.expand(shape=node.shape)
+    if a.op.name == "ones" and b.ndim == a.ndim == 2:
+        return b.sum(dim=0).expand(shape=node.shape)
+    return None
+
+
+@normal("matmul")
+def with_equal_rows(node: Node) -> Node | None:
+    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v); and so
+    with equal columns.
+    """
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    if a.op.name == "expand" and a.parents[0].shape == a.shape[1:]:
+        return (a.parents[0] @ b).expand(shape=node.shape)
+    if b.op.name == "expand" and b.parents[0].shape == b.shape[1:]:
+        return OPS["outer"](a.sum(dim=1), b.parents[0])
+    if b.op.name == "expand" and is_column(b.parents[0]):
+        return (a @ b.parents[0].parents[0]).unsqueeze(dim=1).expand(shape=node.shape)
+    if a.op.name == "expand" and is_column(a.parents[0]):
+        return OPS["outer"](a.parents[0].parents[0], b.sum(dim=0))
+    return None
+
+
+@normal("matmul")
+def row_beside_columns(node: Node) -> Node | None:
+    """x.unsqueeze(0) @ A = (x @ A).unsqueeze(0), also for a column that was transposed."""
+    a, b = node.parents
+    column = a.parents[0] if a.op.name == "transpose" and a.ndim == 2 else a
+    if a.shape[:-1] != (1,) or not (is_column(column) or is_row(column)) or b.ndim > 2:
+        return None
+    return (column.parents[0] @ b).unsqueeze(dim=0)
+
+
+def is_row(f: Node) -> bool:
+    """Whether a node is the row that unsqueeze makes of a vector."""
+    return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
+
+
+@normal("matmul")
+def with_zeros(node: Node) -> Node | None:
+    """A @ zeros = zeros."""
+    return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
+
+
+def _is_zero(x: Node) -> bool:
+    return constant_value(x) == 0
+
+
+@other("matmul")
+def as_column(node: Node) -> Node | None:
+    """x @ A = A.T @ x."""
+    a, b = node.parents
+    if a.ndim == 1 and b.ndim == 2:
+        chain = chain_of(node)
+        return None if chain is None else node_of(settled(chain), node.shape)
+    return None
+
+
+@other("matmul")
+def turned_as_a_whole(node: Node) -> Iterator[Node]:
+    """B.T @ A.T = (A @ B).T, and parts of longer chains."""
+    chain = chain_of(node)
+    if chain is None or not 2 <= len(chain.factors) <= 8 or chain.scale.coefficient == 0:
+        return
+    factors = list(chain.factors)
+    for start in range(len(factors) - 1):
+        for end in range(start + 2, len(factors) + 1):
+            part = factors[start:end]
+            if all(f.node.ndim == 2 for f in part) and sum(f.turned for f in part) * 2 >= len(part):
+                inner = plain([f.flip() for f in reversed(part)], ())
+                whole = [*factors[:start], Factor(inner, True), *factors[end:]]
+                yield node_of(chain._replace(factors=tuple(whole)), node.shape)
+
+
+@other("add", "sub", "mul", "neg")
+def turned_together(node: Node) -> Node | None:
+    """A.T + B.T = (A + B).T; what is broadcast along a dimension does not turn with the rest."""
+    if node.ndim != 2 or any(i.shape not in ((), node.shape) for i in node.parents):
+        return None
+    inner = [_turned_back(i) if i.shape else i for i in node.parents]
+    if any(i is None for i in inner) or not any(i.shape for i in node.parents):
+        return None
+    return OPS["transpose"](node.op(*inner), dim0=-2, dim1=-1)
+
+
+def _turned_back(x: Node) -> Node | None:
+    """x.T, where that is no longer than x; None where it is."""
+    if x.op.name == "transpose" and x.ndim == 2:
+        return x.parents[0]
+    if x.op.name in ("add", "sub", "mul", "neg", "div"):
+        inner = [_turned_back(i) if i.shape else i for i in x.parents]
+        if any(i is None or i.shape not in ((), x.shape[::-1]) for i in inner):
+            return None
+        return x.op(*inner)
+    if x.op.name in ("matmul", "outer"):
+        chain = chain_of(x)
+        if chain is None or 2 * sum(f.turned for f in chain.factors) < len(chain.factors):
+            return None
+        return node_of(chain.flip(), x.shape[::-1])
+    return x if is_symmetric(x) else None
+
+
+@other("matmul")
+def of_one_row(node: Node) -> Node | None:
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2 or b.op.name != "mul":
+        return None
+    for column, rows in (b.parents, b.parents[::-1]):
+        row = column.parents[0] if column.op.name == "unsqueeze" else column
+        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
+            (k,) = row.attrs["index"]
+            return OPS["outer"](a[:, k], rows[k])
+    return None
+
+
+def _is_row_of_unit(row: Node) -> bool:
+    """Whether a node is eye(n)[k]."""
+    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
+    of_unit = len(index) == 1 and isinstance(index[0], int)
+    return of_unit and row.parents[0].op.name == "eye"
+
+
+@other("sum")
+def weighted_rows(node: Node) -> Node | None:
+    """(a.unsqueeze(1) * X * Y).sum(dim=0) = a @ (X * Y); (a * X * Y).sum(dim=1) = (X * Y) @ a."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if x.ndim == 2 and dim is not None and not node.attrs["keepdim"] else None
+    if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
+        return None
+    rows = axes(dim, 2) == (0,)
+    thin = [f for f in found.factors if (is_column(f) if rows else f.ndim == 1)]
+    weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
+    rest = {f: e for f, e in found.factors.items() if f not in weights}
+    if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
+        return None
+    inner = build(Product(found.coefficient, rest), x.shape)
+    return weights[0].parents[0] @ inner if rows else inner @ weights[0]
+
+
+@other("sum", "mean")
+def sum_of_a_matrix_product(node: Node) -> Node | None:
+    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
+        return None
+    a, b = x.parents
+    over = axes(dim, 2)
+    if len(over) != 1:
+        return None
+    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
+
+
+@other("matmul")
+def beside_the_unit_matrix(node: Node) -> Node | None:
+    """(eye(n) - A) @ x = x - A @ x."""
+    a, b = node.parents
+    terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
+    if not any(is_unit(f) for t in terms or () for f in t.factors):
+        return None
+    parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
+    return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])
+
+
+@normal("mul", "div")
+def outer_products_together(node: Node) -> Node | None:
+    """outer(a, b) * outer(c, d) = outer(a * c, b * d)."""
+    found = product_of(node) if node.ndim == 2 else None
+    powers = {} if found is None else found.factors
+    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
+    if len(outers) < 2:
+        return None
+    (a, b), (c, d) = (f.parents for f in outers[:2])
+    rest = {f: e for f, e in powers.items() if f not in outers[:2]}
+    joined = OPS["outer"](a * c, b * d)
+    return build(found._replace(factors=with_factor(rest, joined)), node.shape)  # type: ignore[union-attr]
+
+
+@normal("sum")
+def sum_of_an_outer_product(node: Node) -> Node | None:
+    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "outer" or node.attrs["keepdim"]:
+        return None
+    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
+    return a * b
+
+
+@layout("add")
+def plain_first(node: Node) -> Node | None:
+    """A.T + A = A + A.T."""
+    a, b = node.parents
+    return node.op(b, a) if a.op.name == "transpose" and a.parents[0] is b else None
+
+
+@layout("matmul")
+def without_brackets(node: Node) -> Node | None:
+    """A @ (B @ C) = A @ B @ C, where no vector stands between."""
+    a, b = node.parents
+    if b.op.name != "matmul" or any(i.ndim < 2 for i in (a, b.parents[0])):
+        return None
+    first = node.op(a, b.parents[0])
+    return (without_brackets(first) or first) @ b.parents[1]
+
+
+@layout("neg")
+def sign_before_products(node: Node) -> Node | None:
+    """-(A @ x) = -A @ x, and -(a * b) = -a * b, however long the product is."""
+    product = node.parents[0]
+    if product.op.name not in ("matmul", "mul", "div"):
+        return None
+    a, b = product.parents
+    if a.dtype == "bool":
+        return None  # PyTorch has no -(x > 0)
+    first = node.op(a)
+    return product.op(sign_before_products(first) or first, b)
+
+
+@other("sum")
+def trace_of_product(node: Node) -> Node | None:
+    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
+    x = node.parents[0]
+    if node.shape or node.attrs["keepdim"]:
+        return None
+    found = product_of(x)
+    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+        return None
+    if found.coefficient != 1:
+        return None
+    if x.ndim == 1:
+        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
+            return None
+        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
+    if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
+        return None
+    a, b = found.factors
+    if a.shape != x.shape or b.shape != x.shape or found.coefficient != 1:
+        return None
+    for one, two in ((a, b), (b, a)):
+        if one.op.name == "transpose":
+            return OPS["trace"](one.parents[0] @ two)
+        if one.op.name == "eye":
+            return OPS["trace"](two)
+    return None

@@ -1,0 +1,88 @@
+"""Elements that are moved and moved back, or put where there is no other place."""
+
+from ....graphs import Node
+from ....graphs.shapes import axes
+from ....operators.indexing import full_index
+from .products import constant_value
+from .registry import normal, rule
+
+
+@rule("flip")
+def turned_back(node: Node) -> Node | None:
+    """x.flip(0).flip(0) = x; x.flip(0).flip(1) = x.flip((0, 1))."""
+    inner = node.parents[0]
+    if inner.op is not node.op:
+        return None
+    (x,) = inner.parents
+    both = {*axes(node.attrs["dims"], x.ndim)} ^ {*axes(inner.attrs["dims"], x.ndim)}
+    return node.op(x, dims=tuple(sorted(both))) if both else x
+
+
+@rule("put_at")
+def put_into_the_only_place(node: Node) -> Node | None:
+    """v.put_at((1, 3), (0,)) = v.unsqueeze(0)."""
+    (x,), index, shape = node.parents, node.attrs["index"], node.shape
+    if any(not isinstance(i, int | slice) for i in index):
+        return None
+    full = full_index(index, len(shape))
+    picked = [isinstance(i, int) for i in full]
+    if not any(picked) or any(i != slice(None) for i, one in zip(full, picked) if not one):
+        return None
+    if any(n != 1 for n, one in zip(shape, picked) if one):
+        return None
+    return x.reshape(shape=shape) if x.numel == node.numel else None
+
+
+@rule("matmul")
+def number_as_a_matrix(node: Node) -> Node | None:
+    """ones(1, 1) @ A = A."""
+    for one, other in (node.parents, node.parents[::-1]):
+        if one.shape == (1, 1) and constant_value(one) == 1 and other.ndim == 2:
+            return other
+    return None
+
+
+@rule("reshape")
+def row_for_a_column(node: Node) -> Node | None:
+    """x.unsqueeze(1).T.reshape(2, 3) = x.reshape(2, 3)."""
+    turned = node.parents[0]
+    if turned.op.name != "transpose" or turned.ndim != 2 or 1 not in turned.shape:
+        return None
+    return turned.parents[0].reshape(shape=node.shape)
+
+
+@normal("sum")
+def sum_of_a_reshape(node: Node) -> Node | None:
+    """x.reshape(2, 1, 1, 3).sum(dim=(0, 2)) = x.sum(dim=0).unsqueeze(0), for an x of shape (2, 3):
+    sizes of 1 are neither summed nor needed.
+    """
+    laid, dim = node.parents[0], node.attrs["dim"]
+    if laid.op.name != "reshape" or dim is None:
+        return None
+    (x,), over = laid.parents, axes(dim, laid.ndim)
+    long = [d for d, n in enumerate(laid.shape) if n > 1]
+    if [laid.shape[d] for d in long] != [*x.shape] or len(long) == laid.ndim:
+        return None
+    mine = tuple(k for k, d in enumerate(long) if d in over)
+    total = x.sum(dim=mine if len(mine) > 1 else mine[0]) if mine else x
+    if total.shape == node.shape:
+        return total
+    return total.reshape(shape=node.shape) if total.shape else total.expand(shape=node.shape)
+
+
+@rule("getitem")
+def one_of_equals(node: Node) -> Node | None:
+    """x.unsqueeze(1).expand(3, 5)[:, 0] = x."""
+    wide, index = node.parents[0], node.attrs["index"]
+    if wide.op.name != "expand" or any(not isinstance(i, int | slice) for i in index):
+        return None
+    full, (x,) = full_index(index, wide.ndim), wide.parents
+    lead = wide.ndim - x.ndim
+    picked = [d for d, i in enumerate(full) if isinstance(i, int)]
+    if not picked or any(i != slice(None) for d, i in enumerate(full) if d not in picked):
+        return None
+    if any(d >= lead and x.shape[d - lead] != 1 for d in picked):
+        return None
+    rest = tuple(n for d, n in enumerate(x.shape, lead) if d not in picked)
+    found = x if rest == x.shape else x.reshape(shape=rest)
+    return found if rest == node.shape else found.expand(shape=node.shape)

@@ -1,0 +1,340 @@
+"""Elements picked and put back; shapes with sizes of 1."""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes, axis
+from ....lazy import np
+from ....operators.indexing import full_index
+from ....operators.leaves import Array
+from .products import constant_value
+from .registry import layout, normal, other, rule
+
+RESHAPING = ("reshape", "squeeze", "unsqueeze")
+SMALL = 1000  # known numbers that are looked at
+VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
+
+
+@rule(*RESHAPING)
+def there_and_back(node: Node) -> Node | None:
+    """x.unsqueeze(0).squeeze(0) = x; x.reshape(a).reshape(b) = x.reshape(b)."""
+    base = node
+    while base.op.name in RESHAPING:
+        base = base.parents[0]
+        if base.shape == node.shape:
+            return base
+    if node.op.name == "reshape" and node.parents[0].op.name in RESHAPING:
+        return base.reshape(shape=node.shape)
+    if base.op.name in ("ones", "zeros"):
+        return base.op(size=node.shape)
+    return _without_kept_dimensions(node) or _expanded_later(node)
+
+
+@layout("reshape")
+def dimension_put_in(node: Node) -> Node | None:
+    """x.reshape(x.shape[0], 1) = x.unsqueeze(1); x.reshape(x.shape[0]) = x.squeeze(1)."""
+    x = node.parents[0]
+    fewer, more = sorted((x.shape, node.shape), key=len)
+    places = [d for d, n in enumerate(more) if n == 1 and (*more[:d], *more[d + 1 :]) == fewer]
+    if node.span is not None or len(more) != len(fewer) + 1 or not places:
+        return None
+    return x.unsqueeze(dim=places[0]) if more is node.shape else x.squeeze(dim=places[0])
+
+
+@rule("pixel_shuffle", "pixel_unshuffle")
+def laid_out_and_back(node: Node) -> Node | None:
+    """pixel_unshuffle(pixel_shuffle(x, 2), 2) = x."""
+    inner = node.parents[0]
+    reverse = {node.op.name, inner.op.name} == {"pixel_shuffle", "pixel_unshuffle"}
+    same = [*node.attrs.values()] == [*inner.attrs.values()]
+    return inner.parents[0] if reverse and same else None
+
+
+@rule("permute")
+def order_kept(node: Node) -> Node | None:
+    """x.permute(0, 1) = x; ones that are permuted are ones."""
+    x = node.parents[0]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    return x if [axis(d, x.ndim) for d in node.attrs["dims"]] == [*range(x.ndim)] else None
+
+
+@rule("permute")
+def new_dimension_moved(node: Node) -> Node | None:
+    """x.unsqueeze(0).permute(1, 0) = x.unsqueeze(1)."""
+    spread = node.parents[0]
+    if spread.op.name not in RESHAPING or spread.ndim != spread.parents[0].ndim + 1:
+        return None
+    x, dims = spread.parents[0], [axis(d, node.ndim) for d in node.attrs["dims"]]
+    for place, new in enumerate(dims):
+        kept = (*spread.shape[:new], *spread.shape[new + 1 :]) == x.shape
+        others = [d for d in dims if d != new]
+        if spread.shape[new] == 1 and kept and others == sorted(others):
+            return x.unsqueeze(dim=place)
+    return None
+
+
+def _expanded_later(node: Node) -> Node | None:
+    """x.expand(2, 1).squeeze(1) = x.squeeze(1).expand(2); a number's reshape is its expand."""
+    spread = node.parents[0]
+    if spread.op.name != "expand":
+        return None
+    inner = spread.parents[0]
+    if node.op.name == "reshape":
+        return None if inner.ndim else inner.expand(shape=node.shape)
+    lead, place = spread.ndim - inner.ndim, node.attrs["dim"]
+    if place is None or (lead and inner.ndim and node.op.name == "unsqueeze"):
+        return None
+    place = axis(place, max(spread.ndim, node.ndim)) - lead
+    new = inner if place < 0 or not inner.ndim else node.op(inner, dim=place)
+    return new.expand(shape=node.shape)
+
+
+def _without_kept_dimensions(node: Node) -> Node | None:
+    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1)."""
+    kept = node.parents[0]
+    if kept.op.family != "reduction" or not kept.attrs["keepdim"]:
+        return None
+    new = kept.op(*kept.inputs, **kept.attrs | {"keepdim": False})
+    return new if new.shape == node.shape else None
+
+
+@rule("getitem")
+def all_of_it(node: Node) -> Node | None:
+    """x[:, :] = x; a part of ones is ones."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    whole = not any(map(picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
+    return x if whole else None
+
+
+def picks(item) -> bool:
+    return isinstance(item, Array | tuple)
+
+
+@layout("put_at")
+def by_selection(node: Node) -> Node | None:
+    """v put at row 0 = outer(eye(n)[0], v); at rows [0, 2] = eye(n)[[0, 2]].T @ v."""
+    v, shape = node.parents[0], node.shape
+    index = node.attrs["index"]
+    if not 1 <= len(shape) <= 2 or any(is_hard(item) for item in index):
+        return None
+    full = full_index(index, len(shape))
+    if sum(map(picks, full)) > 1 or v.shape != picked_shape(shape, index):
+        return None
+    if len(shape) == 1:
+        return _along(v, shape[0], full[0])
+    rows, columns = full
+    if not isinstance(columns, int):
+        v = _along(v, shape[1], columns)
+        return _down(v, shape[0], rows)
+    if not isinstance(rows, int):
+        return OPS["outer"](_along(v, shape[0], rows), _unit(shape[1], columns))
+    return _at_unit(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
+
+
+def picked_shape(shape: tuple[int, ...], index: tuple) -> tuple[int, ...]:
+    """The shape of x[index], x having the shape given."""
+    return OPS["ones"](size=shape)[index].shape
+
+
+def is_hard(item) -> bool:
+    odd = isinstance(item, Array) and (item.value.ndim != 1 or item.dtype == "bool")
+    return item is None or odd or _nested(item)
+
+
+def _nested(item) -> bool:
+    return isinstance(item, tuple) and any(isinstance(i, tuple) for i in item)
+
+
+def _unit(size: int, item) -> Node:
+    return OPS["eye"](n=size)[(item,)]
+
+
+def _along(v: Node, size: int, item) -> Node:
+    """v put at `item` of the last dimension."""
+    if item == slice(None):
+        return v
+    return _at_unit(v, _unit(size, item)) if isinstance(item, int) else v @ _unit(size, item)
+
+
+def _at_unit(v: Node, unit: Node) -> Node:
+    """v where a unit vector is 1, elsewhere 0."""
+    return unit if constant_value(v) == 1 else v * unit
+
+
+def _down(v: Node, size: int, item) -> Node:
+    """v put at `item` of the last but one dimension."""
+    if item == slice(None):
+        return v
+    return OPS["outer"](_unit(size, item), v) if isinstance(item, int) else _unit(size, item).mT @ v
+
+
+@rule("sum")
+def sum_of_scattered(node: Node) -> Node | None:
+    """Scattering along dim moves elements only along dim: the sum over it stays."""
+    x = node.parents[0]
+    dim = node.attrs["dim"]
+    if x.op.name != "scatter_to" or dim is None:
+        return None
+    v, place = x.parents[0], axis(x.attrs["dim"], x.ndim)
+    others = all(a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != place)
+    return (
+        v.sum(dim=dim, keepdim=node.attrs["keepdim"])
+        if axes(dim, x.ndim) == (place,) and others
+        else None
+    )
+
+
+@normal(*RESHAPING)
+def number_in_a_shape(node: Node) -> Node | None:
+    """(2).reshape(1, 1) = full((1, 1), 2.0)."""
+    x = node.parents[0]
+    value = x.attrs["value"] if x.op.name == "constant" else None
+    if value is None or not node.shape or node.dtype != "float":
+        return None
+    return OPS["full"](size=node.shape, fill_value=value)
+
+
+@normal("double")
+def rows_of_the_identity(node: Node) -> Node | None:
+    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known labels y; eye(m, n) for
+    arange(m).
+    """
+    mask = node.parents[0]
+    if mask.op.name != "eq" or mask.ndim != 2:
+        return None
+    labels, numbers = mask.parents
+    if labels.op.name != "unsqueeze" or numbers.op.name != "arange":
+        return None
+    y = labels.parents[0]
+    if not _counts(numbers) or node.shape != (*y.shape, *numbers.shape):
+        return None
+    if _counts(y):
+        return OPS["eye"](n=y.shape[0], m=numbers.shape[0])
+    if y.op.name != "tensor":
+        return None
+    return OPS["eye"](n=numbers.shape[0])[(y.attrs["data"],)]
+
+
+def _counts(x: Node) -> bool:
+    """Whether it is arange(n)."""
+    return x.op.name == "arange" and (x.attrs["start"], x.attrs["step"]) == (0, 1)
+
+
+@normal("put_at")
+def put_into_each_row(node: Node) -> Node | None:
+    """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
+    v, index = node.parents[0], node.attrs["index"]
+    if node.ndim != 2 or len(index) != 2 or not all(map(picks, index)):
+        return None
+    rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
+    each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))
+    if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
+        return None
+    return _at_unit(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
+
+
+@normal("gather")
+def values_in_order(node: Node) -> Node | None:
+    """x.gather(-1, sort(x).indices) = sort(x).values."""
+    x, index = node.parents
+    values = VALUES.get(index.op.name)
+    if values is None or index.parents[0] is not x:
+        return None
+    same = axis(index.attrs["dim"], x.ndim) == axis(node.attrs["dim"], x.ndim)
+    return OPS[values](x, **index.attrs) if same else None
+
+
+@other("gather")
+def picked_by_labels(node: Node) -> Node | None:
+    """x.gather(0, y) = x[y] for a vector x and known labels y."""
+    x, y = node.parents
+    known = x.ndim == 1 and y.op.name == "tensor"
+    return x[(y.attrs["data"],)] if known else None
+
+
+@other("scatter_to")
+def times_rows_of_the_identity(node: Node) -> Node | None:
+    """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
+    v, index = node.parents
+    y = index.parents[0] if index.op.name == "unsqueeze" else index
+    if node.ndim != 2 or axis(node.attrs["dim"], 2) != 1 or y.op.name != "tensor":
+        return None
+    if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
+        return None
+    return v * OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
+
+
+@normal("elementwise")
+def rows_beside_floats(node: Node) -> Node | None:
+    """x * eye(n)[y].long() = x * eye(n)[y]; as floats it is what it was."""
+    if node.op.name == "double" and _are_rows(node.parents[0]):
+        return node.parents[0].parents[0]
+    if node.op.dtype != "promote" or not any(i.dtype == "float" for i in node.parents):
+        return None
+    inputs = [i.parents[0] if _are_rows(i) else i for i in node.parents]
+    changed = len(inputs) == len(node.inputs) and inputs != node.parents
+    return node.op(*inputs, **node.attrs) if changed else None
+
+
+def _are_rows(x: Node) -> bool:
+    """Whether a node is rows of the identity, as whole numbers."""
+    rows = x.parents[0] if x.op.name == "long" else x
+    return rows is not x and rows.op.name == "getitem" and rows.parents[0].op.name == "eye"
+
+
+@normal("sum")
+def sum_of_rows(node: Node) -> Node | None:
+    """eye(n)[y].sum(dim=1) = 1 for known labels y."""
+    x = node.parents[0]
+    unit = x.parents[0] if x.op.name == "getitem" else x
+    if unit is x or unit.op.name != "eye" or unit.shape[0] != unit.shape[1] or x.ndim < 2:
+        return None
+    labelled = len(x.attrs["index"]) == 1 and isinstance(x.attrs["index"][0], Array)
+    last = axes(node.attrs["dim"], x.ndim) == (x.ndim - 1,)
+    return OPS["ones"](size=node.shape) if labelled and last else None
+
+
+@normal("sum")
+def sum_of_a_unit_row(node: Node) -> Node | None:
+    """eye(n)[1].sum() = 1."""
+    x = node.parents[0]
+    if x.op.name != "getitem" or x.ndim != 1 or x.parents[0].op.name != "eye":
+        return None
+    index = x.attrs["index"]
+    square = x.parents[0].shape[0] == x.parents[0].shape[1]
+    if not square or len(index) != 1 or not isinstance(index[0], int):
+        return None
+    return OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
+
+
+@layout("scatter_to")
+def by_comparison(node: Node) -> Node | None:
+    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index a row."""
+    v, index = node.parents
+    last = node.ndim - 1
+    one = index.ndim == node.ndim and index.shape == (*node.shape[:-1], 1)
+    if axis(node.attrs["dim"], node.ndim) != last or not one or v.dtype != "float":
+        return None
+    here = index.eq(OPS["arange"](end=node.shape[last]))
+    new = here.double() if constant_value(v) == 1 else v * here
+    return new if new.shape == node.shape else None
+
+
+@rule("elementwise")
+def known_masks(node: Node) -> Node | None:
+    """A comparison of known numbers that holds everywhere, or nowhere."""
+    if node.dtype != "bool" or node.numel == 0 or not all(map(_known, node.inputs)):
+        return None
+    if not any(i.op.name == "tensor" for i in node.parents):
+        return None
+    from ....backends.numeric import Evaluator
+
+    value = np.asarray(Evaluator({})(node)[0])
+    if value.all() or not value.any():
+        return OPS["full"](size=node.shape, fill_value=bool(value.flat[0]))
+    return None
+
+
+def _known(node: Node | None) -> bool:
+    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= SMALL

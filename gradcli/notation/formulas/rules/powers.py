@@ -1,0 +1,87 @@
+"""Powers: what has one exponent is raised together, and exponents of one base are added."""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from ....graphs import Node, as_node
+from ....graphs.signature import signature
+from .factoring import negative
+from .products import Coefficient, build, number_node, product_of, with_factors
+from .registry import normal, other
+from .sums import added, terms_of
+
+
+@other("mul", "div")
+def powers_together(node: Node) -> Iterator[Node]:
+    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return
+    for (f, e), (k, n) in permutations(found.factors.items(), 2):
+        new = _raised_together(f, e, k, n)
+        if new is not None:
+            rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
+            yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@other("mul", "div")
+def exponents_added(node: Node) -> Iterator[Node]:
+    """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
+    sqrt(x) * x = x ** 1.5.
+    """
+    found = product_of(node)
+    if found is None:
+        return
+    for f in found.factors:
+        base = f.parents[0] if f.op.name in ("pow", "sqrt") else None
+        exponents = {k: _exponent_of(k, v, base) for k, v in found.factors.items() if base}
+        for k, more in exponents.items():
+            own = exponents[f]
+            if k is not f and own is not None and more is not None:
+                rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
+                new = base ** _sorted(own + more)
+                yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@normal("pow")
+def one_exponent(node: Node) -> Node | None:
+    """x ** -ones_like(x) = x ** -1."""
+    x, e = node.parents
+    found = product_of(e)
+    if e.op.name == "constant" or found is None or found.factors:
+        return None
+    new = x ** number_node(found.coefficient)
+    return new if new.shape == node.shape else new.expand(shape=node.shape)
+
+
+def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
+    """The exponent of a base in one of a product's powers; None for powers of something else."""
+    if power is base:
+        return number_node(e)
+    if power.op.name == "sqrt" and power.parents[0] is base:
+        return number_node(e / 2)
+    if power.op.name != "pow" or power.parents[0] is not base or abs(e) != 1:
+        return None
+    return power.parents[1] if e == 1 else -power.parents[1]
+
+
+def _sorted(exponent: Node) -> Node:
+    """A sum in an order that does not depend on how it came about, numbers last."""
+    terms = terms_of(exponent)
+    if not terms:
+        return exponent
+    first = sorted(terms, key=lambda p: (not p.factors, *sorted(map(signature, p.factors))))
+    total = added(first)
+    return total if total.shape == exponent.shape else exponent
+
+
+def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:
+    """f ** e * k ** n as one power; None where the exponents differ."""
+    if e > 1 and abs(n) == e == int(e):
+        return (f * k if n > 0 else f / k) ** as_node(int(e))
+    if e != 1 or f.op.name != "pow" or k.op.name != "pow" or abs(n) != 1:
+        return None
+    (x, a), (y, b) = f.parents, k.parents
+    if a is b:
+        return (x * y if n > 0 else x / y) ** a
+    return (x / y) ** a if n > 0 and (negative(a) is b or negative(b) is a) else None

@@ -1,0 +1,59 @@
+"""Values put into zeros: what multiplies them, adds them up, and stands beside them."""
+
+from ....graphs import Node
+from ....graphs.shapes import axes
+from ....operators.indexing import full_index
+from .factoring import opened
+from .places import is_hard, picked_shape, picks
+from .products import build, product_of, with_factor
+from .registry import normal, other
+
+
+@other("mul", "div")
+def beside_what_is_put(node: Node) -> Node | None:
+    """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
+    found = product_of(node)
+    put = [f for f, e in found.factors.items() if f.op.name == "put_at" and e == 1] if found else []
+    if found is None or len(put) != 1 or put[0].shape != node.shape:
+        return None
+    (whole,) = put
+    v, index = whole.parents[0], whole.attrs["index"]
+    rest = {f: e for f, e in found.factors.items() if f is not whole}
+    if any(map(is_hard, index)) or any(f.shape not in ((), node.shape) for f in rest):
+        return None
+    there = {f[index] if f.shape else f: e for f, e in rest.items()}
+    new = build(found._replace(factors=with_factor(there, v)), v.shape)
+    return whole.op(new, **whole.attrs) if new.shape == v.shape else None
+
+
+@normal("sum")
+def sum_of_what_is_put(node: Node) -> Node | None:
+    """v.put_at((3, 4), (0,)).sum(dim=0) = v, where v fills its place; of all elements, v.sum()."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "put_at" or any(map(is_hard, x.attrs["index"])):
+        return None
+    v, index = x.parents[0], x.attrs["index"]
+    if any(map(picks, index)) or (dim is None and node.attrs["keepdim"]):
+        return None
+    if v.shape != picked_shape(x.shape, index):
+        return None
+    if dim is None:
+        return v.sum() if v.ndim else v
+    over, full = axes(dim, x.ndim), full_index(index, x.ndim)
+    one = all((isinstance(i, int) if d in over else i == slice(None)) for d, i in enumerate(full))
+    for d in over if one and node.attrs["keepdim"] else ():
+        v = v.unsqueeze(dim=d)
+    return v if one else None
+
+
+@other("mul", "div")
+def put_before_a_product(node: Node) -> Node | None:
+    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y."""
+    found = product_of(node)
+    terms = opened(found) if found is not None else []
+    if len(terms) < 2 or not any(f.op.name == "put_at" for t in terms for f in t.factors):
+        return None
+    made = [build(t, node.shape) for t in terms]
+    first, *others = (beside_what_is_put(part) or part for part in made)
+    total = sum(others, first)
+    return total if total.shape == node.shape else None

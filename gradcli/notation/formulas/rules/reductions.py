@@ -1,0 +1,367 @@
+"""Sums over dimensions: what does not vary along them taken out."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes, axis, numel
+from ....graphs.signature import signature
+from .atoms import definition
+from .broadcasting import thinner
+from .factoring import multiplied
+from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
+from .registry import normal, other
+from .sums import added, terms_of
+
+ONE = Fraction(1)
+MOST_SUMS = 4  # that are compared with each other
+
+
+def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
+    """Whether a factor of x has one value along dimensions of x."""
+    lead = x.ndim - f.ndim
+    return all(d < lead or f.shape[d - lead] == 1 for d in over)
+
+
+@normal("sum", "mean")
+def constants_out_of_sums(node: Node) -> Node | None:
+    """(x * s).sum(-1, keepdim=True) = s * x.sum(-1, keepdim=True) for an s that has one column."""
+    x = node.parents[0]
+    found = product_of(x)
+    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+        return None
+    over = axes(node.attrs["dim"], x.ndim)
+    outer = {f: e for f, e in found.factors.items() if constant_along(f, x, over)}
+    if not node.attrs["keepdim"]:
+        outer = {f: e for f, e in outer.items() if _after(f, x, over)}
+    inner = {f: e for f, e in found.factors.items() if f not in outer}
+    if not outer or not inner or is_mask(inner):
+        return None
+    body = build(Product(ONE, inner), x.shape)
+    total = node.op(body, **node.attrs)
+    out = build(Product(found.coefficient, with_factor(outer, total)), node.shape)
+    return out if out.shape == node.shape else None
+
+
+def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
+    """Whether all dimensions of f come after those summed over."""
+    return f.ndim <= x.ndim - 1 - max(over, default=-1)
+
+
+@normal("mul", "div")
+def sum_by_count(node: Node) -> Node | None:
+    """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
+    found = product_of(node)
+    if found is None:
+        return None
+    for count, e in found.factors.items():
+        for f, k in found.factors.items():
+            wanted = "sum" if e == -1 else "mean" if e == 1 else ""
+            if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
+                rest = {a: b for a, b in found.factors.items() if a not in (f, count)}
+                new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
+                return build(Product(found.coefficient, with_factor(rest, new)), node.shape)
+    return None
+
+
+def _counts(count: Node, f: Node) -> bool:
+    """Whether a count is of the elements that a reduction takes together."""
+    x, of = f.parents[0], count.parents[0]
+    over = axes(f.attrs["dim"], x.ndim)
+    counted = axes(count.attrs["dim"] or None, of.ndim)
+    if f.attrs["dim"] is None and len(counted) == of.ndim:
+        return numel(of.shape) == numel(x.shape)
+    return sorted(of.shape[d] for d in counted) == sorted(x.shape[d] for d in over)
+
+
+@normal("sum", "mean")
+def factors_sorted(node: Node) -> Node | None:
+    """(b * a).sum() = (a * b).sum(), so that equal sums are the same node."""
+    x = node.parents[0]
+    found = product_of(x) if x.op.name == "mul" else None
+    if found is None or found.coefficient == 0:
+        return None
+    factors = dict(sorted(found.factors.items(), key=lambda item: signature(item[0])))
+    body = build(Product(found.coefficient, factors), x.shape)
+    return None if body is x else node.op(body, **node.attrs)
+
+
+@normal("prod_others")
+def all_but_one(node: Node) -> Node | None:
+    """The product of all others is x.prod() / x."""
+    return node.op.in_torch(node)
+
+
+@other("mul", "div")
+def new_dimensions_together(node: Node) -> Node | None:
+    """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    thin = [f for f in found.factors if f.op.name == "unsqueeze"]
+    same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
+    if len(same) < 2:
+        return None
+    thick = Product(ONE, {f.parents[0]: found.factors[f] for f in same})
+    inner = build(thick, same[0].parents[0].shape)
+    rest = {f: e for f, e in found.factors.items() if f not in same}
+    joined = same[0].op(inner, **same[0].attrs)
+    return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
+
+
+@other("mul", "div")
+def softmax_beside_a_new_dimension(node: Node) -> Iterator[Node]:
+    """(g / exp(x).sum(dim=1)).unsqueeze(1) * exp(x) = g.unsqueeze(1) * softmax(x, dim=1)."""
+    found = product_of(node)
+    if found is None:
+        return
+    for thin, e in found.factors.items():
+        inside = product_of(thin.parents[0]) if thin.op.name == "unsqueeze" and e == 1 else None
+        if inside is None:
+            continue
+        dim = axis(thin.attrs["dim"], thin.ndim)
+        for total, k in inside.factors.items():
+            top = total.parents[0] if total.op.name == "sum" and k == -1 else node
+            exponent = definition(top) or top
+            if exponent.op.name != "exp" or found.factors.get(top) != 1:
+                continue
+            if total.ndim + 1 != top.ndim or axes(total.attrs["dim"], top.ndim) != (dim,):
+                continue
+            rest = build(inside._replace(factors=with_factor(inside.factors, total)), total.shape)
+            soft = exponent.parents[0].softmax(dim=dim)
+            others = with_factors(found.factors, {top: -1, thin: -1})
+            new = with_factors(others, {rest.unsqueeze(dim=dim): ONE, soft: ONE})
+            yield build(found._replace(factors=new), node.shape)
+
+
+@other("sum")
+def sum_beside_a_product(node: Node) -> Iterator[Node]:
+    """(a * (b @ C)).sum(dim=1) = (b * (a @ C.T)).sum(dim=1)."""
+    x = node.parents[0]
+    found = product_of(x) if x.ndim > 1 and x.op.name == "mul" else None
+    if found is None or len(found.factors) != 2 or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
+        return
+    for (a, e), (m, k) in permutations(found.factors.items()):
+        if e == k == 1 and m.op.name == "matmul" and a.shape == m.shape == x.shape:
+            b, c = m.parents
+            if b.ndim == c.ndim == x.ndim:
+                body = build(Product(found.coefficient, {b: ONE, a @ c.mT: ONE}), b.shape)
+                yield node.op(body, **node.attrs)
+
+
+@normal("softmax", "log_softmax")
+def softmax_of_a_shift(node: Node) -> Node | None:
+    """softmax(x - x.max(), 0) = softmax(x, 0): what is one along the dimension changes nothing."""
+    x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
+    terms = (terms_of(x) if x.op.name in ("add", "sub") else None) or []
+    kept = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
+    if not kept or len(kept) == len(terms):
+        return None
+    rest = added(kept)
+    return node.op(rest, **node.attrs) if rest.shape == x.shape else None
+
+
+@normal("sum")
+def sum_of_all_elements(node: Node) -> Node | None:
+    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
+    x = node.parents[0]
+    if x.op.name != "reshape" or node.numel != 1:
+        return None
+    return x.parents[0].sum().expand(shape=node.shape) if node.shape else x.parents[0].sum()
+
+
+@normal("sum", "mean")
+def centred(node: Node) -> Node | None:
+    """(x - x.mean(0)).sum(0) = 0."""
+    x = node.parents[0]
+    inner = definition(x) or x
+    if inner.op.name != "sub":
+        return None
+    whole, middle = inner.parents
+    while middle.op.name in ("expand", "unsqueeze"):
+        middle = middle.parents[0]
+    middle = definition(middle) or middle
+    if middle.op.name != "mean" or middle.parents[0] is not whole:
+        return None
+    if axes(middle.attrs["dim"], whole.ndim) != axes(node.attrs["dim"], x.ndim):
+        return None
+    return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
+
+
+@other("sum", "mean")
+def sum_of_sums(node: Node) -> Iterator[Node]:
+    """(x + y).sum() = x.sum() + y.sum(); (a * (x + y)).sum() = (a * x).sum() + (a * y).sum()."""
+    x = node.parents[0]
+    terms = multiplied(x)
+    if not 2 <= len(terms) <= 6:
+        return
+    out: Node | None = None
+    for t in terms:
+        part = node.op(build(t, x.shape), **node.attrs)
+        out = part if out is None else out + part
+    if out is not None and out.shape == node.shape:
+        yield out
+
+
+@other("add", "sub")
+def sums_together(node: Node) -> Iterator[Node]:
+    """a * x.sum(dim=0) + a * y.sum(dim=0) = a * (x + y).sum(dim=0)."""
+    terms = terms_of(node) or []
+    for p, q in combinations(terms[:MOST_SUMS], 2):
+        for f, k in product(_sums_in(p), _sums_in(q)):
+            rest = with_factors(p.factors, {f: -1})
+            if not _alike(f, k) or rest != with_factors(q.factors, {k: -1}):
+                continue
+            whole = f.op(_summand(p, f) + _summand(q, k), **f.attrs)
+            both = Product(ONE, with_factor(rest, whole))
+            out = added([both, *(t for t in terms if t is not p and t is not q)])
+            if out.shape == node.shape:
+                yield out
+
+
+def _sums_in(p: Product) -> list[Node]:
+    return [f for f, e in p.factors.items() if f.op.name in ("sum", "mean") and e == 1]
+
+
+def _alike(f: Node, k: Node) -> bool:
+    """Whether two sums are over the same dimensions of equal shapes."""
+    same = f.op is k.op and f.attrs == k.attrs
+    return same and f is not k and f.parents[0].shape == k.parents[0].shape
+
+
+def _summand(p: Product, total: Node) -> Node:
+    """What a term adds up in one of its factors, times its number."""
+    (x,) = total.parents
+    return build(Product(p.coefficient, {x: 1}), x.shape)
+
+
+@normal("einsum")
+def einsum_in_short(node: Node) -> Node | None:
+    """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    if not arrow:
+        return None
+    letters = terms.split(",")
+    if len(letters) == 1:
+        return _moved(letters[0], right, node.parents[0])
+    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
+
+
+def _moved(left: str, right: str, x: Node) -> Node | None:
+    if left == right and len(set(left)) == len(left):
+        return x
+    if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
+        return x.mT
+    return None
+
+
+def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
+    a, b = letters
+    x, y = nodes
+    if any(len(set(t)) != len(t) for t in (a, b, right)):
+        return None
+    for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
+        if s == t == right:
+            return u * v
+        if len(s) == len(t) == 1 and right == s + t:
+            return OPS["outer"](u, v)
+        if len(s) == 2 and len(t) == 1 and t in s and right == s.replace(t, ""):
+            return (u if s[1] == t else u.mT) @ v
+        if len(s) == len(t) == 2 and len(right) == 2:
+            for p, m in ((s, u), (s[::-1], u.mT)):
+                for q, n in ((t, v), (t[::-1], v.mT)):
+                    if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
+                        return m @ n
+        if right == s and len(s) == 2 and len(t) == 1 and t in s:
+            return u * (v if s[1] == t else v.unsqueeze(dim=1))
+    return None
+
+
+@normal("mul")
+def on_the_diagonal(node: Node) -> Node | None:
+    """x.unsqueeze(1) * eye(n) = diag(x)."""
+    found = product_of(node)
+    if found is None or node.ndim != 2 or found.coefficient == 0:
+        return None
+    units = [f for f, e in found.factors.items() if f.op.name == "eye" and f.shape[0] == f.shape[1]]
+    rest = {f: e for f, e in found.factors.items() if f not in units}
+    if len(units) != 1 or not rest:
+        return None
+    vector = None
+    for f, e in rest.items():
+        if f.shape and (e != 1 or vector is not None):
+            return None
+        if f.shape:
+            vector = f
+    if vector is None:
+        return None
+    if vector.op.name == "unsqueeze":
+        vector = vector.parents[0]
+    if vector.ndim != 1 or vector.shape != node.shape[:1]:
+        return None
+    scale = {f: e for f, e in rest.items() if f.shape == ()}
+    return build(Product(found.coefficient, with_factor(scale, OPS["diag"](vector))), node.shape)
+
+
+@normal("diagonal_scatter")
+def diagonal_of_ones(node: Node) -> Node | None:
+    """zeros.diagonal_scatter(x) = diag(x); with ones, eye(n)."""
+    base, x = node.parents
+    if base.op.name != "zeros" or base.ndim != 2 or base.shape[0] != base.shape[1] or x.ndim != 1:
+        return None
+    if x.shape[0] != base.shape[0]:
+        return None
+    return OPS["eye"](n=base.shape[0]) if constant_value(x) == 1 else OPS["diag"](x)
+
+
+@normal("sum", "mean")
+def over_the_other_dimension(node: Node) -> Node | None:
+    """x.T.sum(dim=1) = x.sum(dim=0)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "transpose" or x.ndim != 2 or len(axes(dim, 2)) != 1:
+        return None
+    (over,) = axes(dim, 2)
+    new = node.op(*x.parents, **node.attrs | {"dim": 1 - over})
+    return new.mT if node.attrs["keepdim"] else new
+
+
+@normal("squeeze")
+def factors_without_a_dimension(node: Node) -> Node | None:
+    """(a.unsqueeze(1) * x.sum(dim=1, keepdim=True)).squeeze(1) = a * x.sum(dim=1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if isinstance(dim, int) else None
+    if found is None or found.coefficient == 0 or len(found.factors) < 2:
+        return None
+    place = axis(dim, x.ndim)
+    if not all(f.shape == () or _has_added(f, x.ndim, place) for f in found.factors):
+        return None
+    factors = {(f.squeeze(dim=place) if f.shape else f): e for f, e in found.factors.items()}
+    return build(Product(found.coefficient, factors), node.shape)
+
+
+def _has_added(f: Node, ndim: int, place: int) -> bool:
+    """Whether one of the dimensions of a factor was put in, or kept, and no more."""
+    if f.ndim != ndim:
+        return False
+    if f.op.name == "unsqueeze":
+        return axis(f.attrs["dim"], ndim) == place
+    kept = f.op.family == "reduction" and f.attrs["keepdim"]
+    return kept and axes(f.attrs["dim"], ndim) == (place,)
+
+
+@normal("unsqueeze")
+def dimension_kept(node: Node) -> Node | None:
+    """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
+    x = node.parents[0]
+    if x.op.family != "reduction" or x.attrs["keepdim"]:
+        return None
+    over, place = axes(x.attrs["dim"], x.parents[0].ndim), axis(node.attrs["dim"], node.ndim)
+    return x.op(*x.inputs, **x.attrs | {"keepdim": True}) if over == (place,) else None
+
+
+@normal("expand")
+def spread_as_it_is(node: Node) -> Node | None:
+    """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2)."""
+    thin = thinner(node.parents[0])
+    return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)

@@ -1,0 +1,71 @@
+"""Matrices put together again out of their eigenvalues or singular values; pseudoinverses."""
+
+from itertools import pairwise
+
+from ....graphs import OPS, Node
+from .assumed import is_symmetric
+from .atoms import definition
+from .chains import Factor, chain_of, node_of
+from .matrices import is_column
+from .products import ONE, Coefficient, Product, product_of
+from .registry import normal, other
+
+
+@normal("matmul")
+def put_together_again(node: Node) -> Node | None:
+    """(V * L) @ V.T = A for L, V = eigh(A) of a symmetric A, and inv(A) for 1 / L; of singular
+    values U @ diag(S) @ Vh = X, and pinv(X).T for 1 / S.
+    """
+    a, b = node.parents
+    left = definition(a) or a
+    if left.op.name == "svd_left":
+        x = left.parents[0]
+        power = _power_of_values(b, "svd_right", "svdvals", x)
+        return x if power == 1 else OPS["pinv"](x).mT if power == -1 else None
+    vectors = b.parents[0] if b.op.name == "transpose" else b
+    right = definition(vectors) or vectors
+    if vectors is b or right.op.name != "eigh_vectors" or not is_symmetric(right.parents[0]):
+        return None
+    x = right.parents[0]
+    power = _power_of_values(a, "eigh_vectors", "eigvalsh", x)
+    return x if power == 1 else OPS["inv"](x) if power == -1 else None
+
+
+def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coefficient:
+    """The power of the values of x that multiplies the rows of its right singular vectors, or the
+    columns of its eigenvectors; 0 where a node is anything else.
+    """
+    found = product_of(node) if node.ndim == 2 else None
+    if found is None or found.coefficient != 1 or len(found.factors) != 2:
+        return 0
+    others = [(f, e) for f, e in found.factors.items() if not (_is(f, vectors, x) and e == 1)]
+    if len(others) != 1 or is_column(others[0][0]) != (vectors == "svd_right"):
+        return 0
+    ((f, e),) = others
+    inner = product_of(f.parents[0] if is_column(f) else f)
+    if inner is None or inner.coefficient != 1 or len(inner.factors) != 1:
+        return 0
+    ((own, times),) = inner.factors.items()
+    return e * times if _is(own, values, x) else 0
+
+
+def _is(node: Node, name: str, x: Node) -> bool:
+    """Whether a node is what an operator of this name makes of x."""
+    inner = definition(node) or node
+    return inner.op.name == name and inner.parents[0] is x
+
+
+@other("matmul")
+def pseudoinverse(node: Node) -> Node | None:
+    """X @ inv(X.T @ X) = pinv(X).T = inv(X @ X.T) @ X."""
+    chain = chain_of(node) if node.ndim <= 2 else None
+    factors = () if chain is None else chain.factors
+    for k, (f, g) in enumerate(pairwise(factors)):
+        for x, inverse, inner in ((f, g, (f.flip(), f)), (g, f, (g, g.flip()))):
+            product = inverse.node.parents[0] if inverse.node.op.name == "inv" else None
+            whole = None if product is None else chain_of(product)
+            if whole is not None and whole.factors == inner and whole.scale == Product(ONE, {}):
+                new = Factor(OPS["pinv"](x.node), not x.turned)
+                rest = (*factors[:k], new, *factors[k + 2 :])
+                return node_of(chain._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+    return None

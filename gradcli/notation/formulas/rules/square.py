@@ -1,0 +1,181 @@
+"""Inverses, determinants and diagonals of square matrices."""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes
+from ....operators.leaves import size_of
+from .assumed import is_orthogonal, is_symmetric
+from .chains import Chain, Factor, chain_of, is_square, node_of
+from .matrices import is_unit, last_two
+from .products import ONE, Product, product_of, scaled
+from .registry import normal, other
+from .triangular import DIAGONAL, is_plain
+
+
+@normal("inv")
+def inverse_of_transpose(node: Node) -> Node | None:
+    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
+    x = node.parents[0]
+    if x.op.name == "transpose" and last_two(x):
+        return node.op(x.parents[0]).mT
+    if x.op.name == "inv":
+        return x.parents[0]
+    return x.mT if is_orthogonal(x) else None
+
+
+@normal("solve")
+def solved_by_transpose(node: Node) -> Node | None:
+    """solve(A.T, b) = solve(A, b) for a symmetric A."""
+    a, b = node.parents
+    known = a.op.name == "transpose" and is_symmetric(a.parents[0])
+    return node.op(a.parents[0], b, **node.attrs) if known else None
+
+
+@other("matmul")
+def solved_for_a_product(node: Node) -> Node | None:
+    """solve(A, B) @ C = solve(A, B @ C)."""
+    x, c = node.parents
+    known = x.op.name == "solve" and x.attrs["left"] and x.ndim == x.parents[0].ndim == 2
+    return x.op(x.parents[0], x.parents[1] @ c, **x.attrs) if known else None
+
+
+@normal("matrix_exp")
+def exponential_of_transpose(node: Node) -> Node | None:
+    """matrix_exp(X.T) = matrix_exp(X).T."""
+    x = node.parents[0]
+    turned = x.op.name == "transpose" and last_two(x)
+    return node.op(x.parents[0]).mT if turned else None
+
+
+@normal("getitem")
+def exponential_beside_the_unit(node: Node) -> Node | None:
+    """matrix_exp([[A, 2 * eye(n)], [0, A]])[:n, n:] = 2 * matrix_exp(A)."""
+    whole, n = node.parents[0], node.shape[-1] if node.ndim == 2 else 0
+    if whole.op.name != "matrix_exp" or node.attrs["index"] != (..., slice(n), slice(n, None)):
+        return None
+    rows = _joined(whole.parents[0], -2)
+    parts = [part for row in rows for part in _joined(row, -1)]
+    if len(parts) != 4 or parts[0] is not parts[3] or parts[2].op.name != "zeros":
+        return None
+    a, beside = parts[:2]
+    found = product_of(beside)
+    units = [f for f in found.factors if is_unit(f)] if found is not None else []
+    if found is None or len(units) != 1 or any(f.shape for f in found.factors if f not in units):
+        return None
+    rest = {f: e for f, e in found.factors.items() if f not in units}
+    return scaled(Product(found.coefficient, rest), whole.op(a))
+
+
+def _joined(x: Node, dim: int) -> list[Node]:
+    return x.parents if x.op.name == "cat" and x.attrs["dim"] == dim else []
+
+
+@normal("det")
+def determinant_of_product(node: Node) -> Node | None:
+    """det(A @ B) = det(A) * det(B) for square ones; det(A.T) = det(A); det(inv(A)) = 1 / det(A)."""
+    x = node.parents[0]
+    if x.op.name == "inv":
+        return 1 / node.op(x.parents[0])
+    chain = chain_of(x) if x.ndim == 2 else None
+    if chain is None or chain.scale != Product(ONE, {}) or len(chain.factors) < 1:
+        return None
+    if chain.factors == (Factor(x, False),) or not all(is_square(f.node) for f in chain.factors):
+        return None
+    out = node.op(chain.factors[0].node)
+    for f in chain.factors[1:]:
+        out = out * node.op(f.node)
+    return out
+
+
+@normal("inv")
+def inverse_of_product(node: Node) -> Node | None:
+    """inv(A @ B) = inv(B) @ inv(A) for square ones; inv(diag(x)) = diag(1 / x)."""
+    x = node.parents[0]
+    if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
+        return x.op(1 / x.parents[0], **x.attrs)
+    chain = chain_of(x) if x.ndim == 2 else None
+    if chain is None or len(chain.factors) < 2 or chain.scale.factors:
+        return None
+    if not all(is_square(f.node) for f in chain.factors):
+        return None
+    inverses = tuple(Factor(node.op(f.node), f.turned) for f in reversed(chain.factors))
+    return node_of(Chain(Product(1 / chain.scale.coefficient, {}), inverses), node.shape)
+
+
+@normal("diag", "diagonal")
+def diagonal_of_product(node: Node) -> Node | None:
+    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x; of equal rows it is
+    one of them, and so of equal columns.
+    """
+    x = node.parents[0]
+    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
+        return None
+    if x.op.name == "outer" and is_square(x):
+        a, b = x.parents
+        return a * b
+    if x.op.name == "transpose":
+        return node.op(x.parents[0], **node.attrs)
+    if x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x):
+        return x.parents[0]
+    if x.op.name == "expand" and is_square(x):
+        row = x.parents[0]
+        if row.ndim == 2:
+            row = row.squeeze(dim=int(row.shape[1] == 1))
+        return row if row.shape == node.shape else row.expand(shape=node.shape)
+    return OPS["ones"](size=node.shape) if x.op.name == "ones" else None
+
+
+@normal("trace")
+def trace_of_outer(node: Node) -> Node | None:
+    """outer(a, b).trace() = a @ b."""
+    x = node.parents[0]
+    return x.parents[0] @ x.parents[1] if x.op.name == "outer" and is_square(x) else None
+
+
+@normal("sum", "mean")
+def sum_of_the_unit_matrix(node: Node) -> Node | None:
+    """eye(n).sum(dim=0) = ones(n); eye(n).mean(dim=0) = ones(n) / n."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if not is_unit(x) or dim is None or len(axes(dim, 2)) != 1:
+        return None
+    ones = OPS["ones"](size=node.shape)
+    return ones if node.op.name == "sum" else ones / size_of(x.shape, axes(dim, 2))
+
+
+@normal("sum")
+def sum_of_a_diagonal(node: Node) -> Node | None:
+    """diag(x).sum(dim=0) = x; diag(x).sum() = x.sum()."""
+    d, dim = node.parents[0], node.attrs["dim"]
+    if d.op.name not in DIAGONAL or not is_plain(d) or d.parents[0].ndim != 1:
+        return None
+    if node.attrs["keepdim"]:
+        return None
+    return d.parents[0].sum() if dim is None else d.parents[0]
+
+
+@other("diag", "diagonal")
+def diagonal_beside_a_diagonal(node: Node) -> Node | None:
+    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (A @ diag(x)).diag() = A.diag() * x."""
+    x = node.parents[0]
+    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
+        return None
+    chain = chain_of(x)
+    if chain is None or not is_square(x) or any(f.node.ndim != 2 for f in chain.factors):
+        return None
+    if len(chain.factors) == 3:
+        left, middle, right = chain.factors
+        if _is_diagonal(middle.node):
+            of_rows = _matrix(left) * _matrix(right.flip())
+            return scaled(chain.scale, of_rows @ middle.node.parents[0])
+    if len(chain.factors) == 2:
+        for d, other_ in (chain.factors, chain.factors[::-1]):
+            if _is_diagonal(d.node):
+                return scaled(chain.scale, node.op(other_.node) * d.node.parents[0])
+    return None
+
+
+def _is_diagonal(d: Node) -> bool:
+    return d.op.name in DIAGONAL and d.parents[0].ndim == 1 and is_plain(d)
+
+
+def _matrix(f: Factor) -> Node:
+    return f.node.mT if f.turned else f.node

@@ -1,0 +1,290 @@
+"""The shortest formula that can be found for a node: a search, under a budget.
+
+A gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs first,
+each node keeps the few shortest ways to say it that the rules of OTHERS and LAYOUT lead to, made of
+the few shortest ways to say its inputs. Rounds are repeated until nothing gets shorter. Nodes that
+have names are names; products that are a name's definition become the name.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ...graphs import Node, intern, walk
+from ...graphs.substitution import substitute
+from .. import tree
+from ..tree import Name
+from .formula import MOST, TOO_LONG, Telling, Writer
+from .idioms import IDIOMS
+from .names import Names
+from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .rules.atoms import definition
+from .simplify import LARGE, Rewriter, merged, stripped
+
+HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
+KEPT = 4  # ways to say a node
+ROUNDS = 4
+BUDGET = 1200  # other ways to say a node that are tried in one search
+ROW, TURNED, FOREIGN = 1.25, 0.5, 12.0  # what counts beside names, numbers, operators and calls
+
+NORMALISING = merged(RULES, NORMAL)
+ALTERNATIVES = merged(OTHERS, LAYOUT)
+
+
+class Shortener:
+    """Finds short formulas in terms of `names`. What it learns of a node it knows for the next.
+
+    `program` are nodes that the user wrote; `telling` is as in `formula`.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        program: Collection[Node] = (),
+        telling: Telling | None = None,
+    ):
+        familiar = [stripped(n, {}) for n in program]
+        ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
+        self.searches = [
+            Search(Names(names, opened, familiar), familiar, telling) for opened in ways
+        ]
+
+    def __call__(self, node: Node) -> Node:
+        """An equal node whose formula is the shortest that was found."""
+        found: list[tuple[Search, Node]] = []
+        for k, search in enumerate(self.searches):
+            if k and search.repeats(self.searches[0], node):
+                continue
+            short = search(node)
+            if short is not None:
+                found.append((search, short))
+        once = any(search.length.in_statements for search, _ in found)
+        lengths = [s.length.measured(s.names.hide(short), once) for s, short in found]
+        if not found:
+            return node
+        search, short = found[lengths.index(min(lengths))]
+        return search.names.show(short)
+
+
+class Length:
+    """How long formulas are: their names, numbers, operators and calls, with a little taste.
+
+    A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
+    transpose of anything else, and what PyTorch has no name for counts most; what stands in the
+    user's own program, `familiar`, is taken as it is.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[Node, Name],
+        familiar: Collection[Node],
+        telling: Telling | None,
+    ):
+        self.writer = Writer(names, telling, familiar)
+        self.names, self.familiar = names, familiar
+        self.sizes: dict[int, float] = {}
+        self.found: dict[Node, float] = {}
+        self.tastes: dict[Node, float] = {}
+        self.parts: dict[int, tuple[float, list[tree.Tree]]] = {}
+        self.in_statements = False
+
+    def __call__(self, node: Node) -> float:
+        """The length of a node's formula."""
+        return self.measured(node, self.in_statements)
+
+    def measured(self, node: Node, in_statements: bool) -> float:
+        """The same; in statements, where what is repeated is written once and has a name."""
+        if in_statements:
+            return self._once(node)
+        for n in walk([node], lambda n: () if n in self.found else n.inputs):
+            if n not in self.found:
+                end = n in self.names or n in self.familiar
+                inner = 0 if end else sum(self.found[i] for i in n.parents)
+                self.found[n] = self._taste(n) + inner
+        return self._size(self.writer.tree(node)) + self.found[node]
+
+    def _once(self, node: Node) -> float:
+        ends = {**self.names, **dict.fromkeys(self.familiar)}
+        nodes = walk([node], lambda n: () if n in ends else n.inputs)
+        return sum(map(self._taste, nodes)) + tree.length(self.writer.tree(node), self._opened)
+
+    def _opened(self, part: tree.Tree) -> tuple[float, list[tree.Tree]]:
+        if id(part) not in self.parts:
+            self.parts[id(part)] = _own(part), tree.children(part)
+        return self.parts[id(part)]
+
+    def _taste(self, n: Node) -> float:
+        if n in self.tastes:
+            return self.tastes[n]
+        own = 0.0
+        if n not in self.names and n not in self.familiar:
+            if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim:
+                own += ROW
+            foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
+            foreign = foreign and self.writer.said(n) is None
+            mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
+            own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
+        self.tastes[n] = own
+        return own
+
+    def _size(self, written: tree.Tree) -> float:
+        stack = [written]
+        while stack:
+            part = stack[-1]
+            inner = tree.children(part)
+            waiting = [child for child in inner if id(child) not in self.sizes]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
+        return self.sizes[id(written)]
+
+
+def _compares_digits(n: Node) -> bool:
+    """Whether `n` asks if a name has a value of which no two computations have the same digits."""
+    if n.dtype != "bool" or len(n.parents) != 2:
+        return False
+    a, b = n.parents
+    return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
+
+
+def _own(part: tree.Tree) -> float:
+    if isinstance(part, tree.Number):
+        return 1 + (part.value < 0)
+    if isinstance(part, tree.Bracketed):
+        return 0
+    named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
+    return TURNED if named else 1
+
+
+class Search:
+    """The search for short formulas with some names, one after the other."""
+
+    def __init__(self, names: Names, familiar: Collection[Node], telling: Telling | None):
+        self.names = names
+        self.normal = Rewriter(NORMALISING)
+        own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
+        self.length = Length(names.words, own, telling)
+        self.left, self.folded = BUDGET, False
+        self.asked: set[Node] = set()  # in this search
+        self.said: dict[Node, tuple[tuple[Node, ...], int]] = {}  # other ways, and what they cost
+
+    def __call__(self, node: Node) -> Node | None:
+        """The shortest node found, with atoms for names; None where the node is too large."""
+        start = self.names.start(node)
+        if len(walk([start])) > LARGE:
+            return None
+        self.names.settle(self.normal)
+        self.folded, self.asked = False, set()
+        best = root = self._normalised(start)
+        at_once = self.length.measured(root, in_statements=False)
+        self.length.in_statements = at_once > TOO_LONG
+        self.left = BUDGET // 2 if self.length.in_statements else BUDGET
+        if self.length(root) > HOPELESS or at_once > MOST:
+            return best
+        for _ in range(ROUNDS):
+            new = self._round(root)
+            if self.length(new) < self.length(best):
+                best = new
+            again = self._normalised(new)
+            if self.length(again) <= self.length(best):
+                best = again
+            if again is root or self.left <= 0:
+                break
+            root = again
+        laid = Rewriter(LAYOUT).once(best)
+        return laid if self.length(laid) <= self.length(best) else best
+
+    def repeats(self, before: "Search", node: Node) -> bool:
+        """Whether the search for a node is the one `before` again: from the same beginning, with
+        names that stand for the same, none of which was folded in.
+        """
+        if before.folded or before.names.start(node) is not self.names.start(node):
+            return False
+        self.names.settle(self.normal)
+        return self.names.stand_for_the_same(before.names)
+
+    def _normalised(self, node: Node) -> Node:
+        short = self._called(self.normal(node))
+        if self.names.opened:
+            return short
+        with_names = self.names.folded(short, self.normal)
+        self.folded = self.folded or with_names is not short
+        return with_names
+
+    def _called(self, node: Node) -> Node:
+        """The node with what a function means called by that function, where both occur."""
+        nodes = walk([node])
+        made = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
+        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in made}
+        found = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
+        return self.normal(substitute(node, found)) if found else node
+
+    def _round(self, root: Node) -> Node:
+        ways: dict[Node, list[Node]] = {}
+        for n in walk([root]):
+            ways[n] = self._ways(n, ways) if n.inputs else [n]
+        return ways[root][0]
+
+    def _ways(self, n: Node, ways: Mapping[Node, list[Node]]) -> list[Node]:
+        """The shortest ways to say a node, and always the node itself."""
+        seen: dict[Node, None] = {n: None}
+        for made in self._made(n, ways):
+            seen.setdefault(made)
+        for found in list(seen):
+            for new in self._others(found):
+                seen.setdefault(new)
+                if new not in ways:
+                    for newer in self._others(new):
+                        seen.setdefault(newer)
+        order = sorted(seen, key=self.length)
+        kept = order[:KEPT]
+        return kept if n in kept else [*kept, n]
+
+    def _made(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
+        """The node made of other ways to say its inputs, one of them changed at a time."""
+        best = [None if i is None else ways[i][0] for i in n.inputs]
+        yield from self._both(n, best)
+        for k, i in enumerate(n.inputs):
+            for way in () if i is None else ways[i][1:]:
+                yield from self._both(n, [*best[:k], way, *best[k + 1 :]])
+
+    def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
+        """The node as it is, and in its normal form."""
+        new = intern(n.op, tuple(inputs), n.attrs, n.span)
+        yield new
+        yield self.normal.top(new)
+
+    def _others(self, n: Node) -> tuple[Node, ...]:
+        """What the rules make of a node."""
+        if n not in self.asked:
+            if self.left <= 0:
+                return ()
+            self.asked.add(n)
+            if n not in self.said:
+                made = self._made_by_rules(n)
+                others = dict.fromkeys([*self._normal_too(made), *self._by_known_names(n)])
+                self.said[n] = tuple(others), len(made)
+            self.left -= self.said[n][1]
+        return self.said[n][0]
+
+    def _made_by_rules(self, n: Node) -> list[Node]:
+        made: list[Node] = []
+        for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
+            found = rule(n)
+            made += () if found is None else (found,) if isinstance(found, Node) else found
+        return [new for new in made if new.shape == n.shape and new.dtype == n.dtype]
+
+    def _normal_too(self, made: list[Node]) -> Iterator[Node]:
+        for new in made:
+            yield new
+            short = self.normal(new)
+            yield short
+            yield self.names.folded(short, self.normal)
+
+    def _by_known_names(self, n: Node) -> Iterator[Node]:
+        """What PyTorch says, and what names say, in the place of a node."""
+        said = self.length.writer.said(n)
+        if said is not None and (said.shape, said.dtype) == (n.shape, n.dtype):
+            yield self.normal(said)
+        yield from self.names.spoken(n, self.normal)

@@ -1,0 +1,1 @@
+"""Index notation: graphs lowered to it, made short, and written."""

@@ -1,0 +1,328 @@
+"""One element of a gradient, written out: what is multiplied, what is added, what it comes to.
+
+    a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
+
+It is read off the gradient as the reverse pass built it, so that what arrives from several sides
+stays apart.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from math import inf, isnan, prod
+from typing import Any, NamedTuple
+
+from ...graphs import Node
+from ...lazy import np
+from .. import tree
+from ..tree import Infix, Name, Tree, Verbatim
+from .collect import Simplifier
+from .expressions import (
+    Element,
+    Evaluation,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    TooLong,
+    Total,
+    Unknown,
+    factors_of,
+    is_condition,
+    parts,
+    product_of,
+    rebuilt,
+    substituted,
+)
+from .lower import Lowering
+from .written import Lettering, Writing, opposite
+
+Values = Callable[[Node], Any]
+MOST_TERMS, FIRST = 8, 3  # terms that are written; of more, the first and the last
+MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
+MOST_PARTS = 100  # of what is written where no number is known
+MOST_COUNTED = 1_000  # terms that are looked at
+DIGITS = 8  # of numbers that stand in the program
+TRIED = 24  # elements that are looked at in search of a telling one
+SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
+
+
+class Written(NamedTuple):
+    """symbols = numbers = total, each left out where it says nothing new."""
+
+    symbols: Tree | None
+    numbers: Tree | None
+    total: float | None
+
+
+class Terms:
+    """The terms of one element of a node."""
+
+    def __init__(
+        self, node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+    ):
+        lower = Lowering({n: name.text for n, name in names.items()}, values)
+        self.sizes, self.reserved = lower.sizes, tree.taken(names.values())
+        self.simplify = Simplifier(lower.sizes, collect=False)
+        self.expr = self.simplify(lower(node, place))
+        self.evaluate = Evaluation(values)
+
+    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
+        """The factors of every term that is not 0 by its places alone, nor a sum over nothing."""
+        for factors in self._terms(self.expr):
+            if any(isinstance(f, Element) and not f.node.numel for f in factors):
+                continue
+            known: dict[Expr, float | None] = {
+                f: self.value(f) for f in factors if isinstance(f, Relation)
+            }
+            if 0.0 not in known.values():
+                yield tuple(f for f in factors if known.get(f) is None) or (Number(1),)
+
+    def _terms(self, e: Expr) -> Iterator[tuple[Expr, ...]]:
+        if isinstance(e, Total):
+            for term in e.terms:
+                yield from self._terms(term)
+        elif isinstance(e, Sum):
+            for value in range(e.size):
+                yield from self._terms(self._at(e, value))
+        elif isinstance(e, Product):
+            yield from self._spread(e)
+        elif e != Number(0):
+            yield (e,)
+
+    def _at(self, e: Sum, value: int) -> Expr:
+        self.simplify.work = 0
+        return self.simplify(substituted(e.body, {e.letter: value}, self.sizes))
+
+    def _spread(self, e: Product) -> Iterator[tuple[Expr, ...]]:
+        """A sum among simple factors is multiplied out."""
+        sums = [f for f in e.factors if isinstance(f, Sum)]
+        totals = [f for f in e.factors if isinstance(f, Total)]
+        others = [f for f in e.factors if not isinstance(f, Sum | Total)]
+        plain = all(map(_is_number, others))
+        simple = all(isinstance(f, Element) or is_condition(f) or _is_number(f) for f in others)
+        if (len(sums) == 1 and not totals and simple) or (len(totals) == 1 and not sums and plain):
+            chosen: Expr = sums[0] if sums else totals[0]
+            before = e.factors[: e.factors.index(chosen)]
+            after = e.factors[len(before) + 1 :]
+            for term in self._terms(chosen):
+                yield factors_of(self.simplify(Product((*before, *term, *after))))
+        else:
+            yield e.factors
+
+    def opened(self, e: Expr) -> Expr:
+        """The expression with short sums written out."""
+        if isinstance(e, Sum) and e.size <= MOST_TERMS:
+            return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
+        return rebuilt(e, tuple(map(self.opened, parts(e)))) if parts(e) else e
+
+    def length(self, e: Expr) -> int:
+        """Of how many parts the expression is once its short sums are written out."""
+        if isinstance(e, Sum) and e.size <= MOST_TERMS:
+            return e.size * self.length(e.body)
+        return 1 + sum(map(self.length, parts(e)))
+
+    def lettered(self, e: Expr) -> Expr:
+        """The expression with letters that people use, for the sums that are left in it."""
+        return Lettering({}, self.sizes)(e, self.reserved)
+
+    def value(self, e: Expr) -> float | None:
+        """The number that an expression is, where it is known."""
+        try:
+            with np.errstate(all="ignore"):
+                return float(self.evaluate(e, {}))
+        except Unknown:
+            return None
+
+
+def written_out(
+    grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+) -> Written:
+    """One element of a gradient; `values` gives the arrays of nodes, None for those that are not
+    known.
+    """
+    array = values(grad)
+    total = None if array is None else float(np.asarray(array)[place])
+    try:
+        terms = Terms(grad, place, names, values)
+        found = _looked_at(terms, MOST_PARTS if total is None else inf)
+    except (TooLong, RecursionError):
+        return Written(None, None, total)
+    if len(found) == MOST_COUNTED:
+        return Written(None, None, total)
+    write = Writing(names, "·")
+    if not found:
+        return Written(None, None, 0.0)
+    if total is None and _length(_shown(found), terms) > MOST_PARTS:
+        return Written(None, None, None)
+    if (total is None or not isnan(total)) and _any_nan(found, terms):  # it is found otherwise
+        return Written(None, None, total)
+    if total is None:
+        total = _total(found, terms)
+    few = len(found) <= MOST_SYMBOLS
+    symbols = _added([_symbols(t, terms, write) for t in found]) if few else Verbatim(" " * WIDEST)
+    numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
+    texts = tree.text(symbols), tree.text(numbers)
+    if texts[0] == texts[1]:
+        return Written(
+            None, numbers, None if total is not None and texts[1] == short(total) else total
+        )
+    alone = total is not None and texts[1] == short(total)
+    if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
+        return Written(None, None if alone else numbers, total)
+    return Written(symbols, None if alone else numbers, total)
+
+
+def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
+    """The terms, up to MOST_COUNTED, and no more where the first are longer than `longest`: they
+    are among those that are written.
+    """
+    found: list[tuple[Expr, ...]] = []
+    for factors in islice(terms, MOST_COUNTED):
+        found.append(factors)
+        if len(found) <= FIRST and _length(found, terms) > longest:
+            break
+    return found
+
+
+def _length(found: list[tuple[Expr, ...]], terms: Terms) -> int:
+    """Of how many parts some terms are."""
+    return sum(terms.length(f) for factors in found for f in factors)
+
+
+def _any_nan(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
+    """Whether a term is nan by its known factors alone."""
+    known = ([terms.value(f) for f in factors] for factors in found)
+    return any(isnan(prod(v for v in values if v is not None)) for values in known)
+
+
+def _total(found: list[tuple[Expr, ...]], terms: Terms) -> float | None:
+    """The sum of all terms, where each is known."""
+    total = 0.0
+    for factors in found:
+        value = terms.value(Product(factors))
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
+    """The first element that is not 0 and has a factor other than 0 and 1; else the first not 0,
+    else the first.
+    """
+    first = (0,) * grad.ndim
+    array = values(grad)
+    if array is None or not grad.ndim or not grad.numel:
+        return first
+    flat = np.flatnonzero(np.ravel(array)[:SEARCHED])[:TRIED]
+    nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
+    for place in nonzero:
+        try:
+            terms = Terms(grad, place, names, values)
+            factors = {terms.value(f) for t in islice(terms, MOST_TERMS) for f in t}
+        except (TooLong, RecursionError):
+            break
+        if factors - {0.0, 1.0}:
+            return place
+    return nonzero[0] if nonzero else first
+
+
+def short(value: float, digits: int = 4) -> str:
+    """A number in about four digits: 2, 0.5, 7.389, 1e-05."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return str(value)
+    if float(value).is_integer() and abs(value) < 1e9:
+        return str(int(value))
+    return f"{value:.{digits if abs(value) < 1000 else max(6, digits)}g}"
+
+
+def _is_number(e: Expr) -> bool:
+    return isinstance(e, Number) or (isinstance(e, Power) and isinstance(e.base, Number))
+
+
+def _shown(terms: list) -> list:
+    return terms if len(terms) <= MOST_TERMS else [*terms[:FIRST], terms[-1]]
+
+
+class _Signed(NamedTuple):
+    minus: bool
+    tree: Tree
+
+
+def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
+    made = (
+        Product(tuple(terms.opened(f) for f in factors))
+        if len(factors) > 1
+        else terms.opened(factors[0])
+    )
+    made = terms.lettered(made)
+    positive = opposite(made)
+    return _Signed(positive is not None, write(made if positive is None else positive))
+
+
+def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
+    """A term with numbers for its factors, where they are known."""
+    minus = opposite(product_of(factors))
+    if minus is not None:
+        factors = factors_of(minus)
+    above: list[Tree] = []
+    below: list[Tree] = []
+    for factor in factors:
+        under = isinstance(factor, Power) and factor.exponent == Number(-1)
+        shown = factor.base if under else factor  # type: ignore[union-attr]
+        value = terms.value(shown)
+        if isinstance(shown, Number) and value is not None:
+            (below if under else above).append(_number(value, DIGITS))
+            continue
+        made = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
+        (below if under else above).append(made)
+    out = _multiplied(above) if above else tree.Number(1)
+    return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
+
+
+def _number(value: float, digits: int = 4) -> Tree:
+    text = short(value, digits)
+    return (
+        Verbatim(f"({text})" if text.startswith("-") else text)
+        if value == value
+        else Verbatim("nan")
+    )
+
+
+def _multiplied(trees: list[Tree]) -> Tree:
+    out = trees[0]
+    if len(trees) == 1 and isinstance(out, Verbatim):
+        return Verbatim(out.text.strip("()"))
+    for right in trees[1:]:
+        out = Infix("·", out, right)
+    return out
+
+
+def _added(terms: list[_Signed], count: int = 0) -> Tree:
+    """Terms added up; those that were left out are counted."""
+    out = _negated(terms[0].tree) if terms[0].minus else terms[0].tree
+    for place, term in enumerate(terms[1:], 1):
+        if count > len(terms) and place == len(terms) - 1:
+            out = Infix("+", out, Verbatim(f"… ({count} terms)"))
+        minus = term.minus != _begins_below_zero(term.tree)
+        shown = _negated(term.tree) if _begins_below_zero(term.tree) else term.tree
+        out = Infix("-" if minus else "+", out, shown)
+    return out
+
+
+def _begins_below_zero(written: Tree) -> bool:
+    """Whether a minus is the first that is read: of -0.8 / 5, and not of (-2)·3."""
+    while isinstance(written, Infix) and written.symbol in ("·", "/"):
+        written = written.left
+    return isinstance(written, Verbatim) and written.text.startswith("-")
+
+
+def _negated(written: Tree) -> Tree:
+    """-a·b, the minus at the first factor."""
+    if isinstance(written, Infix) and written.symbol in ("·", "/"):
+        return Infix(written.symbol, _negated(written.left), written.right)
+    if isinstance(written, Verbatim) and written.text.startswith("-"):
+        return Verbatim(written.text.removeprefix("-"))
+    return tree.Prefix("-", written)

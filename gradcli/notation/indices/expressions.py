@@ -1,0 +1,324 @@
+"""Index notation: tensors by their elements, and the sums over what is not an index of the result.
+
+An expression is a number, an element of a node, a relation between places (1 where it holds, else
+0), a product, a total (terms added up), a sum over a letter, a power, or a function of expressions.
+What a letter stands for is in `sizes` of the lowering (lower.py); collect.py makes expressions
+shorter, written.py shows them.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import prod
+from operator import is_
+from typing import Any, NamedTuple, Union
+
+from ...graphs import Node, Operator
+from ...lazy import np
+from . import places
+from .places import Place
+
+Expr = Union["Number", "Element", "Relation", "Product", "Total", "Sum", "Power", "Function"]
+ValueOf = Callable[[Node], Any]  # the array of a node, or None
+
+
+class Number(NamedTuple):
+    """A number."""
+
+    value: float
+
+
+class Element(NamedTuple):
+    """The element of a node at a place for each of its dimensions."""
+
+    node: Node
+    places: tuple[Place, ...]
+
+
+class Relation(NamedTuple):
+    """1 where the places are in the relation "==" (Kronecker's delta) or "<=", else 0."""
+
+    symbol: str
+    left: Place
+    right: Place
+
+
+class Product(NamedTuple):
+    """Factors, multiplied."""
+
+    factors: "tuple[Expr, ...]"
+
+
+class Total(NamedTuple):
+    """Terms, added up."""
+
+    terms: "tuple[Expr, ...]"
+    kind: str = "total"  # so that it is never equal to a product
+
+
+class Sum(NamedTuple):
+    """The sum of body, the letter going from 0 to below size."""
+
+    letter: str
+    size: int
+    body: "Expr"
+
+
+class Power(NamedTuple):
+    """base to the exponent; -1 is what a division writes."""
+
+    base: "Expr"
+    exponent: "Expr"
+
+
+class Function(NamedTuple):
+    """An elementwise operator of numbers."""
+
+    op: Operator
+    args: "tuple[Expr, ...]"
+    attrs: tuple[tuple[str, Any], ...] = ()
+
+
+REMEMBERED = 4096  # expressions whose letters are known
+FEW = 8  # terms of a sum up to which they are computed one by one
+ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
+PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
+    Product: lambda e: e.factors,
+    Total: lambda e: e.terms,
+    Sum: lambda e: (e.body,),
+    Power: lambda e: (e.base, e.exponent),
+    Function: lambda e: e.args,
+}
+
+
+class TooLong(Exception):
+    """The expression is longer than anybody would read."""
+
+
+class Unknown(Exception):
+    """A number that nobody gave is needed."""
+
+
+def delta(left: Place, right: Place) -> Expr:
+    """Kronecker's delta."""
+    return Relation("==", left, right)
+
+
+def divided(a: Expr, b: Expr) -> Expr:
+    """a / b."""
+    return Product((a, Power(b, MINUS)))
+
+
+def factors_of(e: Expr) -> "tuple[Expr, ...]":
+    """The factors of a product; anything else is its own only one."""
+    return e.factors if isinstance(e, Product) else (e,)
+
+
+def product_of(factors: Sequence[Expr]) -> Expr:
+    """Factors as an expression: a product where there are several, 1 where there are none."""
+    return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
+
+
+def is_condition(e: Expr) -> bool:
+    """Whether it is 1 or 0: it holds or does not."""
+    if isinstance(e, Product):
+        return all(map(is_condition, e.factors))
+    return isinstance(e, Relation) or (isinstance(e, Function) and e.op.dtype == "bool")
+
+
+def parts(e: Expr) -> "tuple[Expr, ...]":
+    """The expressions that it is made of, but for those inside of places."""
+    of_kind = PARTS.get(type(e))
+    return of_kind(e) if of_kind else ()
+
+
+def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:
+    """The same expression made of other parts."""
+    if isinstance(e, Product):
+        return Product(new)
+    if isinstance(e, Total):
+        return Total(new)
+    if isinstance(e, Sum):
+        return Sum(e.letter, e.size, new[0])
+    if isinstance(e, Power):
+        return Power(new[0], new[1])
+    return Function(e.op, new, e.attrs) if isinstance(e, Function) else e
+
+
+def with_ones(e: Expr, conditions: Collection[Expr]) -> Expr:
+    """The expression with 1 in place of conditions."""
+    if e in conditions:
+        return ONE
+    if isinstance(e, Sum):
+        conditions = [c for c in conditions if e.letter not in letters_of(c)]
+    made = parts(e)
+    return rebuilt(e, tuple(with_ones(part, conditions) for part in made)) if made else e
+
+
+def places_of(e: Expr) -> tuple[Place, ...]:
+    """The places that stand in the expression itself."""
+    if isinstance(e, Element):
+        return e.places
+    return (e.left, e.right) if isinstance(e, Relation) else ()
+
+
+def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
+    """An element or a relation with the expressions inside of its places changed."""
+
+    def place(p: Place) -> Place:
+        return p if isinstance(p, str | int) else places.substitute(p, {}, change, {})
+
+    if isinstance(e, Element):
+        return Element(e.node, tuple([place(p) for p in e.places]))
+    return Relation(e.symbol, place(e.left), place(e.right)) if isinstance(e, Relation) else e
+
+
+def inner(e: Expr) -> Iterator[Expr]:
+    """The expression and all in it, from the outside in."""
+    stack = [e]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack += parts(part)[::-1] or [*_picked(part)][::-1]
+
+
+def _picked(e: Expr) -> Iterator[Expr]:
+    """The expressions inside of the places of an element or a relation."""
+    for place in places_of(e):
+        for atom, _ in () if isinstance(place, str | int) else place.terms:
+            while isinstance(atom, places.Part):
+                atom = next(
+                    (a for a, _ in places.linear(atom.place).terms if not isinstance(a, str)), ""
+                )
+            if isinstance(atom, places.Picked):
+                yield atom.value
+
+
+@lru_cache(maxsize=REMEMBERED)
+def letters_of(e: Expr) -> frozenset[str]:
+    """The free letters of an expression."""
+    found: set[str] = set()
+    for part in parts(e):
+        found |= letters_of(part)
+    for place in places_of(e):
+        found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
+    return frozenset(found - {e.letter} if isinstance(e, Sum) else found)
+
+
+def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
+    """The expression with letters replaced by places; the same one where there are none of them.
+    Bound letters are never used twice, so none is caught.
+    """
+
+    def place(p: Place) -> Place:
+        if isinstance(p, str):
+            return new.get(p, p)
+        return p if isinstance(p, int) else places.substitute(p, new, expression, sizes)
+
+    def expression(e: Expr) -> Expr:
+        if isinstance(e, Element):
+            at = tuple([place(p) for p in e.places])
+            return e if at == e.places else Element(e.node, at)
+        if isinstance(e, Relation):
+            return Relation(e.symbol, place(e.left), place(e.right))
+        had = parts(e)
+        made = tuple([expression(part) for part in had])
+        if all(map(is_, made, had)) and not (isinstance(e, Sum) and e.letter in new):
+            return e
+        if isinstance(e, Sum):
+            letter = new.get(e.letter, e.letter)
+            return Sum(letter if isinstance(letter, str) else e.letter, e.size, *made)
+        return rebuilt(e, made)
+
+    return expression(e)
+
+
+def replaced(e: Expr, node: Node, by: Callable[[tuple[Place, ...]], Expr]) -> Expr:
+    """The expression with every element of a node replaced."""
+    if isinstance(e, Element):
+        return by(e.places) if e.node is node else e
+    return rebuilt(e, tuple(replaced(part, node, by) for part in parts(e)))
+
+
+def holds(symbol: str, left: int, right: int) -> bool:
+    """Whether two places are in a relation."""
+    return bool(left == right if symbol == "==" else left <= right)
+
+
+class Evaluation:
+    """Numbers of expressions, where `env` gives every free letter a value.
+
+    A factor that is a condition and does not hold makes a product 0, whatever the others are.
+    Raises Unknown where an element has no value, or after `budget` elements were looked up. The
+    terms of a sum are arrays where none depends on a condition, in the order of its letter; each
+    sum within another has an axis before that of the other.
+    """
+
+    def __init__(self, value_of: ValueOf, budget: int = 200_000):
+        self.value_of, self.budget = value_of, budget
+        self.within: list[int] = []  # the sizes of the sums whose terms are arrays here
+
+    def __call__(self, e: Expr, env: dict[str, int]) -> Any:
+        if isinstance(e, Number):
+            return np.float64(e.value)
+        if isinstance(e, Element):
+            return self._element(e, env)
+        if isinstance(e, Relation):
+            return holds(e.symbol, self._place(e.left, env), self._place(e.right, env))
+        if isinstance(e, Product):
+            return self._product(e, env)
+        if isinstance(e, Sum):
+            return self._sum(e, env)
+        if isinstance(e, Power):
+            return np.power(np.float64(self(e.base, env)), self(e.exponent, env))
+        values = [self(part, env) for part in parts(e)]
+        if isinstance(e, Total):
+            return sum(values[1:], np.float64(values[0])) if values else np.float64(0)
+        return e.op.value(*values, **dict(e.attrs))
+
+    def _place(self, place: Place, env: dict[str, int]) -> int:
+        return places.at(place, env, lambda value: int(self(value, env)))
+
+    def _element(self, e: Element, env: dict[str, int]) -> Any:
+        self.budget -= prod(self.within)
+        if self.budget < 0:
+            raise Unknown
+        array = self.value_of(e.node)
+        if array is None:
+            raise Unknown
+        return np.asarray(array)[tuple(self._place(p, env) for p in e.places)]
+
+    def _product(self, e: Product, env: dict[str, int]) -> Any:
+        for factor in e.factors:
+            if is_condition(factor) and not self(factor, env):
+                return np.float64(0)
+        total: Any = np.float64(1)
+        for factor in e.factors:
+            if not is_condition(factor):
+                total = total * self(factor, env)
+        return total
+
+    def _sum(self, e: Sum, env: dict[str, int]) -> Any:
+        total = np.float64(0)
+        if e.size and (self.within or (e.size > FEW and _is_regular(e.body))):
+            total = total + self._added(e, env)
+        else:
+            for value in range(e.size):
+                env[e.letter] = value
+                total = total + self(e.body, env)
+        env.pop(e.letter, None)
+        return total
+
+    def _added(self, e: Sum, env: dict[str, Any]) -> Any:
+        """The terms of a sum one after the other, as a loop would add them."""
+        env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.within))
+        self.within.append(e.size)
+        terms = np.asarray(self(e.body, env))
+        self.within.pop()
+        if terms.ndim <= len(self.within):  # the letter does not occur
+            terms = np.broadcast_to(terms, (e.size, *terms.shape))
+        return np.cumsum(terms, axis=0)[-1]
+
+
+def _is_regular(e: Expr) -> bool:
+    """Whether no condition and no picked place is in it, so that all terms have all factors."""
+    return not any(is_condition(part) or any(_picked(part)) for part in inner(e))

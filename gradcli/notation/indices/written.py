@@ -1,0 +1,300 @@
+"""Expressions of index notation as trees: letters for their sums, and the way that people write
+them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, TypeGuard
+
+from ...graphs import Node
+from .. import tree
+from ..formulas.formula import Telling, Writer
+from ..formulas.spelling import spelled
+from ..tree import Indexed, Infix, Name, Prefix, Tree, Verbatim
+from . import places
+from .expressions import (
+    MINUS,
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    inner,
+    is_condition,
+    parts,
+    rebuilt,
+    substituted,
+    with_picked,
+)  # fmt: skip
+from .places import Place
+
+LETTERS = "ijklmnpqrstuvw"
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def free_letters(taken: Collection[str]):
+    """Letters that nobody has taken, in their order."""
+    yield from (letter for letter in LETTERS if letter not in taken)
+    number = 1
+    while True:
+        yield from (f"{letter}{number}" for letter in LETTERS if f"{letter}{number}" not in taken)
+        number += 1
+
+
+class Lettering:
+    """Letters for sums: where an element has letters in `wanted`, those, otherwise the next that
+    are free.
+    """
+
+    def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):
+        self.wanted, self.sizes = wanted, sizes
+
+    def __call__(self, e: Expr, taken: Collection[str]) -> Expr:
+        """The expression with its bound letters, all different from those taken."""
+        wishes: dict[str, list[str]] = {}
+        elements = [part for part in inner(e) if isinstance(part, Element)]
+        for node, letters in self.wanted.items():
+            for element in elements:
+                if element.node is node:
+                    for have, want in zip(element.places, letters, strict=True):
+                        if isinstance(have, str) and isinstance(want, str):
+                            wishes.setdefault(have, []).append(want)
+        return self._named(e, set(taken), wishes)[0]
+
+    def _named(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
+        if isinstance(e, Sum):
+            letter = next((w for w in wishes.get(e.letter, ()) if w not in taken), None)
+            letter = letter or next(free_letters(taken))
+            body, used = self._named(e.body, taken | {letter}, wishes)
+            return Sum(letter, e.size, substituted(body, {e.letter: letter}, {})), used | {letter}
+        if not parts(e):
+            return self._in_places(e, taken, wishes)
+        used = set()
+        made = []
+        for part in parts(e):
+            new, more = self._named(part, taken | used if isinstance(e, Product) else taken, wishes)
+            made.append(new)
+            used |= more
+        return rebuilt(e, tuple(made)), used
+
+    def _in_places(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
+        """Letters for the sums that say which place is meant: x[Σ_k m[k] - 1]."""
+        used: set[str] = set()
+
+        def named(value: Expr) -> Expr:
+            made, more = self._named(value, taken, wishes)
+            used.update(more)
+            return made
+
+        return with_picked(e, named), used
+
+
+def _unrounded(value: float) -> float:
+    """0.9 for 0.8999999999999999, which 0.3 * 3 comes to."""
+    return value if isinstance(value, int) else float(f"{value:.15g}")
+
+
+class Writing:
+    """Trees of expressions; a product is written with `times`, "·", "*" or a space. `telling` is as
+    in `formula`.
+    """
+
+    def __init__(
+        self, names: Mapping[Node, Name], times: str = " ", telling: Telling | None = None
+    ):
+        self.names, self.times, self.telling = names, times, telling
+        self.formulas = Writer(names, telling)
+        self.bases: dict[Node, Tree] = {}
+
+    def __call__(self, e: Expr) -> Tree:
+        """The tree of an expression."""
+        if isinstance(e, Number):
+            return self.formulas.number(_unrounded(e.value))
+        if isinstance(e, Element):
+            return self.element(e.node, [self.place(p) for p in e.places])
+        if isinstance(e, Relation):
+            return self.relation(e)
+        if isinstance(e, Product):
+            return self.product([(f, -1) if divides(f) else (f, 1) for f in e.factors])
+        if isinstance(e, Total):
+            return self.total(e.terms)
+        if isinstance(e, Sum):
+            return self.sum(e)
+        if isinstance(e, Power):
+            return (
+                self.product([(e, -1)])
+                if divides(e)
+                else Infix("**", self(e.base), self(e.exponent))
+            )
+        return self.condition(e) if is_condition(e) else self.function(e)
+
+    def element(self, node: Node, at: Sequence[str]) -> Tree:
+        """name[i,j]."""
+        base = self.bases.get(node)
+        if base is None:
+            if node in self.names:
+                base = self.names[node]
+            elif "data" in node.attrs:
+                base = Verbatim(str(node.attrs["data"]))
+            else:
+                base = self.formulas.tree(node)
+            self.bases[node] = base
+        return Indexed(base, tuple(at)) if at else base
+
+    def place(self, place: Place) -> str:
+        """A place as text."""
+        if isinstance(place, str):
+            return place
+        return (
+            str(place)
+            if isinstance(place, int)
+            else places.text(place, self._inside, "*" if self.times == "*" else "")
+        )
+
+    def _inside(self, value: Expr, alone: bool) -> str:
+        written = Writing(self.names, self.times, self.telling)(value)
+        whole = alone or not isinstance(written, Infix | Prefix | tree.Sum)
+        return tree.text(written) if whole else f"({tree.text(written)})"
+
+    def relation(self, e: Relation) -> Tree:
+        """δ[i,j], or [i ≥ 1]."""
+        left, right = e.left, e.right
+        if e.symbol == "==":
+            return Indexed(Name("δ"), (self.place(left), self.place(right)))
+        if isinstance(left, int):
+            return self._bracketed(Infix(">=", Verbatim(self.place(right)), tree.Number(left)))
+        if isinstance(right, int):
+            return self._bracketed(Infix("<", Verbatim(self.place(left)), tree.Number(right + 1)))
+        return self._bracketed(Infix("<=", Verbatim(self.place(left)), Verbatim(self.place(right))))
+
+    def _bracketed(self, condition: Tree) -> Tree:
+        if self.times == "*":
+            return condition
+        text = (
+            tree.text(condition)
+            .replace("<=", "≤")
+            .replace(">=", "≥")
+            .replace("!=", "≠")
+            .replace("==", "=")
+        )
+        return Verbatim(f"[{text}]")
+
+    def condition(self, e: Function) -> Tree:
+        """[x[i] > 0]."""
+        return self._bracketed(self._bare(e))
+
+    def _bare(self, e: Expr) -> Tree:
+        if not isinstance(e, Function):
+            return self(e)
+        if e.op.spelling == "~{0}":
+            equal = e.args[0]
+            if isinstance(equal, Relation) and equal.symbol == "==":
+                sides = (Verbatim(self.place(p)) for p in (equal.left, equal.right))
+                return Infix("!=", *sides)
+            inside = self._bare(equal)
+            if isinstance(inside, Infix) and inside.symbol in NEGATED:
+                return Infix(NEGATED[inside.symbol], inside.left, inside.right)
+            return Prefix("~", inside)
+        if e.op.spelling:
+            return spelled(e.op.spelling, {str(k): self._bare(a) for k, a in enumerate(e.args)})
+        return self.function(e)
+
+    def function(self, e: Function) -> Tree:
+        """f(x[i])."""
+        args = tuple(self(a) for a in e.args)
+        if e.op.spelling:
+            return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
+        named = {
+            key: tree.Number(value) if isinstance(value, int | float) else Verbatim(repr(value))
+            for key, value in e.attrs
+            if value != e.op.attributes[key]
+        }
+        ahead = list(takewhile(named.__contains__, e.op.order))  # polygamma(n, x)
+        first = tuple(named.pop(key) for key in ahead)
+        return tree.Call(e.op.name, first + args, tuple(named.items()))
+
+    def sum(self, e: Sum) -> Tree:
+        """Σ_jk …; sums of sums are one."""
+        letters = [e.letter]
+        body = e.body
+        while isinstance(body, Sum):
+            letters.append(body.letter)
+            body = body.body
+        return tree.Sum(tuple(letters), self(body))
+
+    def product(self, factors: Sequence[tuple[Expr, int]]) -> Tree:
+        """Factors, and over a line those that divide."""
+        above = [f for f, sign in factors if sign > 0]
+        below = [inverted(f) for f, sign in factors if sign < 0]
+        minus = bool(above) and above[0] == MINUS
+        if minus:
+            above = above[1:]
+        top = self._times(above, minus) if above else tree.Number(-1 if minus else 1)
+        return Infix("/", top, self._times(below, False)) if below else top
+
+    def _times(self, factors: Sequence[Expr], minus: bool) -> Tree:
+        trees = self._factors(factors)
+        if minus:
+            trees[0] = Prefix("-", trees[0])
+        out = trees[0]
+        for right in trees[1:]:
+            out = Infix(self.times, out, right)
+        return out
+
+    def _factors(self, factors: Sequence[Expr]) -> list[Tree]:
+        """Trees of factors; two bounds of one place become [0 ≤ i-k < 2]."""
+        if self.times == "*":
+            return [self(f) for f in factors]
+        above = {f.left: f.right for f in factors if _bound(f) and isinstance(f.right, int)}
+        below = {f.right: f.left for f in factors if _bound(f) and isinstance(f.left, int)}
+        out: list[Tree] = []
+        for f in factors:
+            if not _bound(f) or (f.right not in above and f.left not in below):
+                out.append(self(f))
+            elif f.right in above:
+                high = above[f.right] + 1
+                out.append(Verbatim(f"[{f.left} ≤ {self.place(f.right)} < {high}]"))
+        return out
+
+    def total(self, terms: Sequence[Expr]) -> Tree:
+        """Terms, with a minus where the number of a term is below 0."""
+        out = self(terms[0])
+        for term in terms[1:]:
+            positive = opposite(term)
+            out = (
+                Infix("+", out, self(term)) if positive is None else Infix("-", out, self(positive))
+            )
+        return out
+
+
+def _bound(f: Expr) -> TypeGuard[Any]:
+    """Whether it says that a place is not above, or not below, a number."""
+    one = isinstance(f, Relation) and f.symbol == "<="
+    return one and (isinstance(f.left, int) or isinstance(f.right, int))  # type: ignore[union-attr]
+
+
+def opposite(term: Expr) -> Expr | None:
+    """The term without its minus; None where it has none."""
+    first = term.factors[0] if isinstance(term, Product) else term
+    if not isinstance(first, Number) or not first.value < 0:
+        return None
+    if not isinstance(term, Product):
+        return Number(-first.value)
+    rest = term.factors[1:] if first.value == -1 else (Number(-first.value), *term.factors[1:])
+    return rest[0] if len(rest) == 1 else Product(rest)
+
+
+def divides(e: Expr) -> bool:
+    """Whether it stands below a fraction line."""
+    return isinstance(e, Power) and isinstance(e.exponent, Number) and e.exponent.value < 0
+
+
+def inverted(e: Expr) -> Expr:
+    """1 / e, for what stands below a fraction line."""
+    assert isinstance(e, Power)
+    assert isinstance(e.exponent, Number)
+    return e.base if e.exponent.value == -1 else Power(e.base, Number(-e.exponent.value))

@@ -1,0 +1,1 @@
+"""Jacobians by their deltas: names of their structure, matrix formulas, numbers."""

@@ -1,0 +1,164 @@
+"""A Jacobian put together from those of parts of its gradient: the product of what comes before a
+node that all of the seed flows through and of what comes after it, or a sum. So the Hessian of
+((D @ x) ** 2).sum() is 2 * D.T @ D, where by element its sums are multiplied out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, reduce
+
+from ...graphs import OPS, Node, walk
+from ...graphs.substitution import substitute
+from .. import tree
+from ..tree import Call, Infix, Tree
+from .layouts import Layout
+from .matrix_products import scaled
+from .tensors import negated
+
+Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns are the input's
+
+Term = tuple[str, Node]  # a sign and what is added with it
+
+MOST_HALVES = 6  # pairs that are tried
+LONGEST = 64  # names, numbers and symbols: what is longer explains nothing
+SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
+
+
+class Composition:
+    """Matrices of layouts: those that `write` has, and what is composed of such."""
+
+    def __init__(self, write: Write):
+        self.write = cache(write)
+
+    def __call__(self, layout: Layout, to_input: bool = True, deep: int = 2) -> Tree | None:
+        """The shortest product of two matrices, or else the sum of terms; None where that would be
+        too long. Columns are the input's where the layout leads `to_input`; of factors that have no
+        form of their own `deep` says how far they are taken apart.
+        """
+        products = []
+        for before, after in _halves(layout):
+            both = [(before, False), (after, to_input)]
+            written = [self._part(*half, deep - 1) for half in both if not _only_reshapes(half[0])]
+            whole = [one for one in written if one is not None]
+            if whole and len(whole) == len(written):
+                products.append(reduce(_times, whole))
+        found = min(products, key=tree.size) if products else self._sum(layout, to_input, deep)
+        return None if found is None or tree.size(found) > LONGEST else found
+
+    def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
+        return self.write(layout, to_input) or (self(layout, to_input, deep) if deep else None)
+
+    def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
+        """The terms of a gradient, those together that all of the seed flows into alike."""
+        out: Tree | None = None
+        groups = _together(_terms(layout.grad, layout.seed), layout.seed)
+        for sign, node in groups if len(groups) > 1 else ():
+            written = self._part(layout._replace(grad=node), to_input, deep)
+            if written is None:
+                return None
+            if out is None:
+                out = written if sign == "+" else negated(written)
+            else:
+                out = Infix(sign, out, written)
+        return out
+
+
+def _only_reshapes(layout: Layout) -> bool:
+    """Whether its matrix is an identity, however the elements are arranged."""
+    node = layout.grad
+    while node.op.index == "reshape":
+        (node,) = node.parents
+    return node is layout.seed
+
+
+def _times(left: Tree, right: Tree) -> Tree:
+    """left @ right; a number of the right one goes before both, kron(eye(n), A) @ kron(eye(n), B)
+    is kron(eye(n), A @ B).
+    """
+    number, rest = _number(left)
+    if _is("eye", rest):
+        return scaled(number, right)
+    number, rest = _number(right)
+    if _is("eye", rest):
+        return scaled(number, left)
+    if isinstance(number, tree.Number):
+        return scaled(number, _times(left, rest))
+    if isinstance(left, Call) and isinstance(right, Call) and _is("kron", left, right):
+        a, b = zip(left.args, right.args)
+        if _is("eye", *a) or _is("eye", *b):
+            return Call("kron", (_times(*a), _times(*b)))
+    return Infix("@", left, right)
+
+
+def _number(written: Tree) -> tuple[Tree | None, Tree]:
+    """What a matrix is multiplied with, element by element, and the matrix."""
+    if isinstance(written, Infix) and written.symbol == "*":
+        return written.left, written.right
+    return None, written
+
+
+def _is(function: str, *written: Tree) -> bool:
+    return all(isinstance(w, Call) and w.function == function for w in written)
+
+
+def _halves(layout: Layout) -> Iterator[tuple[Layout, Layout]]:
+    """Before and after each of the nodes that all of the seed flows through, the smallest of them
+    first: the Jacobian is the product of theirs.
+    """
+    narrow = sorted(_narrow(layout.grad, layout.seed), key=lambda n: n.numel)
+    for node in narrow[:MOST_HALVES]:
+        seed = OPS["input"](name="\0seed", shape=node.shape, is_seed=True)
+        after = substitute(layout.grad, {node: seed})
+        yield Layout(layout.out, node, layout.seed), Layout(seed, after, seed)
+
+
+def _narrow(grad: Node, seed: Node) -> list[Node]:
+    """The nodes between both that no way from the seed passes by."""
+    flow = [seed]
+    reach = {seed: 0}  # the last place in the flow where a node is read
+    for node in walk([grad]):
+        parents = [i for i in node.parents if i in reach]
+        if parents:
+            reach |= dict.fromkeys((*parents, node), len(flow))
+            flow.append(node)
+    found, last = [], reach[seed]
+    for place, node in enumerate(flow[1:-1], 1):
+        if last <= place:
+            found.append(node)
+        last = max(last, reach[node])
+    return found
+
+
+def _terms(grad: Node, seed: Node) -> list[Term]:
+    """What is added up, all of it with the seed in it; the gradient alone where it is no sum."""
+    symbol = SUMS.get(grad.op.spelling or "")
+    flows = [n for n in grad.parents if n.shape == grad.shape and seed in walk([n])]
+    if symbol is None or len(flows) < 2:
+        return [("+", grad)]
+    left, right = (_terms(n, seed) for n in flows)
+    if symbol == "-":
+        right = [("-" if sign == "+" else "+", n) for sign, n in right]
+    return left + right
+
+
+def _together(terms: Sequence[Term], seed: Node) -> list[Term]:
+    """Terms with nodes in common that all of the seed flows through, added up again; what is added
+    first, where there is such a one.
+    """
+    groups: list[tuple[set[Node], list[Term]]] = []
+    for term in terms:
+        narrow = {*_narrow(term[1], seed)}
+        group = next((g for g in groups if g[0] & narrow), None)
+        if group is None:
+            groups.append((narrow, [term]))
+        else:
+            group[0].intersection_update(narrow)
+            group[1].append(term)
+    sums = [_added(members) for _, members in groups]
+    return sorted(sums, key=lambda term: term[0] == "-")
+
+
+def _added(terms: Sequence[Term]) -> Term:
+    (first, out), *others = sorted(terms, key=lambda term: term[0] == "-")
+    for sign, node in others:
+        out = out + node if sign == first else out - node
+    return first, out

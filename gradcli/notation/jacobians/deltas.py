@@ -1,0 +1,362 @@
+"""What the deltas of a Jacobian say: where its entries are, what its structure is called, and its
+matrix formula.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, TypeGuard
+
+from ...graphs import Node
+from ..indices import places
+from ..indices.collect import Simplifier, is_delta
+from ..indices.expressions import (
+    ZERO,
+    Element,
+    Expr,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    delta,
+    factors_of,
+    inner,
+    letters_of,
+    parts,
+    places_of,
+    product_of,
+    substituted,
+)
+from ..indices.places import Place
+from ..indices.written import divides, inverted, opposite
+from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, text
+from ..tree import Number as Numeral
+from .diagonals import along_diagonal
+from .masks import has_relation, mask, work
+from .matrices import Matrices
+from .patterns import (
+    BLOCKS,
+    KRONECKER,
+    PERMUTED_BLOCKS,
+    PERMUTED_KRONECKER,
+    SELECTIONS,
+    TRANSPOSED,
+    by_pattern,
+)
+from .placed import is_identity, picks
+from .tensors import is_count, negated
+
+Named = tuple[str, Tree | None]  # what a structure is called, and its formula
+MOST_TERMS = 4  # of a sum that is multiplied out for its matrices
+
+
+class Reading:
+    """The Jacobian's element `e`, the letters of its rows and those of its columns."""
+
+    def __init__(self, e: Expr, rows: Sequence[Place], columns: Sequence[Place], write: Matrices):
+        self.rows, self.columns = ([p for p in at if isinstance(p, str)] for at in (rows, columns))
+        self.write, self.sizes = write, write.sizes
+        self.e = along_diagonal(e, self.rows, self.columns)
+        self.number, self.factors = self.write.number(self.e)
+        self.pairs: dict = {}
+        for f in self.factors:
+            if self._pairs(f):
+                self.pairs |= {f.left: f.right, f.right: f.left}
+        self.rest = [f for f in self.factors if not self._pairs(f)]
+
+    def _pairs(self, f: Expr) -> TypeGuard[Relation]:
+        """Whether a factor is the delta of a row's letter and a column's of the same size."""
+        if not is_delta(f):
+            return False
+        sides = {f.left in self.rows, f.right in self.rows}
+        return len(sides) == 2 and self.sizes[f.left] == self.sizes[f.right]
+
+    # ---- where entries can be other than 0 -------------------------------------------------------
+
+    def pattern(self, most: int) -> Any:
+        """A mask, (rows, columns); None where that would be to look at more than `most`."""
+        rows, columns = self.write.size(self.rows), self.write.size(self.columns)
+        if rows * columns * work(self.e) > most:
+            return None
+        letters = [*self.rows, *self.columns]
+        return mask(self.e, letters, [self.sizes[k] for k in letters]).reshape(rows, columns)
+
+    def count(self) -> int | None:
+        """How many entries can be other than 0, from deltas alone."""
+        if any(has_relation(f) for f in self.rest):
+            return None
+        free = [*self.rows, *(k for k in self.columns if k not in self.pairs)]
+        return self.write.size(free)
+
+    # ---- names and formulas ----------------------------------------------------------------------
+
+    def named(self, pattern: Any, rows: int) -> Named:
+        """The name of the structure and its formula."""
+        if self.e == ZERO:
+            return "zero", None
+        if rows == 1:
+            return "row", self._row()
+        if self._diagonal():
+            return self._diagonal_form()
+        if self.number is None and all(isinstance(f, Relation) for f in self.factors):
+            name = self._of_ones(pattern)
+            if name is not None:
+                return name, self._whole(name)
+        update = self._with_scale(Reading._update)
+        if update is not None:
+            return update
+        formula = self._whole()
+        if formula is not None:
+            return (kronecker_name(formula) or self.by_place(pattern)), formula
+        return self._composed(pattern)
+
+    def formula(self) -> Tree | None:
+        """The formula of the whole matrix, as a factor of a product."""
+        if self._diagonal():
+            return self._diagonal_form(factor=True)[1]
+        if is_identity(self.factors, self.rows, self.columns, self.sizes):
+            return self.write.scaled(self.number, self._whole("identity"))
+        return self._whole() or self._weighted() or self._spread()
+
+    def _row(self) -> Tree | None:
+        """A matrix of one row."""
+        if all(isinstance(f, Relation) for f in self.factors):
+            return self._whole()
+        write, e = self.write, self.e
+        written = write.tensor(e, self.columns) or write.weights(e, self.columns)
+        if written is None or len(self.columns) == 1:
+            return None if written is None else Subscript(written, "None")
+        return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
+
+    def _whole(self, name: str = "") -> Tree | None:
+        if name == "identity":
+            return self.write.identity(self.rows, self.columns)
+        return self.write.matrix(self.e, self.rows, self.columns)
+
+    def _of_ones(self, pattern: Any) -> str | None:
+        """The name of a matrix of ones and zeros; None where it has none of its own."""
+        if is_identity(self.factors, self.rows, self.columns, self.sizes):
+            return "identity"
+        named = pattern is not None and not self.picking
+        name = by_pattern(pattern, True) if named else "dense"
+        if name in SELECTIONS or (not self.blocks() and name != "dense"):
+            return name
+        if not self._picks(self.columns, self.rows):
+            once = {*self.columns} <= {*self.pairs}
+            put = once and self._picks(self.rows, [*self.columns, *self.pairs])
+            return TRANSPOSED if put else None
+        back = not self.picking and self._picks(self.rows, self.columns)
+        return "permutation" if back else "selection"
+
+    def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
+        return picks(self.factors, of, by, self.sizes)
+
+    def by_place(self, pattern: Any) -> str:
+        """A name for where the entries are; ones, where they count what nothing weighs."""
+        if self.pairs and not any(map(has_relation, self.rest)):
+            return PERMUTED_BLOCKS
+        known = pattern is not None and not self.picking
+        name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
+        return PERMUTED_BLOCKS if self.pairs and name == "dense" else name
+
+    @cached_property
+    def picking(self) -> list[Node]:
+        """The tensors that hold places."""
+        relations = [e for e in inner(self.e) if isinstance(e, Relation)]
+        values = [v for e in relations for p in places_of(e) for v in places.picked(p)]
+        return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
+
+    def _diagonal(self) -> bool:
+        same = len(self.rows) == len(self.columns)
+        return (
+            same
+            and all(self.pairs.get(r) == c for r, c in zip(self.rows, self.columns))
+            and not any(has_relation(f) and not self._labelled(f) for f in self.rest)
+        )
+
+    def _labelled(self, f: Expr) -> bool:
+        """Whether a relation says something of the diagonal that can be written."""
+        own = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
+        return isinstance(own, Relation) and self.write.tensor(own, self.rows) is not None
+
+    def _diagonal_form(self, factor: bool = False) -> Named:
+        """The formula of a diagonal matrix, which may be a `factor` of a product."""
+        identity = self.write.identity(self.rows, self.columns)
+        if not self.rest:
+            return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
+                self.number, identity
+            )
+        letters = [*self.rows]
+        e = product_of([f for f in factors_of(self.e) if not self._pairs(f)])
+        e = substituted(e, dict(zip(self.columns, self.rows)), self.sizes)
+        if not letters_of(e) - {*self.write.given}:
+            inside = self.write.tensor(e, [])
+            return "scaled identity", None if inside is None else self.write.scaled(
+                inside, identity
+            )
+        tensor = None if factor else self.write.tensor(e, letters)
+        written = tensor or self.write.weights(e, letters)
+        return "diagonal", None if written is None else Call("diag", (written,))
+
+    def _composed(self, pattern: Any) -> Named:
+        if self.blocks():
+            return BLOCKS, self.block()
+        name = self.by_place(pattern)
+        if name not in ("dense", PERMUTED_BLOCKS):
+            return name, None
+        spread = self._with_scale(lambda r: ("", r._spread()))
+        formula = (None if spread is None else spread[1]) or self._weighted()
+        return kronecker_name(formula) or name, formula
+
+    def _weighted(self) -> Tree | None:
+        """diag(w) @ A, w being what each row is weighed with; A @ diag(w), where columns are."""
+        for side in (self.rows, self.columns):
+            of_side = [f for f in self.factors if letters_of(f) & {*side} and not has_relation(f)]
+            own = [f for f in of_side if letters_of(f) <= {*side, *self.write.given}]
+            others = [f for f in self.factors if f not in own]
+            if not own or not others:
+                continue
+            weights = self.write.weights(product_of(own), side)
+            matrix = self.write.matrix(product_of(others), self.rows, self.columns)
+            if weights is not None and matrix is not None:
+                both = [Call("diag", (weights,)), matrix]
+                product = Infix("@", *(both if side is self.rows else both[::-1]))
+                return self.write.scaled(self.number, product)
+        return None
+
+    def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
+        """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
+        given = {*self.write.given}
+        scale = [f for f in self.factors if not letters_of(f) - given and not is_count(f)]
+        if not scale or len(scale) == len(self.factors):
+            return read(self)
+        rest = product_of([f for f in factors_of(self.e) if f not in scale])
+        found = read(Reading(rest, self.rows, self.columns, self.write))
+        if found is None or found[1] is None:
+            return found
+        name, out = found[0], found[1]
+        for f in scale:
+            written = self.write.tensor(inverted(f) if divides(f) else f, [])
+            if written is None:
+                return name, None
+            out = Infix("/", out, written) if divides(f) else Infix("*", written, out)
+        return name, out
+
+    def _spread(self) -> Tree | None:
+        """The matrices of a product whose sum is multiplied out, added up; a number that all have
+        before the sum.
+        """
+        terms = self._multiplied_out()
+        if not terms or len(terms) > MOST_TERMS:
+            return None
+        common, split = self.write.common_number(terms)
+        out: Tree | None = None
+        for term, (_, factors) in zip(terms, split):
+            minus = opposite(term)
+            part = minus or term if common is None else product_of(factors)
+            written = Reading(part, self.rows, self.columns, self.write)._written()
+            if written is None:
+                return None
+            if out is None:
+                out = written if minus is None else negated(written)
+            else:
+                out = Infix("+" if minus is None else "-", out, written)
+        return self.write.scaled(common, out)
+
+    def _written(self) -> Tree | None:
+        """The formula of a term."""
+        if self._diagonal():
+            return self._diagonal_form()[1]
+        return self._whole()
+
+    def _multiplied_out(self) -> list[Expr]:
+        """The terms of a product with one sum of terms among its factors; none without."""
+        factors = factors_of(self.e)
+        totals = [f for f in factors if isinstance(f, Total)]
+        if len(totals) != 1:
+            return []
+        others = [f for f in factors if f is not totals[0]]
+        simplify = Simplifier(self.sizes)
+        return [simplify.product([*others, t]) for t in totals[0].terms]
+
+    def blocks(self) -> tuple[tuple[str, str], ...]:
+        """The letters that lead rows and columns alike, where others follow, with their sizes as
+        they are written.
+        """
+        sides = zip(self.rows, self.columns)
+        leading = [*takewhile(lambda side: self.pairs.get(side[0]) == side[1], sides)]
+        if max(len(self.rows), len(self.columns)) == len(leading):
+            return ()
+        return tuple((r, text(self.write.length([c]))) for r, c in leading)
+
+    def block(self) -> Tree | None:
+        """The formula of one block; None where there are none."""
+        given = [letter for letter, _ in self.blocks()]
+        if not given:
+            return None
+        tied = [pair for pair in zip(self.rows, self.columns) if pair[0] in given]
+        leading = {delta(*pair) for pair in tied} | {delta(*pair[::-1]) for pair in tied}
+        inner = [f for f in factors_of(self.e) if f not in leading]
+        same = dict(zip(self.columns, given))
+        e = substituted(product_of(inner), same, self.sizes)
+        write = self.write.inside(given)
+        depth = len(given)
+        reading = Reading(e, self.rows[depth:], self.columns[depth:], write)
+        rows = self.write.size(self.rows[depth:])
+        return reading._whole() if rows == 1 else reading.named(None, rows)[1]
+
+    def _update(self) -> Named | None:
+        """diag(s) - outer(s, s)."""
+        terms = self._multiplied_out()
+        if len(terms) != 2 or len(self.rows) != len(self.columns):
+            return None
+        readings = [Reading(t, self.rows, self.columns, self.write) for t in terms]
+        straight = [r for r in readings if r._diagonal()]
+        spread = [r for r in readings if not any(map(has_relation, r.factors))]
+        if len(straight) != 1 or len(spread) != 1:
+            return None
+        diagonal = straight[0]._diagonal_form()[1]
+        minus = opposite(spread[0].e)
+        body = spread[0].e if minus is None else minus
+        given = {*self.write.given}
+        left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
+        right = [f for f in factors_of(body) if f not in left]
+        number, rest = self.write.number(body)
+        if not rest and diagonal is not None:  # eye(n) - 1 / n
+            formula = Infix("+" if minus is None else "-", diagonal, number or Numeral(1))
+            return "symmetric low-rank update", formula
+        if not all(letters_of(f) - given <= set(self.columns) for f in right):
+            return None
+        renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
+        a = self.write.tensor(product_of(left), self.rows) if left else self._ones(self.rows)
+        b = self.write.tensor(product_of(renamed), self.rows) if right else self._ones(self.columns)
+        symmetric = frozenset(renamed) == {f for f in left if letters_of(f) - given}
+        if a is None or b is None or diagonal is None:
+            return ("symmetric low-rank update", None) if symmetric else None
+        formula = Infix("+" if minus is None else "-", diagonal, Call("outer", (a, b)))
+        return ("symmetric low-rank update" if symmetric else "low-rank update"), formula
+
+    def _ones(self, letters: Sequence[str]) -> Tree:
+        return Call("ones", (self.write.length(letters),))
+
+
+def kronecker_name(formula: Tree | None) -> str:
+    """What one Kronecker product is called, with a sign and numbers before and after it: permuted
+    where its rows are reshaped. Nothing where the formula is another, as a sum of two.
+    """
+    if isinstance(formula, Prefix):
+        return kronecker_name(formula.operand)
+    if isinstance(formula, Infix) and formula.symbol == "/":
+        return kronecker_name(formula.left)
+    if isinstance(formula, Infix) and formula.symbol == "*":
+        return kronecker_name(formula.left) or kronecker_name(formula.right)
+    if isinstance(formula, Method) and formula.name == "reshape":
+        return PERMUTED_KRONECKER if kronecker_name(formula.base) else ""
+    return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
+
+
+def _counts(e: Expr) -> bool:
+    """Whether it adds up conditions that hold."""
+    if isinstance(e, Product | Total | Sum):
+        return all(map(_counts, parts(e)))
+    return isinstance(e, Relation)

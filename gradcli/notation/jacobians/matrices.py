@@ -1,0 +1,301 @@
+"""Matrix formulas of Jacobians, read off their index notation: diag(2 * a), kron(eye(2), a.T).
+
+A matrix has a row for every element of the output and a column for every element of the input, row
+by row of each. In these formulas diag and outer take tensors as they stand in memory, flattened.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+
+from .. import tree
+from ..indices import places
+from ..indices.collect import is_delta
+from ..indices.expressions import (
+    Element,
+    Expr,
+    Relation,
+    Sum,
+    Total,
+    inner,
+    letters_of,
+    product_of,
+)
+from ..indices.factors import split_number
+from ..indices.places import Place
+from ..indices.written import divides, inverted, opposite
+from ..tree import Attribute, Call, Infix, Method, Subscript, Tree
+from .matrix_products import Contraction, NoProduct, in_numbers, is_mask, scaled
+from .placed import placed
+from .tensors import Letters, Tensors, is_count, negated
+
+Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
+
+
+class Matrices(Tensors):
+    """Formulas of matrices; of tensors beside them."""
+
+    def scaled(self, number: Tree | None, matrix: Tree | None) -> Tree | None:
+        """number * matrix."""
+        if matrix is None or number is None:
+            return matrix
+        return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
+
+    def number(self, e: Expr) -> Split:
+        """A product with its number apart."""
+        above, below, factors = split_number([e])
+        rest = [f for f in factors if not is_count(f)]
+        counts = [f for f in factors if is_count(f)]
+        over: list[Tree] = [self.constant(below)] * (below != 1)
+        over += [self.count(inverted(f)) for f in counts if divides(f)]
+        top: list[Tree] = [self.constant(above)] * (above != 1)
+        top += [self.count(f) for f in counts if not divides(f)]
+        if over:
+            return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
+        return (_times(top) if top else None), rest
+
+    def common_number(self, terms: Sequence[Expr]) -> tuple[Tree | None, list[Split]]:
+        """The number that all terms have, whatever their signs, None where there is none; and each
+        of them as its own number and other factors, without its sign.
+        """
+        split = [self.number(opposite(t) or t) for t in terms]
+        first = split[0][0]
+        return (first if all(number == first for number, _ in split) else None), split
+
+    def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
+        """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
+        it is one.
+        """
+        number, factors = self.number(e)
+        return self.scaled(number, self.plain(factors, list(rows), list(columns)))
+
+    def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """The matrix of a product without a number of its own."""
+        if not any(letters_of(f) - {*self.given} for f in factors):
+            return self._constant(factors, rows, columns)
+        if all(is_delta(f) for f in factors):
+            found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
+            same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
+            if (
+                same
+                and len(rows) == len(factors)
+                and all(pair in found for pair in zip(rows, columns))
+            ):
+                return self.identity(rows, columns)
+        if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
+            row, column = (at[0] if at else None for at in (rows, columns))
+            return placed(self, factors, row, column)
+        if len(rows) + len(columns) > 2 or not any(letters_of(f) & {*columns} for f in factors):
+            apart = self._outer(factors, rows, columns)
+            if apart is not None:
+                return apart
+        if len(factors) == 1 and isinstance(factors[0], Element):
+            return self._from_element(factors[0], rows, columns)
+        if len(factors) == 1 and isinstance(factors[0], Total):
+            return self._total(factors[0], rows, columns)
+        return (
+            self._contracted(factors, rows, columns)
+            or self._kronecker(factors, rows, columns)
+            or self._contracted(factors, rows, columns, weighted=True)
+        )
+
+    def _constant(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """ones(n, m), times factors without letters of rows or columns."""
+        ones = self.ones(rows, columns)
+        if not factors:
+            return ones
+        try:
+            found = Contraction(factors, self._length, self._tensor, self.given)
+            return scaled(found.scalar(), ones)
+        except NoProduct:
+            return None
+
+    def _outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """outer(a, b), where one depends on all letters of rows and the other on all of columns;
+        outer(a, ones(n)), where nothing depends on the column.
+        """
+        numbers = [f for f in factors if not letters_of(f) - {*self.given}]
+        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
+        right = [f for f in factors if f not in numbers and f not in left]
+        found = [{k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)]
+        if not columns or found not in ([{*rows}, {*columns}], [{*rows}, set()]):
+            return None
+        a = self.weights(product_of(left), rows)
+        b = self.weights(product_of(right), columns) if right else None
+        number = self.tensor(product_of(numbers), []) if numbers else None
+        if a is None or (right and b is None) or (numbers and number is None):
+            return None
+        return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
+
+    def weights(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor with these dimensions as what a matrix is multiplied with: no mask, nor whole
+        numbers that a tensor holds.
+        """
+        if letters_of(e) - {*self.given} != {*letters}:
+            return self.tensor(e, letters)
+        written = self._tensor(e, letters)
+        if written is None and len(letters) == 2:
+            turned = self._tensor(e, letters[::-1])
+            written = None if turned is None else Attribute(turned, "T")
+        if written is None:
+            return None
+        held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
+        whole = bool(held) and "float" not in held and not is_mask(written)
+        return Method(written, "double") if whole else in_numbers(written)
+
+    def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
+        """Matrices added up, where they are all there; a number that all have before the sum."""
+        common, split = self.common_number(e.terms)
+        found = []
+        for t, (number, factors) in zip(e.terms, split):
+            written = self.plain(factors, rows, columns)
+            found.append((t, self.scaled(None if common else number, written)))
+        if all(opposite(t) is None for t in e.terms):  # A + A.T
+            found.sort(key=lambda pair: isinstance(pair[1], Attribute))
+        else:  # B - A
+            found.sort(key=lambda pair: opposite(pair[0]) is not None)
+        return self.scaled(common, self._joined(found)) or self._kronecker([e], rows, columns)
+
+    def _contracted(
+        self,
+        factors: Sequence[Expr],
+        rows: list[str],
+        columns: list[str],
+        weighted: bool = False,
+    ) -> Tree | None:
+        """A product of matrices or of vectors, between one letter and another; where there is no
+        sum only if it is `weighted`, diag(d) @ A.
+        """
+        if len(rows) != 1 or len(columns) != 1:
+            return None
+        (row,), (column,) = rows, columns
+        try:
+            found = Contraction(factors, self._length, self._tensor, self.given)
+            summed = any(isinstance(f, Sum) for f in factors)
+            if not (summed or weighted or found.is_apart(row, column)):
+                return None
+            return found.matrix(row, column)
+        except NoProduct:
+            return None
+
+    def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
+        whole = self._whole_tensor(e)
+        if whole is None:
+            return self._windows(e, rows, columns)
+        name, at = whole
+        letters = [p for p in at if p != 0]
+        if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
+            return self._kronecker([e], rows, columns)
+        size = (self.size(rows), self.size(columns))
+        shape = e.node.shape[len(e.places) - len(at) :]
+        if letters == rows + columns:
+            if shape == size or (not rows and shape == size[1:]):
+                return name
+            return self._reshaped(name, rows, columns)
+        if letters == columns + rows and shape == size[::-1]:
+            return Attribute(name, "T")
+        return None
+
+    def _windows(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
+        """x.unfold(0, k, 1): element i+j of a vector."""
+        name, place = self.called(e.node), e.places[-1] if e.places else 0
+        if name is None or len(rows) != 1 or len(columns) != 1 or any(e.places[:-1]):
+            return None
+        (row,), (column,) = rows, columns
+        terms, offset = dict(places.linear(place).terms), places.linear(place).offset
+        step, size = terms.get(row, 0), self.sizes[column]
+        last = e.node.shape[-1] - size
+        if terms != {row: step, column: 1} or offset or step < 1:
+            return None
+        if last < 0 or last // step + 1 != self.sizes[row]:
+            return None
+        first = ", ".join("0" * (e.node.ndim - 1))
+        vector = Subscript(name, first) if first else name
+        width = self._length(column)
+        return Method(vector, "unfold", (tree.Number(0), width, tree.Number(step)))
+
+    def _kronecker(
+        self, factors: Sequence[Expr], rows: list[str], columns: list[str]
+    ) -> Tree | None:
+        """kron(A, B), where rows and columns fall apart; rather one of matrices than of vectors."""
+        whole = {*rows, *columns}
+        places = product(range(len(rows) + 1), range(len(columns) + 1))
+        for p, q in sorted(places, key=lambda place: 0 in place):
+            first = {*rows[:p], *columns[:q]}
+            if not first or first == whole:
+                continue
+            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            right = [f for f in factors if f not in left]
+            if not all(letters_of(f) - {*self.given} <= whole - first for f in right):
+                continue
+            a, b = (
+                self.plain(left, rows[:p], columns[:q]),
+                self.plain(right, rows[p:], columns[q:]),
+            )
+            if a is not None and b is not None:
+                return Call("kron", (a, b))
+        return self._crossed(factors, rows, columns) or self._by_elements(factors, rows, columns)
+
+    def _crossed(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """kron(A, B[:, None]).reshape(-1, m): kron(A, B) with its rows in another order, where the
+        first rows and the last columns belong together.
+        """
+        if all(isinstance(f, Relation) for f in factors):
+            return self._moved(factors, rows, columns)
+        for p, q in product(range(1, len(rows)), range(1, len(columns))):
+            first = {*rows[p:], *columns[:q]}
+            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            right = [f for f in factors if f not in left]
+            if any(letters_of(f) & first for f in right):
+                continue
+            a, b = (
+                self.plain(left, rows[p:], columns[:q]),
+                self.plain(right, rows[:p], columns[q:]),
+            )
+            if a is not None and b is not None:
+                made = Call("kron", (a, Subscript(b, ":, None")))
+                return Method(made, "reshape", (tree.Number(-1), self.length(columns)))
+        return None
+
+    def _moved(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
+        """eye(n)[arange(n).reshape(x.shape).T.flatten()]: a row's letters are a column's in another
+        order.
+        """
+        whole = next((s for s in self.sides if s.own and [*s.at] == columns), None)
+        column: dict[Place, int] = {}
+        for f in factors:
+            for left, right in ((f.left, f.right), (f.right, f.left)) if is_delta(f) else ():
+                if left in rows and right in columns:
+                    column[left] = columns.index(right)
+        order = [column.get(row, -1) for row in rows]
+        if whole is None or len(factors) != len(rows) or sorted(order) != [*range(len(columns))]:
+            return None
+        count = Method(whole.name, "numel")
+        places = Method(Call("arange", (count,)), "reshape", (Attribute(whole.name, "shape"),))
+        moved: Tree = Attribute(places, "T")
+        if order != [1, 0]:
+            moved = Method(places, "permute", tuple(map(tree.Number, order)))
+        return Subscript(Call("eye", (count,)), tree.text(Method(moved, "flatten")))
+
+    def _by_elements(
+        self, factors: Sequence[Expr], rows: list[str], columns: list[str]
+    ) -> Tree | None:
+        """A tensor formula with the letters of rows and columns, as a matrix."""
+        letters = [*rows, *columns]
+        if {k for f in factors for k in letters_of(f)} - {*self.given} != set(letters):
+            return None
+        written = self.tensor(product_of(factors), letters)
+        if written is None or (len(rows) <= 1 and len(columns) == 1):
+            return written
+        return self._reshaped(written, rows, columns)
+
+    def _reshaped(self, written: Tree, rows: Letters, columns: Letters) -> Tree:
+        """As a matrix; -1 says the longer side."""
+        sides = (self.length(rows), self.length(columns))
+        longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
+        whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
+        return Method(written, "reshape", whole)
+
+
+def _times(factors: Sequence[Tree]) -> Tree:
+    return reduce(lambda a, b: Infix("*", a, b), factors)

@@ -1,0 +1,258 @@
+"""Sums of products as products of matrices: Σ_k X[k,i] d[k] X[k,j] is X.T @ diag(d) @ X.
+
+The letters are the nodes of a graph, and a factor with two of them is an edge. Where there are no
+cycles, the way from the row's letter to the column's is a product of matrices; what hangs on it are
+vectors, and what is not connected to it is a number.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import reduce
+
+from ...graphs import OPS
+from .. import tree
+from ..formulas.rules.assumed import is_symmetric
+from ..indices.alike import canonical
+from ..indices.expressions import (
+    Element,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Total,
+    factors_of,
+    letters_of,
+    product_of,
+)
+from ..tree import Attribute, Call, Infix, Method, Prefix, Tree
+
+Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
+Length = Callable[[str], Tree]  # the size of a letter, as it is written
+
+
+class NoProduct(Exception):
+    """It is no product of matrices and vectors."""
+
+
+class Contraction:
+    """Factors, their sums taken apart; `tensor` writes those over which there is no sum. Letters
+    that are `given` stand for one value.
+    """
+
+    def __init__(
+        self, factors: Sequence[Expr], length: Length, tensor: Write, given: Collection[str] = ()
+    ):
+        self.length, self.tensor, self.given = length, tensor, {*given}
+        self.letters: set[str] = set()
+        self.numbers: list[Expr] = []
+        self.own: dict[str, list[Expr]] = {}
+        self.edges: dict[str, dict[str, list[Expr]]] = {}
+        for factor in factors:
+            self._take(factor)
+
+    def _take(self, e: Expr) -> None:
+        """One factor, to where it belongs."""
+        if isinstance(e, Sum):
+            self.letters.add(e.letter)
+            return self._take(e.body)
+        if isinstance(e, Product):
+            for factor in e.factors:
+                self._take(factor)
+            return None
+        if isinstance(e, Total):
+            common, inside = taken_out(e)
+            if common:
+                return self._take(Product((*common, inside)))
+        letters = sorted(letters_of(e) - self.given)
+        self.letters |= {*letters}
+        if len(letters) > 2:
+            raise NoProduct
+        if not letters:
+            self.numbers.append(e)
+        elif len(letters) == 1:
+            self.own.setdefault(letters[0], []).append(e)
+        else:
+            for a, b in (letters, letters[::-1]):
+                self.edges.setdefault(a, {}).setdefault(b, []).append(e)
+        return None
+
+    # ---- what is written -------------------------------------------------------------------------
+
+    def matrix(self, row: str, column: str) -> Tree:
+        """The matrix with these letters. Raises NoProduct."""
+        near = self._connected(row)
+        number = self._number({*near, *self._connected(column)})
+        if column in near:
+            return scaled(number, self._along(self._path(row, column)))
+        left, right = (self._vector(k) or self._ones(k) for k in (row, column))
+        return scaled(number, Call("outer", (left, right)))
+
+    def vector(self, letter: str) -> Tree:
+        """The vector with this letter. Raises NoProduct."""
+        number = self._number(self._connected(letter))
+        return scaled(number, self._vector(letter) or self._ones(letter))
+
+    def scalar(self) -> Tree:
+        """The number, where no letter is free. Raises NoProduct."""
+        return self._number(set()) or tree.Number(1)
+
+    def is_apart(self, row: str, column: str) -> bool:
+        """Whether no factor leads from one letter to the other."""
+        return column not in self._connected(row)
+
+    # ---- the graph -------------------------------------------------------------------------------
+
+    def _connected(self, letter: str) -> set[str]:
+        """The letters that factors lead to. Raises NoProduct where they lead back another way."""
+        found, waiting, edges = {letter}, [letter], 0
+        while waiting:
+            near = self.edges.get(waiting.pop(), {})
+            edges += len(near)
+            waiting += [k for k in near if k not in found]
+            found |= {*near}
+        if edges != 2 * (len(found) - 1):
+            raise NoProduct
+        return found
+
+    def _path(self, start: str, end: str, before: str = "") -> list[str]:
+        """The letters on the way, both ends included; empty where there is none."""
+        if start == end:
+            return [end]
+        for near in self.edges.get(start, {}):
+            rest = self._path(near, end, start) if near != before else []
+            if rest:
+                return [start, *rest]
+        return []
+
+    # ---- the parts -------------------------------------------------------------------------------
+
+    def _along(self, path: list[str]) -> Tree:
+        """The matrices on the way, with what hangs on each letter as a diagonal between them."""
+        out: list[Tree] = []
+        for place, letter in enumerate(path):
+            beside = path[max(place - 1, 0) : place + 2]
+            weight = self._vector(letter, beside)
+            if weight is not None:
+                out.append(Call("diag", (in_numbers(weight),)))
+            if place + 1 < len(path):
+                out.append(self._edge(letter, path[place + 1]))
+        out = [in_numbers(m) for m in out] if len(out) > 1 else out
+        return reduce(lambda a, b: Infix("@", a, b), out)
+
+    def _vector(self, letter: str, beside: Collection[str] = ()) -> Tree | None:
+        """What is summed over everything that hangs on a letter, but for the letters `beside` it;
+        None for ones.
+        """
+        factors: list[Tree] = []
+        own = self.own.get(letter)
+        if own:
+            factors.append(self._written(own, [letter]))
+        for near in self.edges.get(letter, {}):
+            if near not in beside:
+                factors.append(self._times(letter, near))
+        return reduce(lambda a, b: Infix("*", a, b), factors) if factors else None
+
+    def _times(self, letter: str, near: str) -> Tree:
+        """A matrix times what hangs on its other letter."""
+        matrix, vector = self._edge(letter, near), self._vector(near, (letter,))
+        if vector is None:
+            return Method(matrix, "sum", (), (("dim", tree.Number(1)),))
+        return Infix("@", matrix, in_numbers(vector))
+
+    def _edge(self, row: str, column: str) -> Tree:
+        factors = self.edges[row][column]
+        try:
+            return self._written(factors, [row, column])
+        except NoProduct:
+            turned = self._written(factors, [column, row])
+            plain = all(isinstance(f, Element) and is_symmetric(f.node) for f in factors)
+            return turned if plain else Attribute(turned, "T")
+
+    def _ones(self, letter: str) -> Tree:
+        return Call("ones", (self.length(letter),))
+
+    def _number(self, used: Collection[str]) -> Tree | None:
+        """Everything that is connected to none of the letters `used`; None for 1."""
+        found = [self._written(powers(self.numbers), [])] if self.numbers else []
+        done = {*used}
+        for letter in sorted(self.letters):
+            if letter not in done:
+                component = self._connected(letter)
+                done |= component
+                found.append(self._total(component))
+        return reduce(lambda a, b: Infix("*", a, b), found) if found else None
+
+    def _total(self, component: Collection[str]) -> Tree:
+        """The sum over some letters that are connected: a @ x, a @ X @ b, (x ** 2).sum()."""
+        ends = [k for k in sorted(component) if self.own.get(k)]
+        start = next((k for k in ends if len(self.edges.get(k, {})) <= 1), None)
+        if start is not None:
+            own, near = self.own[start], [*self.edges.get(start, {})]
+            if near:
+                left, vector = self._written(own, [start]), self._vector(near[0], (start,))
+                if vector is not None:
+                    row = Infix("@", in_numbers(left), self._edge(start, near[0]))
+                    return Infix("@", row, in_numbers(vector))
+            elif len(own) == 2:
+                a, b = (self._written([f], [start]) for f in own)
+                return Infix("@", in_numbers(a), in_numbers(b))
+        letter = start or min(component)
+        vector = self._vector(letter)
+        return self.length(letter) if vector is None else Method(vector, "sum")
+
+    def _written(self, factors: Sequence[Expr], letters: Sequence[str]) -> Tree:
+        made = self.tensor(product_of(factors), letters)
+        if made is None:
+            raise NoProduct
+        return made
+
+
+def in_numbers(written: Tree) -> Tree:
+    """(x > 0).double() for a mask, which PyTorch multiplies by no matrix."""
+    return Method(written, "double") if is_mask(written) else written
+
+
+def is_mask(written: Tree) -> bool:
+    """Whether a formula is that of a condition."""
+    if isinstance(written, Call):
+        return written.function in OPS and OPS[written.function].dtype == "bool"
+    if isinstance(written, Prefix):
+        return written.symbol == "~"
+    if not isinstance(written, Infix):
+        return False
+    both = written.symbol == "*" and is_mask(written.left) and is_mask(written.right)
+    return both or written.symbol in (*tree.COMPARISONS, "&", "|")
+
+
+def taken_out(e: Total) -> tuple[list[Expr], Expr]:
+    """The factors that all terms have in common, and what is left of the terms."""
+    terms = [[*factors_of(t)] for t in e.terms]
+    common = [f for f in terms[0] if letters_of(f) and all(f in t for t in terms[1:])]
+    for factor in common:
+        for term in terms:
+            if factor in term:
+                term.remove(factor)
+    return common, Total(tuple(map(product_of, terms)))
+
+
+def powers(factors: Sequence[Expr]) -> list[Expr]:
+    """Factors that are equal but for the letters of their sums, as powers."""
+    found: dict[Expr, tuple[Expr, float]] = {}
+    for f in factors:
+        whole = isinstance(f, Power) and isinstance(f.exponent, Number)
+        base, exponent = (f.base, f.exponent.value) if whole else (f, 1)  # type: ignore[union-attr]
+        first, before = found.get(canonical(base), (base, 0))
+        found[canonical(base)] = first, before + exponent
+    return [b if n == 1 else Power(b, Number(n)) for b, n in found.values() if n]
+
+
+def scaled(number: Tree | None, written: Tree) -> Tree:
+    """number * written; a product of matrices takes it into the first of them."""
+    if number is None:
+        return written
+    if isinstance(number, Infix) and number.symbol == "/":
+        above = written if number.left == tree.Number(1) else scaled(number.left, written)
+        return Infix("/", above, number.right)
+    if isinstance(written, Infix) and written.symbol == "@":
+        return written._replace(left=scaled(number, written.left))
+    return Infix("*", number, written)

@@ -1,0 +1,153 @@
+"""Where the entries of a matrix are: names for it, and a picture of it."""
+
+from math import gcd
+from typing import Any
+
+from ...lazy import np
+
+EMPTY, SOME, FULL = range(3)  # shades of a picture
+TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
+KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
+KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
+CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
+BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
+SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
+LEAST_BAND = 3  # rows and columns of a matrix whose band is worth a name
+LEAST_ROUND = 4  # the same where the band goes round
+
+
+def by_pattern(pattern: Any, units: bool) -> str:
+    """A name for where the entries are; `units`: they are ones."""
+    rows, columns = pattern.shape
+    square = rows == columns
+    if not pattern.any():
+        return "zero"
+    if rows == 1:
+        return "row"
+    once = (pattern.sum(1) == 1).all()
+    if square and not pattern[~np.eye(rows, dtype=bool)].any():
+        return "identity" if units and once else "diagonal"
+    if units and once:
+        return "permutation" if square and (pattern.sum(0) == 1).all() else "selection"
+    if units and (pattern.sum(0) == 1).all() and (pattern.sum(1) <= 1).all():
+        return TRANSPOSED
+    if _has_blocks(pattern):
+        return BLOCKS
+    if is_banded(pattern):
+        return "banded"
+    if square and not np.triu(pattern, 1).any():
+        return "lower-triangular"
+    if square and not np.tril(pattern, -1).any():
+        return "upper-triangular"
+    return CYCLIC if is_cyclic(pattern) else "dense"
+
+
+def _has_blocks(pattern: Any) -> bool:
+    """Whether all entries are in blocks of the same size down the diagonal."""
+    rows, columns = pattern.shape
+    row, column = np.nonzero(pattern)
+    counts = (k for k in range(2, gcd(rows, columns) + 1) if rows % k == columns % k == 0)
+    return any((row // (rows // k) == column // (columns // k)).all() for k in counts)
+
+
+def is_banded(pattern: Any) -> bool:
+    """Whether all entries are on a few diagonals side by side: they, or the wider half beside the
+    main diagonal with this one, are no more than half of the rows and columns.
+    """
+    least = min(pattern.shape)
+    if least < LEAST_BAND:
+        return False
+    rows, columns = np.nonzero(pattern)
+    offsets = columns - rows
+    first, last = int(offsets.min()), int(offsets.max())
+    return 2 * (max(last, -first) + 1) <= least or 2 * (last - first + 1) <= least + 1
+
+
+def is_cyclic(pattern: Any) -> bool:
+    """Whether the entries of a square matrix fill a band about its main diagonal, counted round:
+    diagonals that end at one side go on at the other.
+    """
+    n, columns = pattern.shape
+    if n != columns or n < LEAST_ROUND:
+        return False
+    row, column = np.nonzero(pattern)
+    met = np.unique((column - row) % n)
+    farthest = int(np.minimum(met, n - met).max())
+    return 2 * len(met) <= n and len(met) > farthest
+
+
+def confirmed(name: str, matrix: Any) -> bool:
+    """Whether the numbers agree with the name."""
+    rows, columns = matrix.shape
+    if name == "zero":
+        return not matrix.any()
+    if name in ("identity", "scaled identity", "diagonal"):
+        if rows != columns or matrix[~np.eye(rows, dtype=bool)].any():
+            return False
+        first = np.diag(matrix)[0]
+        return name == "diagonal" or bool(
+            np.allclose(np.diag(matrix), 1 if name == "identity" else first)
+        )
+    if name in ("permutation", "selection"):
+        ones = bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+        return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
+    if name == TRANSPOSED:
+        return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
+    if name == "banded":  # at larger sizes the band is narrow beside them
+        row, column = np.nonzero(matrix)
+        return not matrix.any() or np.ptp(column - row) < rows + columns - 2
+    if name == CYCLIC:
+        return not matrix.any() or is_cyclic(matrix != 0)
+    if name == BLOCKS:
+        return not matrix.any() or _has_blocks(matrix != 0)
+    if name == "lower-triangular":
+        return not np.triu(matrix, 1).any()
+    if name == "upper-triangular":
+        return not np.tril(matrix, -1).any()
+    if name == KRONECKER:
+        return _is_kronecker(matrix)
+    if name == PERMUTED_KRONECKER:
+        turned = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
+        return any(_is_kronecker(t.reshape(rows, columns)) for t in turned)
+    return name != "symmetric low-rank update" or bool(
+        np.allclose(matrix, matrix.T, equal_nan=True)
+    )
+
+
+def _is_kronecker(matrix: Any) -> bool:
+    """Whether it is kron(a, b), neither being a single number: with its elements in the order
+    (those of a, those of b) it has rank 1 (Van Loan and Pitsianis 1993).
+    """
+    rows, columns = matrix.shape
+    for m in _divisors(rows):
+        for n in _divisors(columns):
+            blocks = matrix.reshape(m, rows // m, n, columns // n)
+            if 1 < m * n < matrix.size and _has_rank_one(
+                blocks.swapaxes(1, 2).reshape(m * n, matrix.size // (m * n))
+            ):
+                return True
+    return False
+
+
+def _has_rank_one(matrix: Any) -> bool:
+    """Whether each row is a multiple of the one with the largest element; true of zeros."""
+    row, column = np.unravel_index(np.argmax(np.abs(matrix)), matrix.shape)
+    largest = matrix[row, column]
+    made = np.outer(matrix[:, column], matrix[row] / (largest or 1))
+    return bool(np.abs(made - matrix).max() <= 1e-7 * abs(largest))
+
+
+def _divisors(n: int) -> list[int]:
+    return [k for k in range(1, n + 1) if n % k == 0]
+
+
+def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:
+    """The pattern in cells of size × size entries: EMPTY where all of a cell are 0, FULL where none
+    is, SOME otherwise.
+    """
+    starts = [np.arange(0, n, size) for n in pattern.shape]
+    counts = np.add.reduceat(np.add.reduceat(pattern.astype(int), starts[0], 0), starts[1], 1)
+    ends = zip(starts, pattern.shape, strict=True)
+    areas = np.outer(*(np.diff(at, append=n) for at, n in ends))
+    shades = np.where(counts == 0, EMPTY, np.where(counts == areas, FULL, SOME))
+    return tuple(tuple(map(int, row)) for row in shades)

@@ -1,0 +1,336 @@
+"""Matrices whose ones stand where relations say: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
+
+A matrix has one letter for its rows and one for its columns, or none where there is one row or one
+column. A delta makes it rows or columns of an identity, a bound a triangle, two bounds a band.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from .. import tree
+from ..indices.expressions import (
+    Expr,
+    Relation,
+    letters_of,
+    product_of,
+    substituted,
+)
+from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus, solve
+from ..tree import Call, Infix, Method, Subscript, Tree
+from .matrix_products import in_numbers
+from .slices import slice_of
+from .triangles import triangle
+
+if TYPE_CHECKING:
+    from .matrices import Matrices
+
+Letter = str | None
+INSIDE = "window"  # the letter of a place inside of a window
+
+
+def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Letter) -> Tree | None:
+    """The matrix of these factors, some of them relations; None where it has no short formula."""
+    relations = [f for f in factors if isinstance(f, Relation)]
+    rest = [f for f in factors if not isinstance(f, Relation)]
+    if len(relations) == 1 and relations[0].symbol == "==":
+        return _with_delta(write, relations[0], rest, row, column)
+    if row is None or column is None or any(f.symbol == "==" for f in relations):
+        return None
+    if len(relations) == 1:
+        return _triangle(write, relations[0], rest, row, column)
+    return _windows(write, relations, rest, row, column) if len(relations) == 2 else None
+
+
+# ---- one delta: rows or columns of an identity ---------------------------------------------------
+
+
+def _with_delta(
+    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: Letter, column: Letter
+) -> Tree | None:
+    sides = write, delta, row, column
+    ones = _of_identity(*sides, dim=0) or _of_identity(*sides, dim=1)
+    if ones is None and row is not None and column is not None:
+        return _beside_the_diagonal(write, delta, rest, row, column)
+    if ones is None or not rest:
+        return ones
+    return _weighted(write, ones, delta, rest, row, column)
+
+
+def _beside_the_diagonal(
+    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """diag(x[1:], -1): a square matrix with one diagonal, which is not the main one."""
+    down = plus(solve(delta.left, delta.right, row), column, -1)  # how far below the main one
+    size = write.sizes[column]
+    if not isinstance(down, int) or write.sizes[row] != size or abs(down) >= size:
+        return None
+    inner = write.with_sizes({INSIDE: size - abs(down)})
+    at = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
+    weights = substituted(product_of(rest), at, inner.sizes)
+    if letters_of(weights) - {*write.given} == {INSIDE}:
+        written = inner.tensor(weights, [INSIDE])
+    else:
+        length = Infix("-", write.length([column]), tree.Number(abs(down)))
+        written = _times_ones(inner, rest, length)
+    return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
+
+
+def _times_ones(write: "Matrices", factors: Sequence[Expr], length: Tree) -> Tree | None:
+    """A vector of equal numbers."""
+    ones = Call("ones", (length,))
+    number = write.tensor(product_of(factors), []) if factors else None
+    return ones if not factors else None if number is None else write.scaled(number, ones)
+
+
+def _of_identity(
+    write: "Matrices", delta: Relation, row: Letter, column: Letter, dim: int
+) -> Tree | None:
+    """eye(n)[1:], eye(m)[:, 1:]: the row of an identity that a row's letter picks, or along `dim` 1
+    the column that a column's letter does.
+    """
+    letter, of = (row, column) if dim == 0 else (column, row)
+    if of is None:
+        return None
+    place = solve(delta.left, delta.right, of)
+    eye = _identity(write, of, column)
+    return None if place is None else _picked(write, eye, place, letter, of, dim)
+
+
+def _identity(write: "Matrices", letter: str, column: Letter) -> Tree:
+    """The identity with a row for each value of a letter, written by the column's where that has as
+    many.
+    """
+    same = column is not None and write.sizes[column] == write.sizes[letter]
+    return Call("eye", (write.length([column if same and column else letter]),))
+
+
+def _picked(
+    write: "Matrices", eye: Tree, place: Place, by: Letter, among: str, dim: int
+) -> Tree | None:
+    """Rows (`dim` 0) or columns (1) of an identity at the `place` of the letter `by`, in its order;
+    `among` is the letter that the identity has them of.
+    """
+    before = ":, " * dim
+    terms, offset = dict(linear(place).terms), linear(place).offset
+    step = terms.pop(by, 0) if by is not None else 0
+    count, size = write.sizes[by] if by is not None else 1, write.sizes[among]
+    if terms:
+        return _at_atoms(write, eye, terms, (step, offset), by, among, dim)
+    if by is None:
+        if not 0 <= offset < size:
+            return None
+        at = tree.text(write.constant(offset if offset + 1 < size else -1))
+        return Subscript(eye, f"{before}[{at}]")
+    index = slice_of(write, offset, step, count, size)
+    if index is None:
+        return None
+    taken = eye if index == ":" else Subscript(eye, before + index)
+    return Method(taken, "flip", (tree.Number(dim),)) if step < 0 else taken
+
+
+def _at_atoms(
+    write: "Matrices",
+    eye: Tree,
+    terms: dict,
+    line: tuple[int, int],
+    by: Letter,
+    among: str,
+    dim: int,
+) -> Tree | None:
+    """The same where the place is what a tensor holds, eye(n)[index], or goes round, as in roll."""
+    if len(terms) != 1 or line != (0, 0):
+        return None
+    ((atom, times),) = terms.items()
+    if times != 1:
+        return None
+    if isinstance(atom, Picked):
+        index = write.index(atom.value, [by]) if by else write.single_index(atom.value)
+        return None if index is None else Subscript(eye, ":, " * dim + tree.text(index))
+    size = write.sizes[among]
+    turned = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
+    same = by is not None and turned.terms == ((by, 1),) and write.sizes[by] == size
+    if not same or (atom.by, atom.size) != (1, size):
+        return None
+    back = turned.offset % size
+    shift = back if 2 * back <= size else back - size
+    amount = tree.Number(-shift if dim == 0 else shift)
+    return Method(eye, "roll", (amount, tree.Number(0)))
+
+
+def _weighted(
+    write: "Matrices",
+    ones: Tree,
+    delta: Relation,
+    rest: Sequence[Expr],
+    row: Letter,
+    column: Letter,
+) -> Tree | None:
+    """x * eye(n)[1:]: ones with a weight for each column, or for each row; diag(x) for all."""
+    for own, other in ((column, row), (row, column)):
+        place = None if other is None else solve(delta.left, delta.right, other)
+        if own is None or (other is not None and place is None):
+            continue
+        new = {} if other is None else {other: place}
+        weights = substituted(product_of(rest), new, write.sizes)  # type: ignore[arg-type]
+        if letters_of(weights) - {*write.given} != {own}:
+            continue
+        written = write.tensor(weights, [own])
+        if written is not None and isinstance(ones, Call):
+            return Call("diag", (in_numbers(written),))
+        if written is not None:
+            down = own == row
+            return Infix("*", Subscript(written, ":, None") if down else written, ones)
+    return None
+
+
+# ---- bounds: triangles and bands -----------------------------------------------------------------
+
+
+def _triangle(
+    write: "Matrices", bound: Relation, rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """tril(ones(n, n)): what a bound between the letters leaves of a matrix."""
+    weights = product_of(rest)
+    for own in (row, column):
+        if rest and letters_of(weights) - {*write.given} == {own}:
+            ones = triangle(bound, row, column, write.ones([row], [column]))
+            written = write.tensor(weights, [own])
+            if ones is None or written is None:
+                return None
+            return Infix("*", written if own == column else Subscript(written, ":, None"), ones)
+    whole = write.plain(rest, [row], [column])
+    return None if whole is None else triangle(bound, row, column, whole)
+
+
+def _windows(
+    write: "Matrices", bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
+) -> Tree | None:
+    """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by their places inside."""
+    found: dict[int, tuple[int, int]] = {}
+    for bound in bounds_:
+        form = linear(plus(bound.right, bound.left, -1))
+        terms = dict(form.terms)
+        sign = terms.pop(column, 0)
+        step = -sign * terms.pop(row, 0)
+        if terms or sign not in (1, -1):
+            return None
+        found[sign] = step, form.offset
+    if {*found} != {1, -1} or found[1][0] != found[-1][0]:
+        return None
+    (step, before), width = found[1], found[-1][1] + found[1][1] + 1
+    windows = _unfolded(write, row, column, step, width, before)
+    if windows is None:
+        return None
+    if not rest:
+        return Method(windows, "sum", (tree.Number(-1),))
+    inner = write.with_sizes({INSIDE: width})
+    inside = {column: plus(Linear(((row, step),), -before), INSIDE)}
+    weights = substituted(product_of(rest), inside, inner.sizes)
+    if letters_of(weights) - {*write.given} != {INSIDE}:
+        return None
+    written = inner.tensor(weights, [INSIDE])
+    return None if written is None else Infix("@", windows, written)
+
+
+def _unfolded(
+    write: "Matrices", row: str, column: str, step: int, width: int, before: int
+) -> Tree | None:
+    """eye(n).unfold(0, k, 1), eye(n + 2).unfold(0, k, 1)[:, 1:-1]: windows that begin `before` the
+    first column, and may reach beyond the last.
+    """
+    rows, columns = write.sizes[row], write.sizes[column]
+    if step < 1 or width < 1 or before < 0:
+        return None
+    whole = max((rows - 1) * step + width, before + columns)
+    if (whole - width) // step + 1 != rows:
+        return None
+    length, more = write.length([column]), whole - columns
+    eye = Call("eye", (Infix("+", length, tree.Number(more)) if more else length,))
+    sizes = [write.constant(width), tree.Number(step)]
+    windows = Method(eye, "unfold", (tree.Number(0), *sizes))
+    kept = slice_of(write, before, 1, columns, whole)
+    return Subscript(windows, f":, {kept}") if more else windows
+
+
+# ---- what a delta says of a structure ------------------------------------------------------------
+
+
+def picks(
+    relations: Sequence[Expr], of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether relations are deltas that give each letter `of` one place, by letters `by` and by
+    what tensors hold.
+    """
+    if len(relations) == 1 and _picks_together(relations[0], of, by, sizes):
+        return True
+    if len(relations) != len(of):
+        return False
+    waiting = [*relations]
+    for letter in of:
+        for relation in waiting:
+            assert isinstance(relation, Relation)
+            place = solve(relation.left, relation.right, letter)
+            if relation.symbol != "==" or place is None:
+                continue
+            low, high = bounds(place, sizes)
+            if letters_of(Relation("==", place, 0)) <= {*by} and low >= 0 and high < sizes[letter]:
+                waiting.remove(relation)
+                break
+        else:
+            return False
+    return True
+
+
+def label_of(e: Relation, letters: Sequence[str]) -> Picked | None:
+    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
+    if e.symbol != "==" or letters_of(e) - {*letters}:
+        return None
+    for place, last in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
+            ((atom, times), *more) = place.terms
+            if isinstance(atom, Picked) and times == 1 and not more:
+                return atom
+    return None
+
+
+def is_identity(
+    relations: Sequence[Expr], rows: Sequence[str], columns: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether a single delta counts the letters of rows and of columns alike, row by row."""
+    lengths = {prod(sizes[letter] for letter in letters) for letters in (rows, columns)}
+    if len(relations) != 1 or len(lengths) > 1:
+        return False
+    (e,) = relations
+    sides = [Linear(tuple(_counted(k, sizes).items()), 0) for k in (rows, columns)]
+    pair = (e.left, e.right) if isinstance(e, Relation) and e.symbol == "==" else ()
+    return any(all(_same(*both) for both in zip(pair[::way], sides)) for way in (1, -1) if pair)
+
+
+def _same(a: Place, b: Place) -> bool:
+    return plus(a, b, -1) == 0
+
+
+def _counted(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many elements a step of each letter goes on, row by row."""
+    found: dict[str, int] = {}
+    stride = 1
+    for letter in reversed(letters):
+        found[letter] = stride
+        stride *= sizes[letter]
+    return found
+
+
+def _picks_together(
+    e: Expr, of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
+) -> bool:
+    """Whether a delta gives all letters `of` a place, counted row by row."""
+    if not isinstance(e, Relation) or e.symbol != "==":
+        return False
+    counted = Linear(tuple(_counted(of, sizes).items()), 0)
+    size = prod(sizes[letter] for letter in of)
+    for counts, place in ((e.left, e.right), (e.right, e.left)):
+        if _same(counts, counted):
+            low, high = bounds(place, sizes)
+            return letters_of(Relation("==", place, 0)) <= {*by} and low >= 0 and high < size
+    return False

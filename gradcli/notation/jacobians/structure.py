@@ -1,0 +1,221 @@
+"""The structure of a Jacobian: its name, its closed form, and how many of its entries can be other
+than 0.
+
+Read off the deltas of its index notation. Where a matrix of numbers is given, nothing is claimed
+that it contradicts.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...graphs.shapes import numel
+from ...lazy import np
+from .. import tree
+from ..formulas.formula import Telling
+from ..indices.index import Indices
+from ..tree import Name, Tree
+from .composed import Composition
+from .deltas import Reading, kronecker_name
+from .layouts import Layout, Side, layouts
+from .matrices import Matrices
+from .matrix_numbers import numbers
+from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, by_pattern, confirmed
+from .selections import selection
+
+MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
+MOST_DRAWN = 4_000_000  # the same, where it is drawn
+OUT = Name("out")  # an output without a name
+
+
+class Structure(NamedTuple):
+    """`formula` is None where there is no short one, `nonzero` where they are too many to count.
+
+    Of a block-diagonal matrix the formula is that of one block, and `blocks` are the letters that
+    tell which one, each with its size as it is written.
+    """
+
+    name: str
+    formula: Tree | None
+    nonzero: int | None
+    total: int
+    blocks: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        """The formula of the whole matrix: of block-diagonal ones, block_diag of a list."""
+        if self.formula is None or not self.blocks:
+            return None if self.formula is None else tree.text(self.formula)
+        loops = " ".join(f"for {letter} in range({size})" for letter, size in self.blocks)
+        return f"block_diag(*[{tree.text(self.formula)} {loops}])"
+
+    def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
+        """The numbers of the formula; `arrays` evaluates texts of the language. Raises LookupError
+        where it cannot be computed, or its numbers are no matrix of the shape.
+        """
+        assert self.formula is not None
+        if not self.blocks:
+            return _shaped(numbers(self.formula, arrays), shape)
+        letters = [letter for letter, _ in self.blocks]
+        sizes = [int(arrays(size)) for _, size in self.blocks]
+        count = numel(sizes)
+        rows, columns = (n // count for n in shape)
+        out = np.zeros((count, rows, count, columns))
+        for k, at in enumerate(np.ndindex(*sizes)):
+            block = numbers(self.formula, arrays, dict(zip(letters, at)))
+            out[k, :, k, :] = _shaped(np.atleast_2d(block), (rows, columns))  # as block_diag does
+        return out.reshape(shape)
+
+    def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
+        """Whether the formula has the numbers of a matrix."""
+        try:
+            with np.errstate(all="ignore"):
+                found = self.matrix(arrays, matrix.shape)
+        except (LookupError, ValueError, GradcliError):
+            return False
+        return bool(np.allclose(found, matrix, rtol=1e-6, atol=1e-9))
+
+
+def _shaped(array: Any, shape: tuple[int, int]) -> Any:
+    if np.shape(array) != shape:
+        raise LookupError(np.shape(array))
+    return np.asarray(array, float)
+
+
+def jacobian_structure(
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed_node: Node,
+    names: Mapping[Node, Name],
+    matrix: Any = None,
+    parts: Mapping[Node, Tree] | None = None,
+    telling: Telling | None = None,
+    like: Name | None = None,
+) -> Structure:
+    """The structure of the Jacobian of `out` by `x`.
+
+    `matrix`: its numbers somewhere, (out.numel, x.numel), which confirm the name. `parts` are nodes
+    that are not looked into, with their formulas; whether sizes are `telling` is as in `formula`;
+    `like` has the shape of an `out` that has no name.
+    """
+    total = out.numel * x.numel
+    matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
+    found: Structure | None = None
+    for layout in layouts(out, grad, seed_node) if total else ():
+        rows = like or names.get(out, OUT)
+        reading = _read(layout, x, names, parts or {}, telling, rows)
+        if reading is None:
+            break
+        other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
+        if found is None or found.name == "dense" or other.formula is not None:
+            found = other
+        if found.formula is not None or found.name == "zero":
+            break
+    if found is not None and found.formula is None and found.name != "zero":
+
+        def write(layout: Layout, to_input: bool) -> Tree | None:
+            rows = like or names.get(out, OUT) if layout.out is out else None
+            sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
+            return None if sub is None else sub.formula()
+
+        found = _with_formula(found, Composition(write)(Layout(out, grad, seed_node)))
+    return found or _of_matrix(matrix, total)
+
+
+def _with_formula(found: Structure, formula: Tree | None) -> Structure:
+    """A structure with a formula for the whole matrix."""
+    if formula is None or found.name == "diagonal":
+        return found._replace(formula=formula)
+    return found._replace(name=kronecker_name(formula) or found.name, formula=formula)
+
+
+def _structure(
+    reading: Reading,
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed_node: Node,
+    names: Mapping[Node, Name],
+    matrix: Any,
+    telling: Telling | None,
+) -> Structure:
+    """What the deltas say, where the numbers of a matrix do not contradict."""
+    total = out.numel * x.numel
+    pattern = reading.pattern(MOST_ENTRIES)
+    name, formula = reading.named(pattern, out.numel)
+    blocks = reading.blocks() if name == "block-diagonal" else ()
+    if formula is None and name in SELECTIONS:
+        formula, blocks = reading.block(), reading.blocks()
+        if formula is None and x not in walk(reading.picking):
+            transposed, blocks = name == TRANSPOSED, ()
+            formula = selection(out, x, grad, seed_node, names, transposed, telling)
+    nonzero = reading.count() if pattern is None else int(pattern.sum())
+    if (pattern is None or reading.picking) and name in SELECTIONS:
+        nonzero = x.numel if name == TRANSPOSED else out.numel
+    found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
+    if matrix is None:
+        return found
+    if name == "dense" and reading.picking:  # where its entries are is in numbers
+        seen = _of_matrix(matrix, total)
+        if seen.name in SELECTIONS:
+            return seen._replace(formula=formula)
+    if pattern is not None and (matrix[~pattern] != 0).any():
+        return _of_matrix(matrix, total)
+    if confirmed(name, matrix):
+        return found
+    if name in KRONECKERS:  # a name for the form, which may hold without it
+        return found._replace(name=reading.by_place(pattern))
+    return _of_matrix(matrix, total)
+
+
+def jacobian_pattern(
+    out: Node, x: Node, grad: Node, seed_node: Node, names: Mapping[Node, Name]
+) -> Any:
+    """Where entries can be other than 0, a mask of (out.numel, x.numel); None where that is not
+    known, or there are too many.
+    """
+    reading = _read(Layout(out, grad, seed_node), x, names, {}, like=names.get(out, OUT))
+    return None if reading is None else reading.pattern(MOST_DRAWN)
+
+
+def _read(
+    layout: Layout,
+    x: Node | None,
+    names: Mapping[Node, Name],
+    parts: Mapping[Node, Tree],
+    telling: Telling | None = None,
+    like: Name | None = OUT,
+) -> Reading | None:
+    """The Jacobian by element; None where that is too long. The sizes of columns are written by
+    `x`, those of rows by what is `like` the output, where there are such.
+    """
+    out, grad, seed = layout
+    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
+    letters = Indices(out, seed, {**closed, **names})
+    found = letters.jacobian_expression(grad)
+    if found is None:
+        return None
+    e, at, sizes = found
+    sides = []
+    if x is not None:
+        sides.append(Side(names[x], at, grad.shape == x.shape))
+    if like is not None:
+        sides.append(Side(like, letters.out_places, seed in names))
+    named: dict[Node, Tree] = {**parts, **names}
+    if seed in names and like is not None:  # by it its sizes are written
+        named[seed] = names[x] if x is not None and x.shape == out.shape else like
+    return Reading(e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None))
+
+
+def _of_matrix(matrix: Any, total: int) -> Structure:
+    """What the numbers alone show."""
+    if not total:
+        return Structure("zero", None, 0, total)
+    if matrix is None:
+        return Structure("dense", None, None, total)
+    pattern = matrix != 0
+    return Structure(
+        by_pattern(pattern, bool(np.isin(matrix, (0, 1)).all())), None, int(pattern.sum()), total
+    )

@@ -1,0 +1,395 @@
+"""Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from math import isfinite
+from typing import Self
+
+from ...graphs import Node, Operator, walk
+from ...graphs.shapes import Shape
+from ...lazy import np
+from .. import tree
+from ..formulas.formula import formula
+from ..formulas.sizes import shapes_of, told
+from ..formulas.spelling import spelled
+from ..indices.collect import is_delta
+from ..indices.expressions import (
+    MINUS,
+    Element,
+    Evaluation,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    inner,
+    is_condition,
+    letters_of,
+)
+from ..indices.places import Place, linear
+from ..indices.written import NEGATED, divides, inverted, opposite
+from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+from .layouts import Side
+from .matrix_products import Contraction, NoProduct, is_mask
+from .placed import label_of
+from .slices import slice_of
+from .triangles import triangle
+
+Letters = Sequence[str]
+SHORT = 8  # length of what a function that has no index notation is written of
+
+
+class Tensors:
+    """Formulas over the nodes that have names. None: there is no short one.
+
+    `sizes` are those of the letters; in terms of `sides` sizes are
+    written; where these are `telling`, numbers that are one of them are
+    written so too. `given` are letters that stand for one value: a[i].
+    """
+
+    def __init__(
+        self,
+        names: Mapping[Node, Tree],
+        sizes: Mapping[str, int],
+        sides: Sequence[Side],
+        telling: bool = False,
+        given: Letters = (),
+    ):
+        self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+        self.telling, self.shapes = telling, shapes_of(names) if telling else {}
+
+    def inside(self, given: Letters) -> Self:
+        """The same where these letters stand for one value."""
+        return type(self)(self.names, self.sizes, self.sides, self.telling, given)
+
+    def with_sizes(self, sizes: Mapping[str, int]) -> Self:
+        """The same with further letters of these sizes."""
+        more = {**self.sizes, **sizes}
+        return type(self)(self.names, more, self.sides, self.telling, self.given)
+
+    def size(self, letters: Letters) -> int:
+        """How many values the letters have together."""
+        return int(np.prod([self.sizes[k] for k in letters], dtype=int))
+
+    def length(self, letters: Letters) -> Tree:
+        """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
+        for side in self.sides:
+            own = [p for p in side.at if isinstance(p, str)]
+            if own and list(letters) == own:
+                vector = side.own and len(side.at) == 1
+                return self._length(own[0]) if vector else Method(side.name, "numel")
+        out: Tree | None = None
+        for letter in letters:
+            one = self._length(letter)
+            out = one if out is None else Infix("*", out, one)
+        return tree.Number(1) if out is None else out
+
+    def _length(self, letter: str) -> Tree:
+        for name, at, own in self.sides:
+            if own and letter in at:
+                return Subscript(Attribute(name, "shape"), str(at.index(letter)))
+        return self.constant(self.sizes[letter])
+
+    def identity(self, rows: Letters, columns: Letters) -> Tree:
+        """eye(x.shape[0]); a number only where there is no name."""
+        lengths = self.length(columns), self.length(rows)
+        named = [n for n in lengths if not isinstance(n, tree.Number)]
+        return Call("eye", (min(named or lengths, key=tree.size),))
+
+    def ones(self, rows: Letters, columns: Letters) -> Tree:
+        """ones(x.shape[0], x.shape[1])."""
+        width = self.length(columns)
+        square = self.size(rows) == self.size(columns)
+        return Call("ones", (width if square else self.length(rows), width))
+
+    def constant(self, value: float) -> Tree:
+        """A number, by the name of a size where it is one."""
+        whole = self.telling and isfinite(value) and value == int(value)
+        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
+
+    def count(self, e: Expr) -> Tree:
+        """x.shape[1]."""
+        assert isinstance(e, Element)
+        (x,) = e.node.parents
+        own = [x] if x in self.names else []
+        names = {node: self.names[node] for node in (*own, *self.names)}
+        return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
+
+    # ---- tensors ---------------------------------------------------------------------------------
+
+    def tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor whose dimensions are `letters`, in the language."""
+        written = self._tensor(e, letters)
+        if written is None:
+            return None
+        if letters_of(e) - {*self.given} != set(letters):
+            return Method(written, "expand", tuple(map(self._length, letters)))
+        mask = is_condition(e) and not isinstance(e, Relation)
+        return _counted(written) if mask else written
+
+    def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        if isinstance(e, Number):
+            return self.constant(e.value)
+        if isinstance(e, Element):
+            return self._element(e, letters)
+        if isinstance(e, Relation):
+            return self._rows_of_identity(e, letters) or self._triangle(e, letters)
+        if isinstance(e, Total):
+            return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
+        if isinstance(e, Product):
+            return self._product(e, letters)
+        if isinstance(e, Power):
+            return self._power(e, letters)
+        if isinstance(e, Sum):
+            return self._summed(e, letters)
+        if isinstance(e, Function):
+            if all(isinstance(a, Number) for a in e.args) and not e.op.spelling:
+                return self.constant(float(Evaluation(lambda node: None)(e, {})))
+            args = [self._operand(e.op, a, letters) for a in e.args]
+            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
+                return Infix(NEGATED[args[0].symbol], args[0].left, args[0].right)
+            return None if e.attrs else _applied(e.op, args)
+        return None
+
+    def _operand(self, op: Operator, e: Expr, letters: Letters) -> Tree | None:
+        """What an operator is applied to: no number where PyTorch has a function of tensors, and no
+        relation, which is written as ones and zeros and may have to be a mask.
+        """
+        if is_condition(e) and any(isinstance(part, Relation) for part in inner(e)):
+            return None
+        written = self._tensor(e, letters)
+        if written is None or op.spelling or op.numbers or not isinstance(e, Number):
+            return written
+        return Call("tensor", (written,))
+
+    def _rows_of_identity(self, e: Relation, letters: Letters) -> Tree | None:
+        """δ[i,j] = eye(n), δ[t[i],j] = eye(n)[t]."""
+        row, column = letters[-2:-1], letters[-1:]
+        if is_delta(e) and {e.left, e.right} == {*row, *column}:
+            return self.identity(row, column) if self.size(row) == self.size(column) else None
+        label = label_of(e, letters)
+        rows = None if label is None else self.index(label.value, letters[:-1])
+        last = letters[-1:]
+        return None if rows is None else Subscript(self.identity(last, last), tree.text(rows))
+
+    def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
+        """[j ≤ i] = tril(ones(n, m))."""
+        own = [k for k in letters if k in letters_of(e)]
+        if e.symbol != "<=" or len(own) != 2:
+            return None
+        row, column = own
+        found = triangle(e, row, column, self.ones([row], [column]))
+        last = own == [*letters[-2:]]
+        return found if last or found is None else spread(found, own, letters)
+
+    def _summed(self, e: Sum, letters: Letters) -> Tree | None:
+        """A sum as a product of matrices and vectors, where it is one."""
+        free = letters_of(e) - {*self.given}
+        own = [k for k in letters if k in free]
+        if free - {*own} or len(own) > 2:
+            return None
+        try:
+            found = Contraction([e], self._length, self._tensor, self.given)
+            if not own:
+                return found.scalar()
+            made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
+        except NoProduct:
+            return None
+        last = own == list(letters[len(letters) - len(own) :])
+        return made if last else spread(made, own, letters)
+
+    def _power(self, e: Power, letters: Letters) -> Tree | None:
+        if divides(e):
+            return self._product(Product((e,)), letters)
+        base, exponent = self._tensor(e.base, letters), self._tensor(e.exponent, letters)
+        return None if base is None or exponent is None else Infix("**", base, exponent)
+
+    def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+        """A sum; 1 * (x > 0) where PyTorch adds or subtracts no condition."""
+        if any(written is None for _, written in terms):
+            return None
+        (at, *others) = {w.index if isinstance(w, Subscript) else "" for _, w in terms}
+        if not others and {*at.split(", ")} == {":", "None"}:  # a[:, None] + b[:, None]
+            inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
+            return None if inner is None else Subscript(inner, at)
+        first, out = terms[0]
+        out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
+        for term, written in terms[1:]:
+            minus = opposite(term) is not None
+            if is_mask(written) and (minus or is_mask(out)):  # type: ignore[arg-type]
+                written = _counted(written)  # type: ignore[arg-type]
+            out = _counted(out) if minus and is_mask(out) else out  # type: ignore[arg-type]
+            out = Infix("-" if minus else "+", out, written)  # type: ignore[arg-type]
+        return out
+
+    def _product(self, e: Product, letters: Letters) -> Tree | None:
+        out: Tree | None = None
+        if e.factors and e.factors[0] == MINUS:
+            rest = self._tensor(Product(e.factors[1:]), letters)
+            return None if rest is None else negated(rest)
+        for factor in e.factors:
+            under = divides(factor)
+            written = self._tensor(inverted(factor) if under else factor, letters)
+            if written is None:
+                return None
+            if out is None and not under:
+                out = written
+            else:
+                out = Infix("/" if under else "*", tree.Number(1) if out is None else out, written)
+        return out
+
+    def _element(self, e: Element, letters: Letters) -> Tree | None:
+        """A tensor that broadcasts to the dimensions of the letters."""
+        if is_count(e):
+            return self.count(e)
+        whole = self._whole_tensor(e)
+        if whole is None:
+            return None
+        name, at = whole
+        if len(set(at) - {0}) != sum(p != 0 for p in at):
+            return None
+        if not letters and not any(at):
+            return name
+        tail = letters[len(letters) - len(at) :]
+        if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
+            return name
+        if len(at) > len(letters) and at[-len(letters) :] == tuple(letters):  # w[0, 0]
+            return Subscript(name, ", ".join(map(str, at[: len(at) - len(letters)])))
+        if isinstance(name, Name) and [p for p in at if p != 0] == [*letters]:  # x[:, 0]
+            return Subscript(name, ", ".join("0" if p == 0 else ":" for p in at))
+        own = [p for p in at if isinstance(p, str) and p in letters]
+        if own != list(at) or own != [k for k in letters if k in own]:
+            return None
+        return spread(name, own, letters)
+
+    def index(self, value: Expr, letters: Letters) -> Tree | None:
+        """Whole numbers that a tensor holds, as they stand in brackets."""
+        if not isinstance(value, Element):
+            return None
+        if [p for p in value.places if p != 0 and p not in self.given] != [*letters]:
+            return None
+        name = self._indexed(value.node)
+        if value.places == tuple(letters):
+            return name
+        at = (":" if p in letters else str(p) for p in value.places)
+        return Subscript(name, ", ".join(at))
+
+    def single_index(self, value: Expr) -> Tree | None:
+        """One of these numbers, as a tensor of one dimension."""
+        if not isinstance(value, Element) or not value.places:
+            return self.index(value, [])
+        *first, last = value.places
+        if not isinstance(last, int) or any(p != 0 and p not in self.given for p in first):
+            return None
+        at = [*map(str, first)]
+        if value.node.shape[-1] > 1:
+            at.append(f"{last or ''}:{last + 1}")
+        name = self._indexed(value.node)
+        return Subscript(name, ", ".join(at)) if at else name
+
+    def _indexed(self, node: Node) -> Tree:
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        return names.get(node) or formula(node, names)
+
+    def called(self, node: Node) -> Tree | None:
+        """The name of a node, or the call of a function of named ones and of what is short in them:
+        inv(X), inv(A.T @ A).
+        """
+        name = self.names.get(node)
+        usual = node.attrs == node.op.attributes
+        if name is not None or node.dtype != "float" or not usual or not node.parents:
+            return name
+        return _applied(node.op, [self.names.get(i) or self._short(i) for i in node.parents])
+
+    def _short(self, node: Node) -> Tree | None:
+        """A short formula in named nodes alone; None where there is none."""
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        within = walk([node], lambda n: () if n in names else n.inputs)
+        if any(n not in names for n in within if not n.inputs):
+            return None
+        written = formula(node, names)
+        return written if tree.size(written) <= SHORT else None
+
+    def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """The tensor whose element it is, `given` letters read as an index, and the other places;
+        None where their letters run over neither the whole of it nor of a row or a part of a
+        vector.
+        """
+        name = self.called(e.node)
+        if name is None:
+            return None
+        if not self._runs_over(e.places, e.node.shape):
+            return self._row(name, e) or self._part_of_vector(name, e)
+        first = tuple(p for p in e.places if p in self.given)
+        if not first:
+            return name, e.places
+        if e.places[: len(first)] != first:
+            return None
+        return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+
+    def _row(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[0]."""
+        first = [*takewhile(lambda p: isinstance(p, int), e.places)]
+        rest = e.places[len(first) :]
+        if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
+            return None
+        return Subscript(name, ", ".join(map(str, first))), rest
+
+    def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
+        """x[1:], where its letter begins at 1."""
+        terms, offset = linear(e.places[0]) if len(e.places) == 1 else ((), 0)
+        if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.given:
+            return None
+        ((letter, step),) = terms
+        index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
+        return None if index is None else (Subscript(name, index), (letter,))
+
+    def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
+        """Whether letters run over the whole of a tensor of this shape."""
+        return all(
+            p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
+            for p, n in zip(at, shape)
+        )
+
+
+def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
+    """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
+    start = letters.index(own[0])
+    return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+
+
+def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:
+    """An operator with attributes of their usual value, as its record has it."""
+    known = [a for a in args if a is not None]
+    if len(known) < len(args):
+        return None
+    if op.spelling:
+        usual: dict[str, Tree | None] = dict.fromkeys(op.attributes)
+        return spelled(op.spelling, usual | {str(k): a for k, a in enumerate(known)})
+    if op.method:
+        return Method(known[0], op.name, tuple(known[1:]))
+    return Call(op.name, tuple(known))
+
+
+def _counted(mask: Tree) -> Tree:
+    """A condition as 1 and 0."""
+    return Infix("*", tree.Number(1), mask)
+
+
+def is_count(e: Expr) -> bool:
+    """Whether it is how many elements there are, or one over that."""
+    if divides(e):
+        return is_count(inverted(e))
+    return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def negated(written: Tree) -> Tree:
+    """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
+    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
+        return Infix(written.symbol, negated(written.left), written.right)
+    if is_mask(written):
+        return Infix("*", tree.Number(-1), written)
+    return Prefix("-", written)
