@@ -164,6 +164,7 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
     rule=_bent_again,
     kink=lambda y, sent, x, **_: x.eq(0),
     caveat="at 0, where the curve ends, PyTorch takes 0",
+    left_to="registers",
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
 def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):

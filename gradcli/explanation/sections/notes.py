@@ -263,7 +263,7 @@ def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         found.setdefault(others, {})[f"{_written(node, a, w)} meets {met}"] = None
     end = "which elements are inf or nan may differ, and so may numbers."
     return [
-        ("order-of-operations", f"{_first(list(met), 'operation')}. {others}: {end}")
+        ("another-order", f"{_first(list(met), 'operation')}. {others}: {end}")
         for others, met in found.items()
     ]
 
