@@ -32,9 +32,14 @@ def reflected(x, v, tau):
     return x - tau * (v @ (v.mT @ x))
 
 
+def _columns(A):
+    """What is reflected along: the upper triangle of A stands for that of eye."""
+    return triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
+
+
 def _one_after_the_other(x, A, tau, order):
-    """x, reflected along the columns of A, of which the upper triangle stands for that of eye."""
-    columns = triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
+    """x, reflected along the columns of A."""
+    columns = _columns(A)
     for k in order:
         x = reflected(x, columns[..., k : k + 1], tau[..., k, None, None])
     return x
@@ -46,8 +51,15 @@ SINGULAR = (
 )
 
 
+def _is_singular(y, input, tau, *_, **__):
+    """Which reflections have no inverse."""
+    lengths = (_columns(input) ** 2).sum(-2)
+    return (tau * lengths[..., : tau.shape[-1]]).eq(1)
+
+
 @composite(
     torch=LINALG + "householder_product",
+    kink=_is_singular,
     caveat=SINGULAR,
     aliases=("orgqr",),
     examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
@@ -65,6 +77,7 @@ def householder_product(input, tau):
 
 @composite(
     order="input tau other left transpose",
+    kink=_is_singular,
     caveat=SINGULAR,
     examples=(
         ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
