@@ -18,8 +18,7 @@ from ..formulas.formula import Telling, Writer
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Name, Prefix, Tree, Verbatim
-from . import array_places  # noqa: F401  (it adds to the words)
-from .array_words import IN_OTHER_WORDS
+from .array_places import IN_OTHER_WORDS
 from .plain_text import names_in
 
 LEFT_OUT = (None, False)  # values of an argument that is not written

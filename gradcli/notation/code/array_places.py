@@ -8,6 +8,7 @@ from ...operators.indexing import full_index, is_array
 from ...operators.leaves import Array
 from .. import tree
 from ..tree import Attribute, Call, Method, Number, Tree, Verbatim
+from .array_words import IN_OTHER_WORDS as IN_OTHER_WORDS  # with the words of this file
 from .array_words import in_jax, in_other_words
 
 if TYPE_CHECKING:
