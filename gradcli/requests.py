@@ -71,8 +71,10 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def _field(origin: str) -> str:
-    """The field that holds the text of a place: `grad`, or `values.x` for the value of an input."""
-    return ways.NAMES.get(origin) or f"values.{origin}"
+    """What holds the text of a place: the field `grad`, or `values.x` for the value of an input; or
+    the file that a value was read from.
+    """
+    return ways.NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 
 def _internal(error: Exception) -> dict[str, Any]:

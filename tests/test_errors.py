@@ -145,7 +145,7 @@ MISTAKES = [
     (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),
     (["x.shap"], "unknown-function", "shap", "did you mean shape?"),
     (["x.sum * 2"], "unknown-function", "sum", "write .sum(...)"),
-    (["x", "-g", "yy", "-s", "x=2"], "unknown-name", "yy", "there is no yy"),
+    (["x", "-g", "yy", "-s", "x=2"], "unknown-name", "yy", "the names are out, x"),
     (
         ["hidden * 2", "-g", "hiden", "-s", "hidden=2"],
         "unknown-name",

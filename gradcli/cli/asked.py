@@ -18,7 +18,8 @@ def read_limits(texts: list[str]) -> Any:
         digits = size.replace("_", "")
         if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
             kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            raise GradcliError("option", f"--limit {text} is not KIND=N", hint=kinds)
+            said = f"--limit {text} is not KIND=N with a whole number N that is not negative"
+            raise GradcliError("option", said, hint=kinds)
         raised[kind] = int(digits)
     return Limits(raised)
 

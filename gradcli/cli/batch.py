@@ -26,6 +26,7 @@ def request_lines(file: str, streams: Streams) -> Iterator[str]:
 def _lines(source: Iterable[bytes | str]) -> Iterator[str]:
     for line in source:
         text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
+        text = text.removeprefix("\ufeff")  # as some editors begin a file
         if text.strip():
             yield text
 

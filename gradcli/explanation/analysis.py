@@ -73,11 +73,11 @@ class Analysis:
         it says.
         """
         p = self.problem
-        return refused_again(p.first.out, x.node) if p.before is not None else {}
+        return refused_again(p.orders[0].out, x.node) if p.before is not None else {}
 
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input at all; seeds of lower orders are none."""
-        given = self.problem.first.inputs.values()
+        given = self.problem.orders[0].inputs.values()
         inputs = [i.node for i in given if i.node.dtype == "float"]
         out = self.problem.out
         return out in conducting(walk([out]), inputs)

@@ -1,6 +1,6 @@
 """The same program in PyTorch and in JAX, where they are installed: to compare answers with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -22,10 +22,18 @@ class Unsaid(Exception):
 
 
 def answer(
-    framework: str, out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]
+    framework: str,
+    out: Node,
+    values: Mapping[Node, Any],
+    seed: Any,
+    wrt: list[Node],
+    earlier: Sequence[Node] = (),
 ) -> Answer:
-    """Value and gradients as a framework computes them. Raises Unsaid."""
-    return import_module(f".in_{framework}", __name__).answer(out, values, seed, wrt)
+    """Value and gradients as a framework computes them; with `earlier` seeds, of the derivative of
+    `out` by the only node of `wrt` that they make, one after the other. Raises Unsaid.
+    """
+    in_framework = import_module(f".in_{framework}", __name__)
+    return in_framework.answer(out, values, seed, wrt, earlier)
 
 
 def version(framework: str) -> str:

@@ -5,7 +5,7 @@ operator's own.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -26,20 +26,31 @@ MODULES = (jax.nn, jnp, jnp.linalg, jax.scipy.special, jax.lax)
 RENAMED = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof", "size": "shape"}
 
 
-def answer(out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]) -> Answer:
+def answer(
+    out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node], earlier: Sequence[Node]
+) -> Answer:
     """Value and gradients. Raises Unsaid."""
     jax.config.update("jax_enable_x64", True)
-    program = _Program(out, values)
-
-    def run(*given: Any) -> Any:
-        return program(dict(zip(wrt, given, strict=True)))
-
+    run = _function(out, values, wrt)
+    for node in earlier:
+        run = _differentiated(run, _function(node, values, wrt))
     try:
         value, vjp = jax.vjp(run, *(jnp.asarray(values[n], float) for n in wrt))
         grads = vjp(jnp.asarray(seed, float))
     except (NotImplementedError, TypeError, ValueError) as error:
         raise Unsaid(str(error).splitlines()[0]) from None
     return Answer(np.asarray(value), dict(zip(wrt, map(np.asarray, grads))))
+
+
+def _function(out: Node, values: Mapping[Node, Any], wrt: list[Node]) -> Callable:
+    """A node as a function of others."""
+    program = _Program(out, values)
+    return lambda *given: program(dict(zip(wrt, given, strict=True)))
+
+
+def _differentiated(function: Callable, seed: Callable) -> Callable:
+    """The gradient of a function of one array; its seed is one, too."""
+    return lambda given: jax.vjp(function, given)[1](seed(given))[0]
 
 
 class _Program:

@@ -1,6 +1,6 @@
 """A graph in PyTorch: written as PyTorch code, from the graph alone, and run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,20 +13,25 @@ from ..notation.tree import Name
 from . import Answer, Unsaid
 
 
-def answer(out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node]) -> Answer:
+def answer(
+    out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node], earlier: Sequence[Node]
+) -> Answer:
     """Value and gradients. Raises Unsaid."""
     names = {node: Name(f"x{k}") for k, node in enumerate(values)}
     tensors = {node: torch.tensor(np.asarray(value)) for node, value in values.items()}
     for node in wrt:
         tensors[node].requires_grad_()
     scope = {"torch": torch, "F": F, "inf": torch.inf, "nan": torch.nan}
+    scope |= {names[n].text: t for n, t in tensors.items()}
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        found = eval(expression(out, names), scope | {names[n].text: t for n, t in tensors.items()})
-        grads = torch.autograd.grad(
-            found, [tensors[n] for n in wrt], torch.as_tensor(seed), allow_unused=True
-        )
+        inputs = [tensors[n] for n in wrt]
+        found = eval(expression(out, names), scope)
+        for node in earlier:
+            sent = torch.as_tensor(eval(expression(node, names), scope))
+            (found,) = torch.autograd.grad(found, inputs, sent, create_graph=True)
+        grads = torch.autograd.grad(found, inputs, torch.as_tensor(seed), allow_unused=True)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError) as error:
         raise Unsaid(str(error).splitlines()[0]) from None
     finally:

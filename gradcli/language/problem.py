@@ -86,14 +86,14 @@ class Problem(NamedTuple):
     indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
 
     @property
-    def order(self) -> int:
-        """How often its program is differentiated: 1, and 1 more for each problem before it."""
-        return 1 if self.before is None else 1 + self.before.order
+    def orders(self) -> "list[Problem]":
+        """The problems of order 1, 2 and so on: this is the last of them."""
+        return [self] if self.before is None else [*self.before.orders, self]
 
     @property
-    def first(self) -> "Problem":
-        """The problem of order 1 that this one began with."""
-        return self if self.before is None else self.before.first
+    def order(self) -> int:
+        """How often its program is differentiated."""
+        return len(self.orders)
 
     @property
     def directions(self) -> "list[Seed | Tangent]":

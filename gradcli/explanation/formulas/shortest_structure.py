@@ -65,7 +65,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
 
 def _is_smooth(a: Analysis) -> bool:
     """Whether the program decides nothing by its values: what is 0 at random ones always is."""
-    nodes = walk([a.problem.first.out])
+    nodes = walk([a.problem.orders[0].out])
     return not any(n.op.kink or n.dtype != "float" for n in nodes)
 
 
@@ -188,7 +188,7 @@ def _tried(w: Wording, x: Input) -> Tried:
         if out.numel * node.numel <= CONFIRMED:
             with suppress(GradcliError):
                 made = jacobian_of(out, node, trial.evaluate)
-                (value,) = trial.evaluate(trial.problem.first.out)
+                (value,) = trial.evaluate(trial.problem.orders[0].out)
                 if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
                     found.append((trial, made.reshape(out.numel, node.numel)))
     return found

@@ -23,9 +23,9 @@ def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
 
 def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
     """The operations that a gradient flows through and that have kinks, and where these are, as
-    masks; and those of what brackets pick by.
+    masks; and those of what brackets pick by. Of a gradient's gradient those of lower orders count.
     """
-    order = walk([problem.out, *problem.indices], on_the_way)
+    order = walk([*(p.out for p in problem.orders), *problem.indices], on_the_way)
     active = conducting(order, {x.node for x in problem.wrt})
     for node in order:
         for mask in node.op.kink_masks(node, active):

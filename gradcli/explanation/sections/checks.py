@@ -291,10 +291,12 @@ def _against(a: Analysis, at: Point, framework: str) -> Check:
     """Value and gradients against those that a framework computes, at the same point."""
     name, p = frameworks.version(framework), a.problem
     pairs = list(_differentiated(a))
-    used = set(walk([p.out]))
+    out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]
+    used = set(walk([out, *earlier]))
     values = {node: value for node, value in at.values.items() if node in used}
+    wrt = [x.node for x, _ in pairs]
     try:
-        theirs = frameworks.answer(framework, p.out, values, at.seed, [x.node for x, _ in pairs])
+        theirs = frameworks.answer(framework, out, values, at.seed, wrt, earlier)
     except frameworks.Unsaid as error:
         return Check(name, None, None, "", f"not compared: {error}")
     ours = at.evaluator(p)

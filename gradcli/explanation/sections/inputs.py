@@ -34,11 +34,7 @@ def _row(x: Input, a: Analysis) -> Row:
 
 def _seed_of(x: Input, p: Problem) -> int:
     """The order whose seed, a symbol, an input is; 0 for what is not a seed."""
-    while p.before is not None:
-        p = p.before
-        if x.node is p.seed.node:
-            return p.order
-    return 0
+    return next((q.order for q in p.orders[:-1] if x.node is q.seed.node), 0)
 
 
 def _assumption(x: Input) -> str:

@@ -18,7 +18,8 @@ def detached(value: Any) -> Any:
 
 
 def _no_numbers(origin: str) -> GradcliError:
-    return GradcliError("value", f"the value of {origin} is not an array of numbers")
+    hint = "a number, or lists of numbers in lists: [[1, 2], [3, 4]]"
+    return GradcliError("value", f"the value of {origin} is not an array of numbers", hint=hint)
 
 
 class Reader:

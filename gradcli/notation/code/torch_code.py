@@ -224,15 +224,13 @@ def program_lines(problem: Any) -> list[str]:
     """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
     is higher, one gradient after the other.
     """
-    chain = [problem]
-    while chain[0].before is not None:
-        chain.insert(0, chain[0].before)
-    first = _Program(chain[0]._replace(wrt=problem.wrt))
-    programs = [first, *map(_Program, chain[1:])]
+    lowest, *further = problem.orders
+    first = _Program(lowest._replace(wrt=problem.wrt))
+    programs = [first, *map(_Program, further)]
     exact = all(p.is_exact for p in programs)
     lines = [] if exact else ["torch.set_default_dtype(torch.float64)"]
     lines += first.statements()
-    return lines + (first.backward() if len(chain) == 1 else _gradients(programs))
+    return lines + (first.backward() if not further else _gradients(programs))
 
 
 def _gradients(programs: "list[_Program]") -> list[str]:
