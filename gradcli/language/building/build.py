@@ -147,7 +147,7 @@ class Builder:
                 span=self.source.span(e),
                 hint=f"write {e.id}(...)",
             )
-        hint = did_you_mean(e.id, self.scope) or f"the names are {', '.join(self.scope)}"
+        hint = did_you_mean(e.id, self.scope)
         raise GradcliError(
             "unknown-name", f"there is no {e.id}", span=self.source.span(e), hint=hint
         )

@@ -56,7 +56,12 @@ def as_graph(
         draws=reader,
         seed_shape=shape,
     )
-    made = builder.run()
+    try:
+        made = builder.run()
+    except GradcliError as error:
+        if error.code == "unknown-name":
+            error.hint = error.hint or f"the names are {', '.join(names)}"
+        raise
     last = given.program.statements[-1].value
     if isinstance(made, tuple):
         made = tensor(builder, last, [made], {})
