@@ -22,13 +22,13 @@ PARTS = 16  # and of numbers up to this one that are written in the program
 LARGEST = 400  # nodes; the formula of a larger program is not read
 
 
-def in_general_sizes(problem: Problem) -> Problem | None:
+def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
     """The same problem at other sizes, those of labels too where they may differ, without the
-    values that it does not need; None where it has no other.
+    values that it does not need; None where it has no other. Sizes of 1 may stay what they are.
     """
     if _is_large(problem):
         return None
-    ones = any(n == 1 for i in problem.inputs.values() for n in i.shape)
+    ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
     found = telling_sizes(problem, TELLING, least=1) if ones else None
     if found is not None and _is_like(problem, found):
         return found

@@ -23,7 +23,7 @@ from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
 from .trial_values import random_values
-from .tried_out import Trial, value_of
+from .tried_out import Trial, general, value_of
 from .wording import Wording
 
 Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
@@ -113,6 +113,9 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     if not tried:
         return found
     best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
+    if not readable:
+        beside_ones = _beside_ones(w)
+        best, readable = _best(beside_ones, x, tried) if beside_ones else (None, False)
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
@@ -122,6 +125,12 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
         name = "dense" if found.name in KRONECKERS else found.name
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
+
+
+def _beside_ones(w: Wording) -> Wording | None:
+    """The words at sizes that hold for any, while those of 1 stay: of one channel, as a rule."""
+    problem = general(w.problem, keeps_ones=True)
+    return None if problem is None else Wording(type(w.analysis)(problem), telling=True)
 
 
 def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
@@ -177,13 +186,23 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
+def _keeps_ones(w: Wording, trial: Trial) -> bool:
+    """Whether sizes that are 1 in the problem are 1 in a trial."""
+    there = trial.problem.inputs
+    pairs = (p for i in w.problem.inputs.values() for p in zip(i.shape, there[i.name].shape))
+    return all(other == 1 for size, other in pairs if size == 1)
+
+
 def _tried(w: Wording, x: Input) -> Tried:
     """The problem at other sizes with its Jacobian there, a matrix; not at a size of 1 by which
-    another is broadcast, nor where the program itself has no number, as logdet(X) below 0.
+    another is broadcast, nor at others in the place of 1, nor where the program itself has no
+    number, as logdet(X) below 0.
     """
     found = []
     elsewhere = [trial for trial in w.elsewhere if not trial.squeezed]
     for trial in (*w.trials, *elsewhere[:ELSEWHERE]):
+        if not _keeps_ones(w, trial):
+            continue
         out, node = trial.problem.out, trial.problem.inputs[x.name].node
         if out.numel * node.numel <= CONFIRMED:
             with suppress(GradcliError):

@@ -36,9 +36,9 @@ UNTIED = 12  # sizes at which only products are equal, that a formula is tried o
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
-def general(problem: Problem) -> Problem | None:
+def general(problem: Problem, keeps_ones: bool = False) -> Problem | None:
     """The problem where its formula is derived; None where that is at the user's own sizes."""
-    return _again(problem, in_general_sizes)
+    return _again(problem, partial(in_general_sizes, keeps_ones=keeps_ones))
 
 
 def _again(problem: Problem, pose: Pose) -> Problem | None:
