@@ -29,6 +29,12 @@ COMPUTED = [  # program, shapes, formula: by hand
     ("conv2d(x, w).sum()", "x=2x3x5x6,w=4x3x2x2", "conv_transpose2d(ones_like(conv2d(x, w)), w)"),
     ("x * y[:x.shape[0]]", "x=3x4,y=3x4", "g * y[:x.shape[0]]"),
     ("y * x[:y.shape[0]]", "y=3x4,x=3x4", "g * x[:y.shape[0]]"),
+    ("y * x[-y.shape[0]:]", "x=3x4,y=3x4", "eye(x.shape[0])[-y.shape[0]:].T @ (g * y)"),
+    (
+        "b * a[:b.shape[0]] * c[:b.shape[0]]",
+        "a=3x4,b=3x4,c=3x4",
+        "zeros_like(a).slice_scatter(g * c[:b.shape[0]] * b, end=b.shape[0])",
+    ),
     ("cross_entropy(x, softmax(y, 1))", "x=3x3,y=3x3",
         "(softmax(x, dim=1) - softmax(y, dim=1)) / x.shape[0]"),
     ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
