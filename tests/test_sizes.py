@@ -241,7 +241,9 @@ def test_a_formula_for_square_matrices_says_so():
     )
 
 
-@pytest.mark.parametrize("program", ["X.diag()", "X.diagonal() ** 2", "trace(X)"])
+@pytest.mark.parametrize("program", [
+    "X.diag()", "X.diagonal() ** 2", "trace(X)", "(2 * X).diag()", "X.T.diag()",
+])  # fmt: skip
 def test_a_formula_for_the_diagonal_of_a_square_matrix_says_so(program):
     found = run("formula", program, "-s", "X=3x3")
     assert "for X of shape (3, 3), and where sizes are equal" in found.err

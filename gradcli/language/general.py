@@ -43,15 +43,20 @@ def in_general_sizes(problem: Problem) -> Problem | None:
 
 
 def oblong_sizes(problem: Problem) -> Problem | None:
-    """The same problem at sizes that differ in inputs of a given shape that are square as a rule,
-    and here, as that of x.diag(); None where they must be, or there are none.
+    """The same problem at sizes that differ in inputs of a given shape that is square here, of
+    which a matrix is made that is so as a rule, as that of (2 * x).diag(); None where they must be
+    equal, or there are none.
     """
-    given = {i.node for i in problem.inputs.values() if not i.inferred and len(i.shape) > 1}
-    square = (n.parents[0] for n in walk(problem.roots) if n.op.square)
-    if _is_large(problem) or given.isdisjoint(square):
+    given = {i.node for i in problem.inputs.values() if not i.inferred and _is_square(i.shape)}
+    matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
+    if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
     found = telling_sizes(problem, sides=True)
     return found if found is not None and different_sides(found.roots) else None
+
+
+def _is_square(shape: Shape) -> bool:
+    return len(shape) > 1 and shape[-2] == shape[-1]
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
