@@ -127,7 +127,9 @@ def telling_sizes(
     given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
     trying = _with_sides(trial) if sides or different_sides(problem.roots) else trial
-    first = [(), [*given][::-1], *([name] for name in given)] if _cuts(problem) else [()]
+    ends = _ends(problem)
+    cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
+    first = [(), [*given][::-1], *cutting] if ends else [()]
     shapes = _most_different(
         given, first, lambda ordered: in_general(ordered, known, trying, telling, least)
     )
@@ -160,14 +162,15 @@ def _variety(shapes: dict[str, Shape]) -> int:
     return len({n for shape in shapes.values() for n in shape})
 
 
-def _cuts(problem: Problem) -> bool:
-    """Whether a slice is as long as a number says, as that of `pe[:x.shape[0]]` or of
-    `pe[-x.shape[0]:]`, where pe may be longer than x.
+def _ends(problem: Problem) -> set[int]:
+    """Where slices end, as that of `pe[:x.shape[0]]` or of `pe[-x.shape[0]:]`, where pe may be
+    longer than x.
     """
     indices = (n.attrs.get("index") for n in walk(problem.roots))
     items = (i for index in indices if isinstance(index, tuple) for i in index)
-    slices = (i for i in items if isinstance(i, slice))
-    return any(s.stop is not None or (s.start or 0) < 0 for s in slices)
+    slices = [i for i in items if isinstance(i, slice)]
+    stops = {abs(s.stop) for s in slices if s.stop is not None}
+    return stops | {-s.start for s in slices if (s.start or 0) < 0}
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
