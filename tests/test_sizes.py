@@ -29,6 +29,12 @@ COMPUTED = [  # program, shapes, formula: by hand
     ("conv2d(x, w).sum()", "x=2x3x5x6,w=4x3x2x2", "conv_transpose2d(ones_like(conv2d(x, w)), w)"),
     ("x * y[:x.shape[0]]", "x=3x4,y=3x4", "g * y[:x.shape[0]]"),
     ("y * x[:y.shape[0]]", "y=3x4,x=3x4", "g * x[:y.shape[0]]"),
+    ("y * x[-y.shape[0]:]", "x=3x4,y=3x4", "eye(x.shape[0])[-y.shape[0]:].T @ (g * y)"),
+    (
+        "b * a[:b.shape[0]] * c[:b.shape[0]]",
+        "a=3x4,b=3x4,c=3x4",
+        "zeros_like(a).slice_scatter(g * c[:b.shape[0]] * b, end=b.shape[0])",
+    ),
     ("cross_entropy(x, softmax(y, 1))", "x=3x3,y=3x3",
         "(softmax(x, dim=1) - softmax(y, dim=1)) / x.shape[0]"),
     ("pad(x, (1, 0), mode='circular')", "x=2x6", "g[:, 1:] + g[:, :1] @ eye(x.shape[1])[-1:]"),
@@ -235,7 +241,9 @@ def test_a_formula_for_square_matrices_says_so():
     )
 
 
-@pytest.mark.parametrize("program", ["X.diag()", "X.diagonal() ** 2", "trace(X)"])
+@pytest.mark.parametrize("program", [
+    "X.diag()", "X.diagonal() ** 2", "trace(X)", "(2 * X).diag()", "X.T.diag()",
+])  # fmt: skip
 def test_a_formula_for_the_diagonal_of_a_square_matrix_says_so(program):
     found = run("formula", program, "-s", "X=3x3")
     assert "for X of shape (3, 3), and where sizes are equal" in found.err
@@ -346,7 +354,7 @@ def test_where_only_products_of_sizes_need_to_be_equal(program, here, there):
 
 @pytest.mark.parametrize(("program", "shapes"), [
     ("x.flatten(1) @ W", {"x": (3, 4, 2), "W": (8, 5)}),
-    ("trace(kron(A, B))", {"A": (5, 5), "B": (3, 3)}),
+    ("kron(A, B) @ x", {"A": (5, 5), "B": (3, 3), "x": (15,)}),
 ])  # fmt: skip
 def test_products_of_sizes_have_a_formula_for_any_sizes(program, shapes):
     notes = gradcli.explain(program, shapes=shapes).notes

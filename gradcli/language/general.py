@@ -5,7 +5,8 @@ apart. So formulas are derived where the sizes are `shapes.TELLING`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import lcm
 from typing import Any
 
@@ -29,28 +30,33 @@ def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
     if _is_large(problem):
         return None
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
-    found = telling_sizes(problem, TELLING, least=1) if ones else None
+    found = telling_sizes(problem, least=1) if ones else None
     if found is not None and _is_like(problem, found):
         return found
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
-            found = telling_sizes(problem, multiples(k), of_labels)
+            found = telling_sizes(problem, multiples(k), of_labels=of_labels)
             if found is not None:
                 return _in_parts(problem, found, k, of_labels)
     return None
 
 
 def oblong_sizes(problem: Problem) -> Problem | None:
-    """The same problem at sizes that differ in inputs of a given shape that are square as a rule,
-    and here, as that of x.diag(); None where they must be, or there are none.
+    """The same problem at sizes that differ in inputs of a given shape that is square here, of
+    which a matrix is made that is so as a rule, as that of (2 * x).diag(); None where they must be
+    equal, or there are none.
     """
-    given = {i.node for i in problem.inputs.values() if not i.inferred and len(i.shape) > 1}
-    square = (n.parents[0] for n in walk(problem.roots) if n.op.square)
-    if _is_large(problem) or given.isdisjoint(square):
+    given = {i.node for i in problem.inputs.values() if not i.inferred and _is_square(i.shape)}
+    matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
+    if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
-    found = telling_sizes(problem, TELLING, sides=True)
+    found = telling_sizes(problem, sides=True)
     return found if found is not None and different_sides(found.roots) else None
+
+
+def _is_square(shape: Shape) -> bool:
+    return len(shape) > 1 and shape[-2] == shape[-1]
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
@@ -76,7 +82,7 @@ def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) ->
     if not fixed:
         return found
     several = multiples(lcm(factor, *fixed))
-    other = telling_sizes(problem, several, of_labels)
+    other = telling_sizes(problem, several, of_labels=of_labels)
     return found if other is None or len(_numbers(other)) >= len(fixed) else other
 
 
@@ -98,7 +104,8 @@ def multiples(factor: int) -> tuple[int, ...]:
 
 def telling_sizes(
     problem: Problem,
-    telling: Sequence[int],
+    telling: Sequence[int] = TELLING,
+    *,
     of_labels: bool = True,
     least: int = 2,
     sides: bool = False,
@@ -119,22 +126,51 @@ def telling_sizes(
 
     given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
-    different = sides or bool(different_sides(problem.roots))
-    try:
-        trying = _with_sides(trial) if different else trial
-        orders = [given, dict(reversed(given.items()))] if _cuts(problem) else [given]
-        several = [in_general(shapes, known, trying, telling, least) for shapes in orders]
-        shapes = max(several, key=lambda shapes: len({n for s in shapes.values() for n in s}))
-        return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
-    except GradcliError:
+    trying = _with_sides(trial) if sides or different_sides(problem.roots) else trial
+    ends = _ends(problem)
+    cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
+    first = [(), [*given][::-1], *cutting] if ends else [()]
+    shapes = _most_different(
+        given, first, lambda ordered: in_general(ordered, known, trying, telling, least)
+    )
+    if shapes is None:
         return None
+    with suppress(GradcliError):
+        return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
+    return None
 
 
-def _cuts(problem: Problem) -> bool:
-    """Whether a slice has an end, as that of `pe[:x.shape[0]]`, where pe may be longer than x."""
+def _most_different(
+    given: dict[str, Shape],
+    first: Sequence[Sequence[str]],
+    generalised: Callable[[dict[str, Shape]], dict[str, Shape]],
+) -> dict[str, Shape] | None:
+    """What is made of the shapes in that order which leaves the most sizes different, of those with
+    some names `first`; None where none works. An input that another is cut to must be smaller.
+    """
+    best, order = None, given
+    for names in first:
+        ordered = {name: given[name] for name in names} | order
+        with suppress(GradcliError):
+            found = generalised(ordered)
+            if best is None or _variety(found) > _variety(best):
+                best, order = found, ordered
+    return best
+
+
+def _variety(shapes: dict[str, Shape]) -> int:
+    return len({n for shape in shapes.values() for n in shape})
+
+
+def _ends(problem: Problem) -> set[int]:
+    """Where slices end, as that of `pe[:x.shape[0]]` or of `pe[-x.shape[0]:]`, where pe may be
+    longer than x.
+    """
     indices = (n.attrs.get("index") for n in walk(problem.roots))
     items = (i for index in indices if isinstance(index, tuple) for i in index)
-    return any(isinstance(i, slice) and i.stop is not None for i in items)
+    slices = [i for i in items if isinstance(i, slice)]
+    stops = {abs(s.stop) for s in slices if s.stop is not None}
+    return stops | {-s.start for s in slices if (s.start or 0) < 0}
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:

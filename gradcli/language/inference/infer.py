@@ -149,9 +149,9 @@ def in_general(
     with no other sizes.
     """
     try:
-        return _generalised(given, known, trial, telling, True, least)
+        return _generalised(given, known, trial, telling, least, apart=True)
     except GradcliError:
-        return _generalised(given, known, trial, telling, False, least)
+        return _generalised(given, known, trial, telling, least, apart=False)
 
 
 def _generalised(
@@ -159,8 +159,9 @@ def _generalised(
     known: dict[str, Shape],
     trial: Trial,
     telling: Sequence[int],
-    apart: bool,
     least: int,
+    *,
+    apart: bool,
 ) -> dict[str, Shape]:
     """Sizes that tell, in the order of those given: what was smaller stays smaller, and of equal
     ones what comes first is.

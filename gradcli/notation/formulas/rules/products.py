@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
@@ -62,7 +63,9 @@ def magnitude(value: Coefficient) -> Coefficient:
 
 @lru_cache(maxsize=REMEMBERED)
 def product_of(node: Node) -> Product | None:
-    """The factors of a node, those of shapes that broadcast to its own among them."""
+    """The factors of a node, those of shapes that broadcast to its own among them; None where they
+    are too many, or their numbers too large for one.
+    """
     coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
     stack: list[tuple[Node, Coefficient]] = [(node, 1)]
@@ -72,7 +75,10 @@ def product_of(node: Node) -> Product | None:
         if value is not None and not (e < 0 and _divides_badly(value)):
             if value == 0 and e <= 0:
                 return None
-            coefficient = _number(coefficient, value if e == 1 else as_meant(value**e))
+            times = _times(coefficient, value, e)
+            if times is None:
+                return None
+            coefficient = times
             continue
         inner = _split(part, e)
         if inner is None:
@@ -94,16 +100,23 @@ def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Co
     """The coefficient without the numbers that x is divided by and that it is a multiple of, taken
     out of the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi).
     """
-    most = MOST_PARTS if isinstance(coefficient, float) else 1
     for f, e in [*factors.items()]:
         value = constant_value(f) if e == -1 else None
-        if not value:
-            continue
-        times = Fraction(coefficient / value).limit_denominator(most)
-        if times and abs(float(times) - coefficient / value) <= CLOSE * abs(float(times)):
+        times = _multiple(coefficient, value) if value else 0
+        if times:
             del factors[f]
-            return times
+            coefficient = times
     return coefficient
+
+
+def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
+    """What times `value` the coefficient is; 0 where that is no simple number."""
+    ratio = coefficient / value
+    if not isfinite(ratio):  # 1e308 / 1e-5
+        return 0
+    most = MOST_PARTS if isinstance(coefficient, float) else 1
+    times = Fraction(ratio).limit_denominator(most)
+    return times if abs(float(times) - ratio) <= CLOSE * abs(float(times)) else 0
 
 
 def is_zero_or_one(factor: Node) -> bool:
@@ -115,6 +128,15 @@ def is_zero_or_one(factor: Node) -> bool:
 def _divides_badly(value: Coefficient) -> bool:
     """Whether x / value reads better than x times its inverse: x / 30.5."""
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
+
+
+def _times(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | None:
+    """a * value**e; None where that is too large for a float."""
+    try:
+        found = _number(a, value if e == 1 else as_meant(value**e))
+        return found if isfinite(found) else None
+    except OverflowError:
+        return None
 
 
 def _number(a: Coefficient, b: Coefficient) -> Coefficient:
