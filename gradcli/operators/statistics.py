@@ -346,6 +346,7 @@ def nanquantile():
     dtype="number",
     index="sum",
     numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
+    left_to="sum",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""
