@@ -172,9 +172,10 @@ def jacobian(
     there are several inputs.
 
     Entries are numbers where the inputs have values, and otherwise texts; None where those would be
-    too many or too long. Raises GradcliError.
+    too many or too long. What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
     from .explanation.data import Data
+    from .explanation.kinks.not_in_pytorch import not_in_pytorch
 
     analysis = posed(expr, shapes, values, None, wrt)
     data, found = Data(analysis), {}
@@ -182,6 +183,7 @@ def jacobian(
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
         found[x.name] = None if entries is None else entries.reshape(shape)
+    _warn(not_in_pytorch(analysis))
     return _alone(found)
 
 
@@ -227,12 +229,14 @@ def jvp(
     """The Jacobian of `expr` times tangents, given by name of the input; those left out are zero.
 
     An array in the shape of the output, of numbers where the inputs have values, and otherwise of
-    texts. Raises GradcliError.
+    texts. What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
     from .explanation.higher.higher_data import array_of
     from .explanation.higher.jvp import Jvp
+    from .explanation.kinks.not_in_pytorch import not_in_pytorch
 
     found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
+    _warn(not_in_pytorch(found.a))
     return array_of(found.a, found.node, found.p.out.shape)
 
 

@@ -35,6 +35,7 @@ WANTED = (
     "claims",
     "cost",
 )
+DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "formula", "index", "elements"})
 
 
 def batch(
@@ -138,7 +139,7 @@ def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    if {"grad"} & set(wanted):
+    if "grad" in wanted:
         a.require_numbers()
     plain = {"output", "grad", "index"}.issuperset(wanted)
     data = None if plain else _data(a)
@@ -151,7 +152,7 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             yield from _by_index(a)
         elif data is not None:
             yield name, _explained(data, name, wanted)
-    notes = [] if data is None or "notes" in wanted else _notes(data, wanted)
+    notes = [] if "notes" in wanted else _notes(a, data, wanted)
     if notes:
         yield "notes", notes
 
@@ -190,7 +191,7 @@ def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
         case "elements":
             return _elements(data)
         case "notes":
-            return _notes(data, wanted)
+            return _notes(data.a, data, wanted)
         case _:
             return data(name)
 
@@ -204,24 +205,32 @@ def _elements(data: "Data") -> dict[str, Any]:
     }
 
 
-def _notes(data: "Data", wanted: Collection[str]) -> list[dict[str, str]]:
-    """All notes where they are wanted; those on closed forms, for assumed shapes too, and on the
-    Hessian wherever these are.
+def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[dict[str, str]]:
+    """All notes where they are wanted; otherwise those on what is wanted: derivatives that PyTorch
+    does not compute, closed forms. Those for assumed shapes and on the Hessian are among neither.
     """
-    from .explanation.formulas.assumed_shapes import as_note
-    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch
-    from .explanation.sections.notes import as_data, collect, formulas
+    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 
     found = []
-    if "notes" in wanted:
-        found += collect(data.a, data.w)
-    elif "formula" in wanted:
-        found += formulas(data.w)
-    if "formula" in wanted:
-        found += as_note(data.w, ways.JSON)
+    if data is not None:
+        found += _on_formulas(data, wanted)
+    if "notes" not in wanted and not DERIVATIVES.isdisjoint(wanted):
+        found += not_in_pytorch(a)
     if "hessian" in wanted:
-        found += hessian_not_in_pytorch(data.a.problem)
-    return as_data(found)
+        found += hessian_not_in_pytorch(a.problem)
+    return [{"code": code, "message": message} for code, message in found]
+
+
+def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:
+    """All notes where they are wanted; those on closed forms, for assumed shapes too."""
+    from .explanation.formulas.assumed_shapes import as_note
+    from .explanation.sections.notes import collect, formulas
+
+    found = collect(data.a, data.w) if "notes" in wanted else []
+    if "formula" in wanted:
+        found += [] if "notes" in wanted else formulas(data.w)
+        found += as_note(data.w, ways.JSON)
+    return found
 
 
 def _wanted(want: Any) -> tuple[str, ...]:

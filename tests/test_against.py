@@ -8,6 +8,7 @@ import pytest
 from console import gradcli
 from support import run_torch
 
+import gradcli as api
 import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.sections.checks import run_checks
@@ -97,6 +98,20 @@ def test_where_pytorch_raises_it_is_said(text, value):
     said = gradcli("explain", text, "-v", f"x={value}").out
     assert "not-in-pytorch" in said
     assert "no backward()" in said
+
+
+def test_every_way_says_what_pytorch_has_no_derivative_of():
+    text, values = "torch.remainder(7., x)", {"x": [2.0]}
+    said = "PyTorch has no derivative by the b of remainder: it raises an error."
+    for command in (("grad", "-g", "[1.]"), ("jacobian",)):
+        assert gradcli(command[0], text, "-v", "x=[2.]", *command[1:]).err == f"note: {said}\n"
+    for call in (api.grad, api.jacobian, api.jvp):
+        more = {api.grad: {"grad": [1.0]}, api.jvp: {"tangents": values}}.get(call, {})
+        with pytest.warns(UserWarning, match=said):
+            call(text, values=values, **more)
+    asked = {"expr": text, "values": values, "grad": [1.0]}
+    for answer in api.batch([asked, asked | {"want": ["jacobian", "formula"]}]):
+        assert answer["notes"] == [{"code": "not-in-pytorch", "message": said}]
 
 
 def test_other_conventions_are_named_and_no_disagreement():

@@ -20,6 +20,9 @@ MET = [
     ("x.prod()", {"x": [1e150] * 3}, "x.prod() meets inf"),
     ("F.hardtanh(x)", {"x": [NAN]}, "what fills a vector register"),
     ("x % 1e-200", {"x": [1e200]}, "what fills a vector register"),
+    ("(x @ x).detach() * x", {"x": [[INF]]}, "x @ x meets inf"),
+    ("x * w", {"x": [[1e308], [1e308], [-1e308]], "w": [[1.0]]}, "x * w meets 1e+308"),
+    ("x.nanmean()", {"x": [1e308, 1e308, -1e308, NAN]}, "1e+308, of which a sum overflows"),
 ]  # fmt: skip
 
 NOT_MET = [
@@ -27,7 +30,10 @@ NOT_MET = [
     ("x @ w", {"x": [[1e-200]], "w": [[1e-200]]}),
     ("F.hardtanh(x)", {"x": [INF]}),
     ("x / w", {"x": [INF], "w": [0.0]}),
-    ("(x @ x).detach() * x", {"x": [[INF]]}),
+    ("x.sum()", {"x": [INF, -INF, NAN, 1.0]}),
+    ("x.mean(1)", {"x": [[1e308, -1.0], [1e308, -1e308]]}),
+    ("x.sum()", {"x": [1e308, 1e308, 0.0]}),
+    ("x.sum(0)", {"x": [[1e308], [-1e308]]}),
     ("F.layer_norm(x, (2,))", {"x": [[0.0, 0.0]]}),
     ("scaled_dot_product_attention(x, x, x, m)", {"x": [[1.0], [2.0]], "m": [[0.0, -INF]] * 2}),
 ]
@@ -41,7 +47,8 @@ def _told(expr, values, grad=None):
 @pytest.mark.parametrize("example", LEFT, ids=str)
 def test_every_operation_that_is_left_to_others_is_told_at_nan_and_not_where_all_is_finite(example):
     shape = example.problem.out.shape
-    assert _told(example.text, example.values, np.full(shape, NAN))[0]
+    told = _told(example.text, example.values, np.full(shape, NAN))[0]
+    assert bool(told) == (example.op.left_to != "sum")
     assert _told(example.text, example.values, np.ones(shape))[0] == []
 
 
@@ -55,6 +62,13 @@ def test_the_operation_is_named_and_what_it_meets(expr, values, said):
 @pytest.mark.parametrize(("expr", "values"), NOT_MET)
 def test_where_the_order_decides_on_nothing_nothing_is_said(expr, values):
     assert _told(expr, values)[0] == []
+
+
+def test_an_operation_is_told_that_no_gradient_flows_through():
+    values = {"x": [[1e308, -1e308]], "w": [[1.0], [1.0]], "c": [[1.0]]}
+    found = gradcli.explain("(x @ w * c).sum()", values=values, wrt="c")
+    (said,) = (n["message"] for n in found.notes if n["code"] == "another-order")
+    assert said.startswith("x @ w meets 1e+308, whose square overflows. PyTorch leaves it to BLAS")
 
 
 @pytest.mark.parametrize(("expr", "same"), [("x @ x", False), ("x / x", True)])

@@ -128,9 +128,14 @@ def grad(streams: Streams, given: Given) -> None:
 @app.command()
 @takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
-    """Print the Jacobian alone, rows and columns labelled, its structure named."""
+    """Print the Jacobian alone, its structure named; on standard error, what PyTorch lacks."""
+    from ..explanation.kinks.not_in_pytorch import not_in_pytorch
+
     given.show = ["jacobian"]
-    emit(streams, analysis_of(streams, given), given)
+    analysis = analysis_of(streams, given)
+    emit(streams, analysis, given)
+    for _, said in not_in_pytorch(analysis):
+        streams.warn(f"note: {said}")
 
 
 @app.command()

@@ -107,7 +107,8 @@ class Operator:
     single      whether a number in PyTorch's gradient is rounded to single precision
     left_to     who computes it in PyTorch in an order of operations of its own, which decides what
                 becomes of inf, nan and numbers that overflow: "BLAS", "LAPACK", "kernel" (one loop
-                for all of it) or "registers" (elements that fill one meet other instructions)
+                for all of it), "registers" (elements that fill one meet other instructions), or
+                "sum" (which is added up in parts, and decided by overflow alone)
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     batches     whether its first input comes in batches as a rule, though it need not, and has

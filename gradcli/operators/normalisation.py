@@ -195,7 +195,7 @@ def _on_a_line(input, mean, deviation, weight=None, bias=None):
     domain=(0.5, 2.0),
 )
 def on_a_line(input, mean, deviation, weight=None, bias=None):
-    """(input - mean) / deviation * weight + bias; its value, as PyTorch's, by slope and offset."""
+    """(input - mean) / deviation * weight + bias, rounded as PyTorch does by slope and offset."""
     return _scaled((input - mean) / deviation, weight, bias)
 
 

@@ -32,6 +32,7 @@ def average(x, axis, keepdims):
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
     loop="sum",
     bounds=summed,
+    left_to="sum",
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
@@ -47,6 +48,7 @@ def sum(g, y, x, dim):
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     loop="mean",
     bounds=kept,
+    left_to="sum",
 )
 def mean(g, y, x, dim):
     """Average along dim."""

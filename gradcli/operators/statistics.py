@@ -15,7 +15,7 @@ from .leaves import size
 from .order import FIRST_FIRST, sorted_last
 from .ordering import permuted
 from .pairs import lerp
-from .reductions import average, mean
+from .reductions import average
 from .sums import total
 from .ties import beside
 
@@ -109,29 +109,30 @@ def std(g, y, x, dim, *, correction=1):
     return _to_variance(g, y) * _slope_of_variance(x, dim, correction)
 
 
-def _moved_mean(x, axis, keepdims):
+def _moved_mean(x, *, dim, keepdim):
     """nan beside an infinity that is not the last element: PyTorch moves it by each in turn."""
-    found = average(x, axis, keepdims)
+    axis = shapes.axes(dim, x.ndim)
+    found = average(x, axis, keepdim)
     if np.isfinite(found).all():
         return found
     last = x[tuple(slice(-1, None) if d in axis else slice(None) for d in range(x.ndim))]
-    infinite = np.sum(np.isinf(x), axis=axis, keepdims=keepdims)
-    at_last = np.sum(np.isinf(last), axis=axis, keepdims=keepdims)
+    infinite = np.sum(np.isinf(x), axis=axis, keepdims=keepdim)
+    at_last = np.sum(np.isinf(last), axis=axis, keepdims=keepdim)
     return np.where(np.isinf(found) & (infinite > at_last), np.nan, found)
 
 
-@reduction(
-    _moved_mean,
-    dtype="float",
-    symbolic=elements.mean,
-    index="mean",
-    expand=mean,
-    torch=None,
+@composite(
+    value=_moved_mean,
+    spelling="var_mean({0}, dim={dim}, keepdim={keepdim})[1]",
+    torch="torch.var_mean",
     bounds=kept,
+    examples=(("var_mean(x, 1)[1]", "x=2x3"), ("std_mean(x)[1]", "x=2x3")),
 )
-def mean_beside_spread(g, y, x, dim):
-    """Average along dim, as it is found together with the variance."""
-    return g / size(x, dim=dim)
+def mean_beside_spread(x, *, dim=None, keepdim=False):
+    """Average along dim, as PyTorch finds it together with the variance: where a number is
+    infinite it may be nan.
+    """
+    return x.mean(dim=dim, keepdim=keepdim)
 
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
@@ -346,6 +347,7 @@ def nanquantile():
     dtype="number",
     index="sum",
     numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
+    left_to="sum",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""

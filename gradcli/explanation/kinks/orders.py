@@ -2,25 +2,27 @@
 comes out where they meet inf, nan, or numbers whose products overflow or vanish.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Sequence
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...autodiff.reverse import Step
+from ...backends.numeric import sources
 from ...graphs import Node, walk
 from ...lazy import np
 from ..analysis import Analysis
-from .conventions import on_the_way
 
 
 class Others(NamedTuple):
     """Those who compute an operation in PyTorch, in a sentence; and on what their order decides,
-    beside nan and numbers whose squares overflow: on inf, on numbers whose squares vanish.
+    beside nan and numbers whose squares overflow: on inf, on numbers whose squares vanish; or on
+    `sums` of numbers of both signs alone.
     """
 
     told: str
     inf: bool = True
     vanishing: bool = True
+    sums: bool = False
 
 
 ANOTHER = "whose operations come in another order"
@@ -33,50 +35,92 @@ LEFT_TO = {  # by the field `left_to` of operators
         inf=False,
         vanishing=False,
     ),
+    "sum": Others("PyTorch adds up in parts, in an order of its own", sums=True),
 }
 
 
 def orders_met(a: Analysis) -> list[tuple[Node, str, str]]:
-    """The operations, the first first, whose order of operations decides what comes out, each with
-    what it meets, in words, and who computes it in PyTorch, in a sentence.
+    """The operations, the first first, whose order of operations decides what comes out, in numbers
+    or on the way back, each with what it meets, in words, and who computes it in PyTorch, in a
+    sentence.
     """
+    made = dict.fromkeys(walk([a.problem.out]))
+    steps = {step.node: step for step in a.gradients.steps}
+    meets = _Meeting(a)
     found = []
-    for step in reversed(a.gradients.steps):
-        for part in _parts(step.node):
-            others = LEFT_TO[part.op.left_to]
-            met = _in_words(_numbers(part, step, a), others, a.dtype)
+    for node in made:
+        for part in _parts(node, steps.get(node), made):
+            met = meets(part, steps.get(node))
             if met:
-                found.append((step.node, met, others.told))
+                found.append((node, met, LEFT_TO[part.op.left_to].told))
                 break
     return found
 
 
-def _parts(node: Node) -> list[Node]:
-    """A node, or what it means, as far as PyTorch leaves that to others."""
-    if node.op.left_to or node.expansion is None:
-        return [node] if node.op.left_to else []
-    given = set(node.parents)
-    inside = walk([node.expansion], lambda n: () if n in given else on_the_way(n))
-    return [n for n in inside if n.op.left_to and n not in given]
+def _parts(node: Node, step: Step | None, made: Collection[Node]) -> list[Node]:
+    """What PyTorch leaves to others of an operation and of its step back; the rest of `made` is
+    none of it.
+    """
+    roots, received = [node], None
+    if step is not None:
+        roots, received = [node, *(c.sent for c in step.contributions)], step.received
+
+    def within(n: Node) -> Sequence[Node | None]:
+        outside = n is received or (n in made and n is not node)
+        return () if outside else n.inputs if n.op.left_to else sources(n)
+
+    return [n for n in walk(roots, within) if n.op.left_to and (n is node or n not in made)]
 
 
-def _numbers(part: Node, step: Step, a: Analysis) -> Iterator[Any]:
-    """The numbers that a part of a step meets: given to it, coming out, sent to it and by it."""
-    nodes = {*part.parents, part, step.received, *(c.sent for c in step.contributions)}
-    return (a.value(n) for n in nodes if n.dtype == "float" and n.numel and a.known(n))
+class _Meeting:
+    """What parts of operations meet that their order decides on, in words."""
 
+    def __init__(self, a: Analysis):
+        self.a, self.floats = a, np.finfo(a.dtype)
+        self.largest: dict[Node, float] = {}  # the largest numbers, where any are known
 
-def _in_words(arrays: Iterator[Any], others: Others, dtype: str) -> str:
-    """What there is in arrays that an order of operations decides on; nothing where it does not."""
-    floats = np.finfo(dtype)
-    large, small = sqrt(floats.max), sqrt(floats.tiny)  # whose squares are still floats
-    largest = [float(np.max(np.abs(x))) for x in arrays]
-    if any(x != x for x in largest):
-        return "nan"
-    if others.inf and np.inf in largest:
-        return "inf"
-    overflowing = [x for x in largest if large < x < np.inf]
-    if overflowing:
-        return f"{max(overflowing):g}, whose square overflows"
-    vanishing = [x for x in largest if 0 < x < small and others.vanishing]
-    return f"no number above {max(vanishing):g}, whose square vanishes" if vanishing else ""
+    def __call__(self, part: Node, step: Step | None) -> str:
+        """What is met in what is given to a part and comes out, and in the step back; nothing where
+        the order decides on none of it.
+        """
+        others = LEFT_TO[part.op.left_to]
+        if others.sums:
+            return self._in_sums(part, part.parents[0])
+        nodes = [*part.parents, part]
+        if step is not None:
+            nodes += [step.received, *(c.sent for c in step.contributions)]
+        return self._in_words([self._largest(n) for n in nodes], others)
+
+    def _largest(self, node: Node) -> float:
+        if node not in self.largest:
+            known = node.dtype == "float" and node.numel and self.a.known(node)
+            self.largest[node] = float(np.max(np.abs(self.a.value(node)))) if known else 0.0
+        return self.largest[node]
+
+    def _in_sums(self, node: Node, given: Node) -> str:
+        """What overflows or not, as numbers of the other sign are added sooner or later; nothing
+        where inf, nan and overflow come out in any order.
+        """
+        if self._largest(given) * given.numel <= self.floats.max:
+            return ""
+        x = self.a.value(given)
+        finite = np.where(np.isfinite(x), x, 0)
+        with np.errstate(over="ignore"):
+            above = node.op.value(np.maximum(finite, 0), **node.attrs)
+            below = node.op.value(np.minimum(finite, 0), **node.attrs)
+        decided = (np.isinf(above) & (below < 0)) | ((above > 0) & np.isinf(below))
+        largest = np.max(np.abs(finite))
+        return f"{largest:g}, of which a sum overflows" if np.any(decided) else ""
+
+    def _in_words(self, largest: list[float], others: Others) -> str:
+        """What there is among numbers, each the largest of an array."""
+        large, small = sqrt(self.floats.max), sqrt(self.floats.tiny)  # whose squares are floats
+        if any(x != x for x in largest):
+            return "nan"
+        if others.inf and np.inf in largest:
+            return "inf"
+        overflowing = [x for x in largest if large < x < np.inf]
+        if overflowing:
+            return f"{max(overflowing):g}, whose square overflows"
+        vanishing = [x for x in largest if 0 < x < small and others.vanishing]
+        return f"no number above {max(vanishing):g}, whose square vanishes" if vanishing else ""

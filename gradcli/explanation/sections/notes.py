@@ -62,14 +62,15 @@ def of_hessian(h: Hessian) -> list[tuple[str, str]]:
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences, but for those on the formulas of gradients."""
+    refused = not_in_pytorch(a)
     return [
         *a.problem.program.asked.notes,
         *_seed_notes(a),
         *_integers(a),
         *unused(a),
-        *not_in_pytorch(a),
+        *refused,
         *_kinks(a, w),
-        *_not_finite(a, w),
+        *_not_finite(a, w, bool(refused)),
         *_sums(a),
     ]
 
@@ -268,10 +269,12 @@ def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     ]
 
 
-def _not_finite(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def _not_finite(a: Analysis, w: Wording, refused: bool) -> list[tuple[str, str]]:
+    """Gradients that are nan or infinite; that PyTorch's are too, unless it has another order of
+    operations or has `refused` them.
+    """
     notes = _orders(a, w)
-    others = notes or not_in_pytorch(a)
-    same = "" if others else IN_PYTORCH.get(a.problem.order, "")
+    same = "" if notes or refused else IN_PYTORCH.get(a.problem.order, "")
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
