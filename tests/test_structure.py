@@ -1,12 +1,19 @@
 """The structure of Jacobians against their numbers, for every example in the table."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
+from gradcli.graphs import OPS
 from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
+from gradcli.notation.indices.expressions import delta, factors_of, product_of
+from gradcli.notation.jacobians.composed import Composition
+from gradcli.notation.jacobians.diagonals import along_diagonal
+from gradcli.notation.jacobians.layouts import Layout
 from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
@@ -323,6 +330,47 @@ def test_numbers_tell_one_kronecker_product_from_a_sum():
     ):
         assert confirmed("kronecker", matrix) is plain
         assert confirmed("permuted kronecker", matrix) is permuted
+
+
+ROWS = tree.Infix(
+    "*", tree.Subscript(tree.Name("w"), ":, None"), tree.Call("eye", (tree.Number(3),))
+)
+TWICE = tree.Infix("*", tree.Number(2), tree.Call("eye", (tree.Number(3),)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "product"),
+    [
+        (tree.Name("A"), TWICE, "2 * A"),
+        (TWICE, tree.Name("A"), "2 * A"),
+        (tree.Name("A"), ROWS, "A @ (w[:, None] * eye(3))"),  # it weighs the columns of A
+    ],
+)
+def test_numbers_alone_pass_a_matrix(before, after, product):
+    seed = OPS["input"](name="g", shape=(3,), dtype="float")
+    middle = seed.sin()
+    composed = Composition(lambda layout, _: before if layout.grad is middle else after)
+    assert tree.text(composed(Layout(seed, middle.cos(), seed))) == product
+
+
+def test_a_sum_may_be_deeper_than_the_stack():
+    seed = OPS["input"](name="g", shape=(2,), dtype="float")
+    total = reduce(lambda a, b: a + b, (seed * k for k in range(3_000)))
+    assert Composition(lambda *_: None)(Layout(seed, total, seed)) is None
+
+
+def test_a_sum_that_adds_itself_up_is_not_multiplied_out():
+    seed = OPS["input"](name="g", shape=(2,), dtype="float")
+    total = seed.sin() + seed
+    for _ in range(100):
+        total = total + total
+    assert Composition(lambda *_: None)(Layout(seed, total, seed)) is None
+
+
+@pytest.mark.parametrize("third", ["i", "z"])
+def test_ties_to_a_third_letter_are_kept(third):
+    tied = product_of([delta("j", "l"), delta(third, "j")])
+    assert {*factors_of(along_diagonal(tied, ["j"], ["l"]))} == {delta("j", "l"), delta("j", third)}
 
 
 def test_numbers_overrule():
