@@ -74,7 +74,7 @@ FORMS = [
     ),
     (
         *("((x - x.roll(1))**2).sum()", "x=6", "x"),
-        "4 * eye(x.shape[0]) - 2 * eye(x.shape[0]).roll(-1, 0) - 2 * eye(x.shape[0]).roll(1, 0)",
+        "2 * (2 * eye(x.shape[0]) - eye(x.shape[0]).roll(-1, 0) - eye(x.shape[0]).roll(1, 0))",
     ),
     (  # on a grid: a Kronecker sum
         *("((u[1:] - u[:-1])**2).sum() + ((u[:, 1:] - u[:, :-1])**2).sum()", "u=4x3", "u"),

@@ -1,13 +1,20 @@
 """The structure of Jacobians against their numbers, for every example in the table."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
+from gradcli.graphs import OPS
 from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
-from gradcli.notation.jacobians.patterns import SELECTIONS, confirmed, picture
+from gradcli.notation.indices.expressions import delta, factors_of, product_of
+from gradcli.notation.jacobians.composed import Composition
+from gradcli.notation.jacobians.diagonals import along_diagonal
+from gradcli.notation.jacobians.layouts import Layout
+from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
 EXAMPLES = examples()
@@ -63,7 +70,10 @@ def agrees(name: str, J: np.ndarray) -> None:
         least = min(rows, columns)
         assert 2 * (np.abs(offsets).max() + 1) <= least or 2 * (np.ptp(offsets) + 1) <= least + 1
     elif name == "cyclically banded":
-        assert rows == columns >= 2 * len({*(np.diff(np.nonzero(J), axis=0) % rows).flat})
+        round_about = [np.diag(np.roll(J, -k, axis=1)) for k in range(rows)]
+        met = [d for d in round_about if d.any()]
+        assert 2 * len(met) <= rows == columns
+        assert all(d.all() for d in met)
     elif name == "lower-triangular":
         assert not np.triu(J, 1).any()
     elif name == "upper-triangular":
@@ -270,6 +280,44 @@ def test_blocks_are_put_on_the_diagonal():
     assert s.text == f"block_diag(*[{block} for i in range(x.shape[0])])"
 
 
+TWO_CORNERS = np.fliplr(np.diag([1, 0, 0, 0, 0, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "name"),
+    [
+        (np.eye(7) + np.roll(np.eye(7), 1, axis=1), "cyclically banded"),
+        (2 * np.eye(7) + TWO_CORNERS, "dense"),
+        (np.eye(7, k=1) + np.eye(7, k=-1), "banded"),
+    ],
+)
+def test_a_band_that_goes_round_is_filled(matrix, name):
+    assert by_pattern(matrix != 0, units=False) == name
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "first", "last", "ok"),
+    [
+        (3, 3, -1, 1, True),  # 7 of 9 entries, and narrow at larger sizes
+        (3, 5, 0, 2, True),
+        (2, 4, 0, 2, False),  # all but two corners
+        (6, 6, -5, 4, False),  # all but one
+        (6, 6, -3, 3, True),
+        (6, 6, -4, 4, False),
+    ],
+)
+def test_numbers_confirm_a_band_that_leaves_out_diagonals(rows, columns, first, last, ok):
+    matrix = np.tril(np.triu(np.ones((rows, columns)), first), last)
+    assert confirmed("banded", matrix) is ok
+
+
+def test_a_zero_among_its_numbers_does_not_end_a_band_that_goes_round():
+    matrix = np.eye(6) + np.roll(np.eye(6), 1, axis=1)
+    matrix[0, 1] = 0
+    assert confirmed("cyclically banded", matrix)
+    assert not confirmed("cyclically banded", np.ones((6, 6)))
+
+
 def test_numbers_tell_one_kronecker_product_from_a_sum():
     a, b = np.arange(1.0, 7).reshape(2, 3), np.array([[2.0, -1], [0, 3]])
     one, other = np.kron(a, b), np.kron(a**2, b.T)
@@ -282,6 +330,47 @@ def test_numbers_tell_one_kronecker_product_from_a_sum():
     ):
         assert confirmed("kronecker", matrix) is plain
         assert confirmed("permuted kronecker", matrix) is permuted
+
+
+ROWS = tree.Infix(
+    "*", tree.Subscript(tree.Name("w"), ":, None"), tree.Call("eye", (tree.Number(3),))
+)
+TWICE = tree.Infix("*", tree.Number(2), tree.Call("eye", (tree.Number(3),)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "product"),
+    [
+        (tree.Name("A"), TWICE, "2 * A"),
+        (TWICE, tree.Name("A"), "2 * A"),
+        (tree.Name("A"), ROWS, "A @ (w[:, None] * eye(3))"),  # it weighs the columns of A
+    ],
+)
+def test_numbers_alone_pass_a_matrix(before, after, product):
+    seed = OPS["input"](name="g", shape=(3,), dtype="float")
+    middle = seed.sin()
+    composed = Composition(lambda layout, _: before if layout.grad is middle else after)
+    assert tree.text(composed(Layout(seed, middle.cos(), seed))) == product
+
+
+def test_a_sum_may_be_deeper_than_the_stack():
+    seed = OPS["input"](name="g", shape=(2,), dtype="float")
+    total = reduce(lambda a, b: a + b, (seed * k for k in range(3_000)))
+    assert Composition(lambda *_: None)(Layout(seed, total, seed)) is None
+
+
+def test_a_sum_that_adds_itself_up_is_not_multiplied_out():
+    seed = OPS["input"](name="g", shape=(2,), dtype="float")
+    total = seed.sin() + seed
+    for _ in range(100):
+        total = total + total
+    assert Composition(lambda *_: None)(Layout(seed, total, seed)) is None
+
+
+@pytest.mark.parametrize("third", ["i", "z"])
+def test_ties_to_a_third_letter_are_kept(third):
+    tied = product_of([delta("j", "l"), delta(third, "j")])
+    assert {*factors_of(along_diagonal(tied, ["j"], ["l"]))} == {delta("j", "l"), delta("j", third)}
 
 
 def test_numbers_overrule():

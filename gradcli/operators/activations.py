@@ -10,7 +10,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs
 from .comparisons import bounded_by, where
-from .families import composite, elementwise, hidden, one_of, require, shorthand
+from .families import composite, elementwise, one_of, require, shorthand, written_out
 from .guards import unless, without_slope
 from .pointwise import F, bent, erf, exp, leaky_relu, sigmoid, softplus
 from .trigonometry import cosh, tanh
@@ -145,7 +145,7 @@ def threshold(input, *, threshold, value):
 ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"
 
 
-@hidden(
+@written_out(
     rule=lambda g, y, sent, x, slope: (
         where(x >= 0, g, slope * g),
         None,
@@ -159,7 +159,7 @@ def ramp_to_x(sent, x, slope):
     return where(x > 0, sent, slope * sent)
 
 
-@hidden(
+@written_out(
     rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)),
     kink=lambda y, sent, x: x.eq(0),
     caveat=ABOVE_AT_0,
@@ -324,7 +324,7 @@ def _curvature_of_gelu(x, approximate):
     return 2 * density - square * density
 
 
-@hidden(
+@written_out(
     rule=lambda g, y, sent, x, *, approximate: (
         gelu_to_x(g, x, approximate=approximate),
         g * sent * _curvature_of_gelu(x, approximate),

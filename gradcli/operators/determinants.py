@@ -11,7 +11,7 @@ from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import EPSILON, hidden, operator, shorthand
+from .families import EPSILON, operator, shorthand, written_out
 from .guards import unless
 from .inverses import inv
 from .lapack import (
@@ -57,7 +57,7 @@ def _scaled_inverse(x, scale):
     return _for_each_matrix(scale, x) * inv(x, check=False).mT
 
 
-@hidden(
+@written_out(
     value=_inverse_turned,
     index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
     with_graph=lambda x, scale: _for_each_matrix(scale, x) * inv(x).mT,
@@ -175,7 +175,7 @@ def _parts_away_from_0(x, y):
     return scale, unless(abs(scale) < NEARLY, turned)
 
 
-@hidden(
+@written_out(
     shape=_matrix_shape,
     value=_plain_gradient,
     dtype="float",
@@ -198,7 +198,7 @@ def scaled_cofactors(x, y, scale):
     return _scaled_inverse(x, scale * det(x))
 
 
-@hidden(
+@written_out(
     shape=_matrix_shape,
     value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
     dtype="float",
@@ -214,7 +214,7 @@ def cofactors(x, y):
     return _scaled_inverse(x, det(x))
 
 
-@hidden(
+@written_out(
     shape=_matrix_shape,
     value=lambda x, y, t: _each(
         _singular_cofactors_along,

@@ -247,8 +247,8 @@ def composite(**fields):
     return declare
 
 
-def hidden(**fields):
-    """A composite that PyTorch has no name for, which rules need: formulas say what it means.
+def written_out(**fields):
+    """A composite that PyTorch has no name for: formulas write its meaning in its place.
 
     Its examples name its parameters, each of shape 3.
     """
@@ -257,7 +257,7 @@ def hidden(**fields):
         names = _names(meaning)
         call = f"{meaning.__name__}({', '.join(names)})"
         fields.setdefault("examples", ((call, ",".join(f"{name}=3" for name in names)),))
-        return composite(family="hidden", torch=None, **fields)(meaning)
+        return composite(family="written out", torch=None, **fields)(meaning)
 
     return declare
 

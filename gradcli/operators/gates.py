@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from .families import composite, hidden
+from .families import composite, written_out
 from .pointwise import F, sigmoid
 from .splitting import chunk
 
@@ -15,14 +15,14 @@ def _gate_again(h, y, sent, x, gate):
     return (1 - s) * s * x * h, h * sent * slope, h * x * sent * bend
 
 
-@hidden(rule=_gate_again)
+@written_out(rule=_gate_again)
 def gated_to_gate(sent, x, gate):
     """What gated sends to its gate."""
     s = sigmoid(gate)
     return (1 - s) * s * x * sent
 
 
-@hidden(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)))
+@written_out(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)))
 def gated(x, gate):
     """x times the sigmoid of a gate."""
     return x * sigmoid(gate)

@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import abs
 from .bounds import larger
 from .comparisons import where
-from .families import composite, elementwise, hidden
+from .families import composite, elementwise, written_out
 from .guards import refuse_where
 from .leaves import size
 from .pointwise import F, exp, log1p
@@ -66,7 +66,7 @@ def _slope_of_bce_slope(g, y, x, t):
     return g * ((x * x - 2 * x * t + t) / below), -(g / ((1 - x) * x).clamp(min=CLAMPED))
 
 
-@hidden(
+@written_out(
     rule=_slope_of_bce_slope,
     said=lambda x, t: (x - t) / ((1 - x) * x),
     domain=(0.4, 0.6),
@@ -313,7 +313,7 @@ def _soft_hinge_again(g, y, sent, x):
     return soft_hinge_to_x(g, x), g * sent * (z / ((z + 1) * (z + 1)))
 
 
-@hidden(rule=_soft_hinge_again)
+@written_out(rule=_soft_hinge_again)
 def soft_hinge_to_x(sent, x):
     """What soft_hinge sends to x."""
     z = exp(-x)

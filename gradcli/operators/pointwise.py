@@ -6,7 +6,7 @@ from ..lazy import np
 from . import elements
 from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, larger
 from .comparisons import where
-from .families import SAMPLES, elementwise, hidden
+from .families import SAMPLES, elementwise, written_out
 from .guards import unless
 
 
@@ -91,7 +91,7 @@ def sigmoid(g, y, x):
     return sigmoid_to_x(g, y)
 
 
-@hidden(rule=lambda g, out, sent, y: (sigmoid_to_x(g, y), g * sent * (-2 * y + 1)))
+@written_out(rule=lambda g, out, sent, y: (sigmoid_to_x(g, y), g * sent * (-2 * y + 1)))
 def sigmoid_to_x(sent, y):
     """What sigmoid sends to x, by its value y."""
     return sent * (1 - y) * y
@@ -160,7 +160,7 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
     return to_sent, where(x < 0, on_curve, 0 * both)
 
 
-@hidden(
+@written_out(
     rule=_bent_again,
     kink=lambda y, sent, x, **_: x.eq(0),
     caveat="at 0, where the curve ends, PyTorch takes 0",
@@ -215,7 +215,7 @@ def _softplus_again(g, y, sent, x, *, beta, threshold):
     return softplus_to_x(g, x, beta=beta, threshold=threshold), _times(curved, beta)
 
 
-@hidden(
+@written_out(
     rule=_softplus_again,
     kink=lambda y, sent, x, *, beta, threshold: (x * beta).eq(threshold),
     caveat="at the threshold, where it jumps, PyTorch takes 0",

@@ -5,7 +5,7 @@ from ..graphs import shapes
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
-from .families import composite, elementwise, hidden
+from .families import composite, elementwise, written_out
 from .leaves import size
 from .losses import loss, reduced
 from .pointwise import F
@@ -77,7 +77,7 @@ def _held(g, sent, x, bound):
     return where(abs(x) < bound, both, 0 * both)
 
 
-@hidden(
+@written_out(
     rule=lambda g, y, sent, x, *, beta: (
         smooth_abs_to_x(g, x, beta=beta),
         _held(g, sent, x, beta) / beta,
@@ -117,7 +117,7 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     return reduced(smooth_abs(input - target, beta=beta), reduction)
 
 
-@hidden(
+@written_out(
     rule=lambda g, y, sent, x, *, delta: (
         bounded_square_to_x(g, x, delta=delta),
         _held(g, sent, x, delta),

@@ -77,7 +77,7 @@ def measured() -> list[Kink]:
 
     Needs PyTorch and JAX.
     """
-    told = [op for op in everything().values() if op.kink and op.family != "hidden"]
+    told = [op for op in everything().values() if op.kink and op.family != "written out"]
     return [kink for op in told for kink in _of(op)]
 
 

@@ -80,7 +80,7 @@ def _times(left: Tree, right: Tree) -> Tree:
     number, rest = _number(right)
     if _is("eye", rest):
         return scaled(number, left)
-    if isinstance(number, tree.Number):
+    if number is not None:
         return scaled(number, _times(left, rest))
     if isinstance(left, Call) and isinstance(right, Call) and _is("kron", left, right):
         a, b = zip(left.args, right.args)
@@ -89,11 +89,12 @@ def _times(left: Tree, right: Tree) -> Tree:
     return Infix("@", left, right)
 
 
-def _number(written: Tree) -> tuple[Tree | None, Tree]:
-    """What a matrix is multiplied with, element by element, and the matrix."""
-    if isinstance(written, Infix) and written.symbol == "*":
-        return written.left, written.right
-    return None, written
+def _number(written: Tree) -> tuple[tree.Number | None, Tree]:
+    """The number before a matrix, and the matrix; a tensor may weigh its rows or its columns."""
+    if not isinstance(written, Infix) or written.symbol != "*":
+        return None, written
+    number = written.left
+    return (number, written.right) if isinstance(number, tree.Number) else (None, written)
 
 
 def _is(function: str, *written: Tree) -> bool:
@@ -113,31 +114,45 @@ def _halves(layout: Layout) -> Iterator[tuple[Layout, Layout]]:
 
 def _narrow(grad: Node, seed: Node) -> list[Node]:
     """The nodes between both that no way from the seed passes by."""
-    flow = [seed]
-    reach = {seed: 0}  # the last place in the flow where a node is read
-    for node in walk([grad]):
-        parents = [i for i in node.parents if i in reach]
-        if parents:
-            reach |= dict.fromkeys((*parents, node), len(flow))
-            flow.append(node)
-    found, last = [], reach[seed]
-    for place, node in enumerate(flow[1:-1], 1):
+    flow = _flow(grad, seed)
+    between = [*flow][1:-1]
+    found, last = [], flow[seed]
+    for place, node in enumerate(between, 1):
         if last <= place:
             found.append(node)
-        last = max(last, reach[node])
+        last = max(last, flow[node])
     return found
 
 
+def _flow(grad: Node, seed: Node) -> dict[Node, int]:
+    """What the seed flows through, in order; each with the last place in it where it is read."""
+    reach = {seed: 0}
+    for node in walk([grad]):
+        parents = [i for i in node.parents if i in reach]
+        if parents:
+            reach |= dict.fromkeys((*parents, node), len(reach))
+    return reach
+
+
 def _terms(grad: Node, seed: Node) -> list[Term]:
-    """What is added up, all of it with the seed in it; the gradient alone where it is no sum."""
-    symbol = SUMS.get(grad.op.spelling or "")
-    flows = [n for n in grad.parents if n.shape == grad.shape and seed in walk([n])]
-    if symbol is None or len(flows) < 2:
-        return [("+", grad)]
-    left, right = (_terms(n, seed) for n in flows)
-    if symbol == "-":
-        right = [("-" if sign == "+" else "+", n) for sign, n in right]
-    return left + right
+    """What is added up, all of it with the seed in it; the gradient alone where it is no sum, or
+    one of too many terms.
+    """
+    flow = _flow(grad, seed)
+    found: list[Term] = []
+    waiting = [("+", grad)]
+    while waiting:
+        sign, node = waiting.pop()
+        symbol = SUMS.get(node.op.spelling or "")
+        flows = [n for n in node.parents if n.shape == node.shape and n in flow]
+        if symbol is None or len(flows) < 2:
+            found.append((sign, node))
+        else:
+            left, right = flows
+            waiting += [("+" if symbol == sign else "-", right), (sign, left)]
+        if len(found) + len(waiting) > LONGEST:
+            return [("+", grad)]
+    return found
 
 
 def _together(terms: Sequence[Term], seed: Node) -> list[Term]:

@@ -10,7 +10,7 @@ from ..indices.expressions import Expr, delta, factors_of, product_of
 
 def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr:
     """A product with a delta for each row's letter and its column's, where its deltas make them
-    equal; the same expression where they do not.
+    equal; the same expression where they do not. Letters of neither stay tied to them.
     """
     deltas = [f for f in factors_of(e) if is_delta(f)]
     if len(deltas) <= len(rows) or len(rows) != len(columns):
@@ -23,5 +23,6 @@ def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr
         return e
     pairs = [delta(r, c) for r, c in zip(rows, columns)]
     lead: dict[str, str] = {}
-    ties = [delta(lead[first[r]], r) for r in rows if lead.setdefault(first[r], r) != r]
+    tied = (*rows, *(k for k in first if k not in rows and k not in columns))
+    ties = [delta(lead[first[k]], k) for k in tied if lead.setdefault(first[k], k) != k]
     return product_of([*pairs, *ties, *(f for f in factors_of(e) if f not in deltas)])

@@ -65,15 +65,34 @@ def is_banded(pattern: Any) -> bool:
 
 def is_cyclic(pattern: Any) -> bool:
     """Whether the entries of a square matrix fill a band about its main diagonal, counted round:
-    diagonals that end at one side go on at the other.
+    diagonals that end at one side go on at the other, and hold n entries each.
     """
-    n, columns = pattern.shape
-    if n != columns or n < LEAST_ROUND:
+    if not _is_narrow_round(pattern):
         return False
-    row, column = np.nonzero(pattern)
-    met = np.unique((column - row) % n)
+    n, met = len(pattern), _met_round(pattern)
     farthest = int(np.minimum(met, n - met).max())
-    return 2 * len(met) <= n and len(met) > farthest
+    return len(met) > farthest and np.count_nonzero(pattern) == n * len(met)
+
+
+def _is_narrow_round(pattern: Any) -> bool:
+    """Whether the entries of a square matrix are on half of its diagonals, counted round."""
+    n, columns = pattern.shape
+    return n == columns and n >= LEAST_ROUND and 2 * len(_met_round(pattern)) <= n
+
+
+def _met_round(pattern: Any) -> Any:
+    """The diagonals of a square matrix that hold entries, counted round."""
+    row, column = np.nonzero(pattern)
+    return np.unique((column - row) % len(pattern))
+
+
+def _fits_a_band(pattern: Any) -> bool:
+    """Whether a third of the diagonals or more stand empty beside the entries: a band that is
+    narrow at larger sizes leaves out so much at these.
+    """
+    rows, columns = np.nonzero(pattern)
+    width, diagonals = int(np.ptp(columns - rows)) + 1, sum(pattern.shape) - 1
+    return min(pattern.shape) >= LEAST_BAND and 3 * width <= 2 * diagonals
 
 
 def confirmed(name: str, matrix: Any) -> bool:
@@ -93,11 +112,10 @@ def confirmed(name: str, matrix: Any) -> bool:
         return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
     if name == TRANSPOSED:
         return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
-    if name == "banded":  # at larger sizes the band is narrow beside them
-        row, column = np.nonzero(matrix)
-        return not matrix.any() or np.ptp(column - row) < rows + columns - 2
-    if name == CYCLIC:
-        return not matrix.any() or is_cyclic(matrix != 0)
+    if name == "banded":
+        return not matrix.any() or _fits_a_band(matrix)
+    if name == CYCLIC:  # where numbers are 0 it is not filled
+        return not matrix.any() or _is_narrow_round(matrix)
     if name == BLOCKS:
         return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":

@@ -138,7 +138,7 @@ def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
     return node * power if e > 0 else node / power
 
 
-@rule("hidden")
+@rule("written out")
 def as_it_is_meant(node: Node) -> Node | None:
     """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
     return node.op.in_torch(node)
