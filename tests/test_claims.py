@@ -663,7 +663,9 @@ def test_a_seed_of_numbers_fixes_sizes():
     ("sqrt(x)", "x = g", "g / (2 * out)"),
     ("log(x)", "x = 1 / x", "g / x"),
     ("relu(x)", "x = g * x", "g * (out > 0)"),
-    ("norm(x)", "x = 2 * x", "2 * x / (2 * out)"),
+    ("norm(x)", "x = 2 * x", "x / out"),
+    ("norm(x) / 2", "s = x * 2; x = s * 2", "s = x * 2; s / (8 * out)"),
+    ("x / y", "x = g * 3 * x", "g / y"),
     ("einsum('bij,bjk->bik', x, y)", "x = g @ y.T", "g @ y.mT"),
 ])  # fmt: skip
 def test_the_simplest_edit_mends(expr, claim, mended):

@@ -7,9 +7,11 @@ is written where it is wanted: the likeliest are, as many as there is time for.
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from itertools import combinations
+from itertools import combinations, product
+from math import gcd
 from typing import Any, NamedTuple
 
+from ...language.inference.ranks import is_whole_number
 from ...language.program import Program, read_again
 from .changes import (
     Words,
@@ -186,6 +188,42 @@ def scaled(program: Program, factor: str, divide: bool = False) -> str:
     value, other = program.statements[-1].value, expression(factor)
     made = ast.BinOp(value, ast.Div(), other) if divide else ast.BinOp(other, ast.Mult(), value)
     return _text(program, len(program.statements) - 1, made)
+
+
+def divided_by(program: Program, divisor: ast.expr) -> str:
+    """The text of a formula divided by a product, without the factors that both have."""
+    above, below = program.statements[-1].value, divisor
+    for a, b in product([*factors_of(above)], [*factors_of(below)]):
+        left = _without_shared(a, b)
+        if left is not None:
+            above, below = _with_factor(above, a, left[0]), _with_factor(below, b, left[1])
+    made = above if _is_one(below) else ast.BinOp(above, ast.Div(), below)
+    return _text(program, len(program.statements) - 1, made)
+
+
+def _without_shared(a: ast.expr, b: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Two factors without what divides both; None where nothing is known to."""
+    if ast.unparse(a) == ast.unparse(b):
+        return ast.Constant(1), ast.Constant(1)
+    if is_whole_number(a) and is_whole_number(b):
+        numbers = ast.literal_eval(a), ast.literal_eval(b)
+        shared = gcd(*numbers) or 1
+        above, below = (ast.Constant(n // shared) for n in numbers)
+        return above, below
+    return None
+
+
+def _with_factor(e: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
+    """A product with another factor in place of one; without any where that is 1."""
+    products = (p for p in ast.walk(e) if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mult))
+    for p in products if _is_one(new) else ():
+        if old in (p.left, p.right):
+            return _replaced(e, p, p.left if p.right is old else p.right)
+    return _replaced(e, old, new)
+
+
+def _is_one(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and e.value == 1
 
 
 def negated(program: Program) -> str:

@@ -322,12 +322,17 @@ class Search:
             return None
         below = divided(expression(factor))
         if below is not None:
-            divisor = ast.unparse(below)
-            made = edits.scaled(self.claim.program, divisor, divide=True)
-            return self._if_right(made, f"it is to be divided by {divisor}")
+            return self._divided_by(below)
         if self._shorter(ratio) is None:
             return None
         return self._in_place_of_a_factor(factor) or self._with_factor(factor)
+
+    def _divided_by(self, below: ast.expr) -> Mend | None:
+        """The claim divided, in lowest terms if it is right like that."""
+        program, divisor = self.claim.program, ast.unparse(below)
+        texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
+        right = filter(self._verified, texts)
+        return next((Mend(text, f"it is to be divided by {divisor}") for text in right), None)
 
     def _in_place_of_a_factor(self, factor: str) -> Mend | None:
         """For a factor log(x) / y, log(x) in the place of y."""
