@@ -249,7 +249,7 @@ WRONG = [
     Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
     Case("(x**3).sum()", "x = 3 * x**3", "the exponent is to be 2"),
     Case("x.var(0)", "x = 2 * g * (x - x.mean(0)) / x.shape[0]",
-         "it is to be divided by x.shape[0] - 1", "x=5x2"),
+         "it is to be divided by x.shape[0] - 1 in place of x.shape[0]", "x=5x2"),
     Case("x.mean()", "x = ones_like(x)", "x.numel() times too large"),
     Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(0, keepdim=True))",

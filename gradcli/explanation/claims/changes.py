@@ -203,7 +203,7 @@ def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
     yield Change(ast.BinOp(above, ast.Div(), root), f"the root of {shown(below)} divides", 5)
     if is_size(below):
         less = ast.BinOp(below, ast.Sub(), ast.Constant(1))
-        why = f"it is to be divided by {ast.unparse(less)}"
+        why = f"it is to be divided by {ast.unparse(less)} in place of {ast.unparse(below)}"
         yield Change(ast.BinOp(above, ast.Div(), less), why, 5)
 
 
