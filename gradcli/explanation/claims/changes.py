@@ -6,31 +6,19 @@ Knows which mistakes people make, and nothing about whether a change is right.
 import ast
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from ...language.inference.products import called
 from ...language.inference.ranks import along_a_dimension, is_whole_number
-from .functions import Derivative, exchanged, with_derivatives
-from .parts import Change, divided, expression, factors_of, is_size, operands, shown, times
+from .drafts import Change
+from .functions import branches_exchanged, turned_round, with_derivatives, without_function
+from .parts import divided, expression, factors_of, is_size, operands, shown, times
+from .words import Words
 
-SMALL = 1e-3  # a number that is added to keep a denominator from 0
+EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
 MATRICES = 4  # of a product whose orders are tried
 WIDER = 3  # the rank of another dimension
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
-
-
-class Words(NamedTuple):
-    """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations; all names; dimensions; numbers of elements; the numbers
-    of the program.
-    """
-
-    seed: str | None
-    derivatives: tuple[Derivative, ...]
-    names: tuple[str, ...]
-    dims: tuple[str, ...]
-    sizes: tuple[str, ...]
-    numbers: tuple[str, ...] = ()
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -45,7 +33,9 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _turned(e, it)
     yield from _ordered(e)
     yield from _bracketed(e)
-    yield from exchanged(e)
+    yield from turned_round(e)
+    yield from branches_exchanged(e)
+    yield from without_function(e)
     yield from _signs(e, it)
     yield from _dropped(e)
     yield from _factors(e, it, words)
@@ -203,13 +193,13 @@ def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
     yield Change(ast.BinOp(above, ast.Div(), root), f"the root of {shown(below)} divides", 5)
     if is_size(below):
         less = ast.BinOp(below, ast.Sub(), ast.Constant(1))
-        why = f"it is to be divided by {ast.unparse(less)}"
+        why = f"it is to be divided by {ast.unparse(less)} in place of {ast.unparse(below)}"
         yield Change(ast.BinOp(above, ast.Div(), less), why, 5)
 
 
 def _without_term(rest: ast.expr, term: ast.expr) -> Change:
     number = term.value if isinstance(term, ast.Constant) else None
-    if isinstance(number, float) and 0 < number <= SMALL:
+    if isinstance(number, float) and 0 < number <= EPSILON:
         return Change(rest, f"right but for the small term {number}", 6)
     return Change(rest, f"the term {shown(term)} is one too many", 5)
 

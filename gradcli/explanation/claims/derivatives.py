@@ -1,11 +1,22 @@
 """The derivatives of the elementwise functions on the way to an output, as claims have them."""
 
+from typing import NamedTuple
+
 from ...autodiff.reverse import backward
 from ...graphs import OPS, Node, walk
 from ...language.problem import Problem
 from ...notation import tree
 from ..formulas.wording import Wording
-from .functions import Derivative
+
+
+class Derivative(NamedTuple):
+    """Of an elementwise operation: its formula, the function, and what its output and its input are
+    called.
+    """
+
+    formula: str
+    function: str
+    of: tuple[str, ...]
 
 
 def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:

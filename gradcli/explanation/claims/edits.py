@@ -1,18 +1,17 @@
-"""Formulas with small changes, as texts.
+"""Formulas with small changes.
 
-Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too. A text
-is written where it is wanted: the likeliest are, as many as there is time for.
+Works on Python's syntax tree, so that a formula whose shapes do not fit can be changed too.
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from itertools import combinations
-from typing import Any, NamedTuple
+from itertools import combinations, product
+from math import gcd
 
+from ...language.inference.ranks import is_whole_number
 from ...language.program import Program, read_again
 from .changes import (
-    Words,
     added,
     along,
     changes,
@@ -22,53 +21,14 @@ from .changes import (
     opposite,
     transposed,
 )
+from .drafts import Change, Draft, replaced, with_step
 from .given import ORIGIN
-from .parts import Change, expression, factors_of, is_size, parts
+from .parts import expression, factors_of, is_size, parts
+from .words import Words
 
 LONGEST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another
 SHAPES = 3  # the highest rank of changes that exchange rows and columns, or operands
-
-
-class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, and how likely that is: 0 above all."""
-
-    text: str
-    why: str
-    rank: int
-
-
-class Draft(NamedTuple):
-    """A change of one part of a formula, in one of its steps."""
-
-    program: Program
-    place: int
-    part: ast.expr
-    change: Change
-
-    @property
-    def text(self) -> str:
-        """The changed formula."""
-        value = self.program.statements[self.place].value
-        return _text(self.program, self.place, _replaced(value, self.part, self.change.new))
-
-    def after(self, first: "Draft") -> "Draft":
-        """The same as the second of two changes."""
-        why = f"{first.change.why}, and {self.change.why}"
-        return self._replace(change=self.change._replace(why=why))
-
-
-def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
-    """Changed formulas, each once: the first ones, until they have `most` characters together."""
-    made: dict[str, Edit] = {}
-    for draft in drafts:
-        text = draft.text
-        if text not in made:
-            made[text] = Edit(text, draft.change.why, draft.change.rank)
-            most -= len(text)
-        if most < 0:
-            break
-    return list(made.values())
 
 
 def edits(program: Program, words: Words) -> list[Draft]:
@@ -185,25 +145,61 @@ def scaled(program: Program, factor: str, divide: bool = False) -> str:
     """The text of a formula, multiplied or divided by what another text says."""
     value, other = program.statements[-1].value, expression(factor)
     made = ast.BinOp(value, ast.Div(), other) if divide else ast.BinOp(other, ast.Mult(), value)
-    return _text(program, len(program.statements) - 1, made)
+    return with_step(program, len(program.statements) - 1, made)
+
+
+def divided_by(program: Program, divisor: ast.expr) -> str:
+    """The text of a formula divided by a product, without the factors that both have."""
+    above, below = program.statements[-1].value, divisor
+    for a, b in product([*factors_of(above)], [*factors_of(below)]):
+        left = _without_shared(a, b)
+        if left is not None:
+            above, below = _factor_replaced(above, a, left[0]), _factor_replaced(below, b, left[1])
+    made = above if _is_one(below) else ast.BinOp(above, ast.Div(), below)
+    return with_step(program, len(program.statements) - 1, made)
+
+
+def _without_shared(a: ast.expr, b: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Two factors without what divides both; None where nothing is known to."""
+    if ast.unparse(a) == ast.unparse(b):
+        return ast.Constant(1), ast.Constant(1)
+    if is_whole_number(a) and is_whole_number(b):
+        numbers = ast.literal_eval(a), ast.literal_eval(b)
+        shared = gcd(*numbers) or 1
+        above, below = (ast.Constant(n // shared) for n in numbers)
+        return above, below
+    return None
+
+
+def _factor_replaced(e: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
+    """A product with another factor in place of one; without any where that is 1."""
+    products = (p for p in ast.walk(e) if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mult))
+    for p in products if _is_one(new) else ():
+        if old in (p.left, p.right):
+            return replaced(e, p, p.left if p.right is old else p.right)
+    return replaced(e, old, new)
+
+
+def _is_one(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and e.value == 1
 
 
 def negated(program: Program) -> str:
     """The text of a formula with the other sign."""
     value = program.statements[-1].value
-    return _text(program, len(program.statements) - 1, opposite(value))
+    return with_step(program, len(program.statements) - 1, opposite(value))
 
 
 def plus(program: Program, term: str) -> str:
     """The text of a formula and a term added to it."""
     made = added(program.statements[-1].value, expression(term))
-    return _text(program, len(program.statements) - 1, made)
+    return with_step(program, len(program.statements) - 1, made)
 
 
 def called(program: Program, name: str, *args: str) -> str:
     """The text of a formula with a method called on it."""
     made = method(program.statements[-1].value, name, [expression(a) for a in args])
-    return _text(program, len(program.statements) - 1, made)
+    return with_step(program, len(program.statements) - 1, made)
 
 
 def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
@@ -225,31 +221,17 @@ def divisors(program: Program) -> Iterator[tuple[ast.expr, float]]:
 
 def renumbered(program: Program, old: ast.expr, new: str) -> str:
     """The text of a formula with another number in place of one."""
-    value = _replaced(program.statements[-1].value, old, expression(new))
-    return _text(program, len(program.statements) - 1, value)
+    value = replaced(program.statements[-1].value, old, expression(new))
+    return with_step(program, len(program.statements) - 1, value)
 
 
-def exchanged(program: Program, old: str, new: str) -> Iterator[str]:
+def with_other_factor(program: Program, old: str, new: str) -> Iterator[str]:
     """The texts of a formula with another factor in place of one."""
     value = program.statements[-1].value
     for e in factors_of(value):
         if ast.unparse(e) == old:
-            made = _replaced(value, e, expression(new))
-            yield _text(program, len(program.statements) - 1, made)
-
-
-def _replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
-    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
-    if e is old:
-        return new
-    if isinstance(e, list):
-        items = [_replaced(item, old, new) for item in e]
-        return items if any(a is not b for a, b in zip(items, e)) else e
-    if not isinstance(e, ast.expr | ast.keyword):
-        return e
-    fields = dict(ast.iter_fields(e))
-    made = {name: _replaced(value, old, new) for name, value in fields.items()}
-    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+            made = replaced(value, e, expression(new))
+            yield with_step(program, len(program.statements) - 1, made)
 
 
 def _whole(program: Program, new: ast.expr, why: str, rank: int) -> Draft:
@@ -258,15 +240,11 @@ def _whole(program: Program, new: ast.expr, why: str, rank: int) -> Draft:
     return Draft(program, place, program.statements[place].value, Change(new, why, rank))
 
 
-def _text(program: Program, place: int, value: ast.expr) -> str:
-    values = [value if k == place else s.value for k, s in enumerate(program.statements)]
-    written = [ast.unparse(v) for v in values]
-    named = [f"{', '.join(s.names)} = {text}" for s, text in zip(program.statements, written)]
-    return "; ".join([*named[:-1], written[-1]])
-
-
 def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
-    """One number of elements in place of another."""
+    """One number of elements in place of another.
+
+    Rank 0: a wrong size also makes a claim too large by a factor, which would be told before it.
+    """
     for place, statement in enumerate(program.statements):
         calls = (e for e in ast.walk(statement.value) if isinstance(e, ast.Subscript | ast.Call))
         for old in filter(is_size, calls):
@@ -333,7 +311,7 @@ def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
 def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> Draft:
     value = program.statements[-1].value
     for part in places:
-        value = _replaced(value, part, expression(name))
+        value = replaced(value, part, expression(name))
     return _whole(program, value, why, 6)
 
 
@@ -347,5 +325,5 @@ def _transposed_everywhere(program: Program) -> Iterator[Draft]:
         if len(same) > 1:
             made = value
             for part in same:
-                made = _replaced(made, part, transposed(part, text)[0])
+                made = replaced(made, part, transposed(part, text)[0])
             yield _whole(program, made, transposed(same[0], text)[1], SHAPES)

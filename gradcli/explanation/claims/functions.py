@@ -4,11 +4,12 @@ branches and comparisons the other way round.
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...graphs import Operator
 from ...language.inference.products import called
-from .parts import Change, divided, expression, operands, shown, times
+from .derivatives import Derivative
+from .drafts import Change
+from .parts import divided, expression, operands, shown, times
 
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
@@ -16,16 +17,6 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.GtE, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.Gt: ast.Lt,
 }  # fmt: skip
-
-
-class Derivative(NamedTuple):
-    """Of an elementwise operation: its formula, the function, and what its output and its input are
-    called.
-    """
-
-    formula: str
-    function: str
-    of: tuple[str, ...]
 
 
 def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) -> Iterator[Change]:
@@ -63,18 +54,34 @@ def _as_condition(e: ast.expr) -> ast.expr:
     return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
 
 
-def exchanged(e: ast.expr) -> Iterator[Change]:
-    """The branches of a condition exchanged, a comparison the other way round, and no function
-    where one stands.
-    """
+def turned_round(e: ast.expr) -> Iterator[Change]:
+    """A comparison the other way round."""
     if isinstance(e, ast.Compare) and type(e.ops[0]) in MIRRORED and len(e.ops) == 1:
         new = ast.Compare(e.left, [MIRRORED[type(e.ops[0])]()], e.comparators)
         yield Change(new, f"the comparison is the wrong way round: {ast.unparse(new)}", 3)
-    op = called(e) if isinstance(e, ast.Call) else None
-    if not isinstance(e, ast.Call) or not isinstance(op, Operator) or op.family != "elementwise":
-        return
-    if op.masks and len(op.inputs) == len(e.args) == 3:
+
+
+def branches_exchanged(e: ast.expr) -> Iterator[Change]:
+    """The branches of a condition exchanged."""
+    op = _elementwise(e)
+    if isinstance(e, ast.Call) and op is not None and _has_branches(e, op):
         turned = ast.Call(e.func, [e.args[0], e.args[2], e.args[1]], e.keywords)
         yield Change(turned, f"the branches of {op.name} are exchanged", 2)
-    elif inner := operands(e):
-        yield Change(inner[0], f"{shown(inner[0])} belongs where {shown(e)} stands", 5)
+
+
+def without_function(e: ast.expr) -> Iterator[Change]:
+    """What an elementwise function is of, in its place."""
+    op = _elementwise(e)
+    if isinstance(e, ast.Call) and op is not None and not _has_branches(e, op):
+        for inner in operands(e)[:1]:
+            yield Change(inner, f"{shown(inner)} belongs where {shown(e)} stands", 5)
+
+
+def _elementwise(e: ast.expr) -> Operator | None:
+    """The elementwise operation that a part calls; None for other parts."""
+    op = called(e) if isinstance(e, ast.Call) else None
+    return op if isinstance(op, Operator) and op.family == "elementwise" else None
+
+
+def _has_branches(e: ast.Call, op: Operator) -> bool:
+    return bool(op.masks) and len(op.inputs) == len(e.args) == 3

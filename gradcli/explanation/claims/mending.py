@@ -24,11 +24,12 @@ from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
 from .derivatives import formula
+from .drafts import Edit, written
 from .given import ORIGIN, Claim, targets
 from .parts import divided, expression, is_quotient
 from .points import Point, Points
 from .trials import Trial, close, holds, tried
-from .words import words
+from .words import Words, words
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
@@ -192,14 +193,14 @@ class Search:
         return found and Mend(found.text, found.why)
 
     @property
-    def _right_edits(self) -> list[edits.Edit]:
+    def _right_edits(self) -> list[Edit]:
         """The changes that make the claim right, the likeliest first."""
         return [e for e, trial in self._tried_edits if trial.agrees and self._verified(e.text)]
 
     @cached_property
-    def _tried_edits(self) -> list[tuple[edits.Edit, Trial]]:
+    def _tried_edits(self) -> list[tuple[Edit, Trial]]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = edits.written(edits.edits(self.claim.program, self._words), EDITED)
+        made = written(edits.edits(self.claim.program, self._words), EDITED)
         tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
         return [(e, trial) for e, trial in tried if trial is not None]
 
@@ -259,11 +260,11 @@ class Search:
         return next(found, None)
 
     @cached_property
-    def _edits_twice(self) -> list[edits.Edit]:
-        return edits.written(edits.pairs(self.claim.program), PAIRED)
+    def _edits_twice(self) -> list[Edit]:
+        return written(edits.pairs(self.claim.program), PAIRED)
 
     @cached_property
-    def _words(self) -> edits.Words:
+    def _words(self) -> Words:
         return words(self.claim, self.trials[0], self._named(), self._sizes())
 
     def _named(self) -> dict[str, Node]:
@@ -322,12 +323,17 @@ class Search:
             return None
         below = divided(expression(factor))
         if below is not None:
-            divisor = ast.unparse(below)
-            made = edits.scaled(self.claim.program, divisor, divide=True)
-            return self._if_right(made, f"it is to be divided by {divisor}")
+            return self._divided_by(below)
         if self._shorter(ratio) is None:
             return None
         return self._in_place_of_a_factor(factor) or self._with_factor(factor)
+
+    def _divided_by(self, below: ast.expr) -> Mend | None:
+        """The claim divided, in lowest terms if it is right like that."""
+        program, divisor = self.claim.program, ast.unparse(below)
+        texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
+        right = filter(self._verified, texts)
+        return next((Mend(text, f"it is to be divided by {divisor}") for text in right), None)
 
     def _in_place_of_a_factor(self, factor: str) -> Mend | None:
         """For a factor log(x) / y, log(x) in the place of y."""
@@ -335,7 +341,7 @@ class Search:
         if not is_quotient(quotient):
             return None
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
-        texts = edits.exchanged(self.claim.program, old, new)
+        texts = edits.with_other_factor(self.claim.program, old, new)
         why = f"{new} belongs where {old} stands"
         return next((found for text in texts if (found := self._if_right(text, why))), None)
 

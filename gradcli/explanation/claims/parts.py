@@ -1,21 +1,10 @@
-"""The parts of a formula, as Python's syntax has them, and what may stand in their place."""
+"""The parts of a formula, as Python's syntax has them."""
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 SIZES = ("shape", "size", "numel", "ndim")
-
-
-class Change(NamedTuple):
-    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
-    it adds is a dimension that is lacking.
-    """
-
-    new: ast.expr
-    why: str
-    rank: int
-    widens: bool = False
 
 
 def parts(e: ast.expr) -> Iterator[ast.expr]:

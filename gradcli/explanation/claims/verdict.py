@@ -106,13 +106,19 @@ class Verdict:
 
     @property
     def computable(self) -> bool:
-        """Whether it can be computed at all points, and has no more dimensions than any tensor of
-        the program: nobody means a gradient of such.
-        """
-        if any(t.error is not None for t in self.trials):
-            return False
+        """Whether it can be computed at all points."""
+        return all(t.error is None for t in self.trials)
+
+    @property
+    def outranks(self) -> bool:
+        """Whether it has more dimensions than any tensor of the program."""
         nodes = walk([self.trials[0].point.problem.out])
-        return len(self.shape or ()) <= max(node.ndim for node in nodes)
+        return len(self.shape or ()) > max(node.ndim for node in nodes)
+
+    @property
+    def may_be_meant(self) -> bool:
+        """Whether it can be meant for the first shapes: nobody means a gradient that outranks."""
+        return self.computable and not self.outranks
 
     @property
     def shape(self) -> Shape | None:
@@ -181,7 +187,7 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
             other = _judged(claims, reading.problems, reading.remark)
         except GradcliError:  # nothing is finite for these shapes
             continue
-        if reading.ranks and not scalar and any(v.computable and not v.ok for v in found):
+        if reading.ranks and not scalar and any(v.may_be_meant and not v.ok for v in found):
             found = _only_right_with(reading, found, other)
         elif all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
             return other

@@ -2,13 +2,27 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...graphs import Node, walk
 from ...language.problem import Problem
-from .changes import Words
-from .derivatives import derivatives
+from .derivatives import Derivative, derivatives
 from .given import Claim
 from .trials import Trial
+
+
+class Words(NamedTuple):
+    """What a formula can be changed with: the seed's name, where a formula needs it; the
+    derivatives of elementwise operations; all names; dimensions; numbers of elements; the numbers
+    of the program.
+    """
+
+    seed: str | None
+    derivatives: tuple[Derivative, ...]
+    names: tuple[str, ...]
+    dims: tuple[str, ...]
+    sizes: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
 
 
 def words(claim: Claim, trial: Trial, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:

@@ -1,0 +1,84 @@
+"""Changes of parts of formulas, and the texts that they make.
+
+A text is written where it is wanted: the likeliest are, as many as there is time for.
+"""
+
+import ast
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ...language.program import Program
+
+
+class Change(NamedTuple):
+    """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
+    it adds is a dimension that is lacking.
+    """
+
+    new: ast.expr
+    why: str
+    rank: int
+    widens: bool = False
+
+
+class Edit(NamedTuple):
+    """A changed formula as text, what was the matter, and how likely that is: 0 above all."""
+
+    text: str
+    why: str
+    rank: int
+
+
+class Draft(NamedTuple):
+    """A change of one part of a formula, in one of its steps."""
+
+    program: Program
+    place: int
+    part: ast.expr
+    change: Change
+
+    @property
+    def text(self) -> str:
+        """The changed formula."""
+        value = self.program.statements[self.place].value
+        return with_step(self.program, self.place, replaced(value, self.part, self.change.new))
+
+    def after(self, first: "Draft") -> "Draft":
+        """The same as the second of two changes."""
+        why = f"{first.change.why}, and {self.change.why}"
+        return self._replace(change=self.change._replace(why=why))
+
+
+def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
+    """Changed formulas, each once: the first ones, until they have `most` characters together."""
+    made: dict[str, Edit] = {}
+    for draft in drafts:
+        text = draft.text
+        if text not in made:
+            made[text] = Edit(text, draft.change.why, draft.change.rank)
+            most -= len(text)
+        if most < 0:
+            break
+    return list(made.values())
+
+
+def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
+    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
+    if e is old:
+        return new
+    if isinstance(e, list):
+        items = [replaced(item, old, new) for item in e]
+        return items if any(a is not b for a, b in zip(items, e)) else e
+    if not isinstance(e, ast.expr | ast.keyword):
+        return e
+    fields = dict(ast.iter_fields(e))
+    made = {name: replaced(value, old, new) for name, value in fields.items()}
+    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+
+
+def with_step(program: Program, place: int, value: ast.expr) -> str:
+    """The text of a formula with another value for one of its steps."""
+    values = [value if k == place else s.value for k, s in enumerate(program.statements)]
+    texts = [ast.unparse(v) for v in values]
+    named = [f"{', '.join(s.names)} = {text}" for s, text in zip(program.statements, texts)]
+    return "; ".join([*named[:-1], texts[-1]])
