@@ -1,5 +1,6 @@
 """Claims that are right on some branches of a program alone; the verdicts were found by hand."""
 
+import numpy as np
 import pytest
 
 from gradcli.explanation.claims.report import is_as_right, reason
@@ -36,6 +37,67 @@ OUTSIDE = "(g - out * (g @ out)) / norm(x)"
 )
 def test_every_branch_is_tried(expr, claim):
     assert not judge([claim], pose(expr))[0].ok
+
+
+LAYER = {"x": (3, 4), "W": (4, 5), "b": (5,)}
+PAIR = {"x": (3,), "y": (3,)}
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim", "shapes"),
+    [
+        ("relu(x @ W + b)", "x = (g * (x @ W > 0)) @ W.T", LAYER),
+        ("leaky_relu(x @ W + b, 0.1)", "W = x.T @ (g * where(x @ W > 0, 1, 0.1))", LAYER),
+        ("abs(x @ W + b)", "W = x.T @ (g * sign(x @ W))", LAYER),
+        ("clamp(x @ W + b, min=0)", "W = x.T @ (g * (x @ W > 0))", LAYER),
+        ("relu(x @ W + b) @ V", "W = x.T @ (g @ V.T * (x @ W > 0))", LAYER | {"V": (5, 2)}),
+        ("maximum(x, y)", "x = g * (x > 0)", PAIR),
+        ("relu(x - y)", "x = g * (x > 0)", PAIR),
+        ("where(x > y, x, 0)", "x = g * (x > 0)", PAIR),
+        ("(x > y) * x", "x = g * (x > 0)", PAIR),
+        ("relu(a * x + b)", "x = g * a * (x > 0)", dict.fromkeys("axb", ())),
+        ("relu(X @ w + b)", "w = X.T @ (g * (X @ w > 0))", {"X": (3, 4), "w": (4,), "b": ()}),
+    ],
+)
+def test_no_condition_is_told_that_does_not_decide_on_the_masks(expr, claim, shapes):
+    (v,) = judge([claim], pose(expr, shapes=shapes))
+    assert not v.ok
+    assert v.condition is None
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim", "shapes", "condition"),
+    [
+        ("relu(x * y)", "x = g * y * (x > 0)", PAIR, "y is positive"),
+        ("relu(x + exp(y))", "x = g", PAIR, "x is positive"),
+        ("relu(x @ A)", "x = g * (x @ A > 0) @ A", {"x": (3, 4), "A": (4, 4)}, "A is symmetric"),
+    ],
+)
+def test_a_condition_that_decides_on_the_masks_is_told(expr, claim, shapes, condition):
+    (v,) = judge([claim], pose(expr, shapes=shapes))
+    assert not v.ok
+    assert v.condition == condition
+
+
+@pytest.mark.parametrize(
+    ("expr", "claim", "shapes", "values", "right"),
+    [
+        ("relu(x @ W + b)", "W = x.T @ (g * (x @ W > 0))", LAYER,
+         {"x": [[1, 0]], "W": [[-0.1, 0.2], [0, 1]], "out": [[0.4, 0.7]], "g": [[1, 1]]},
+         [[1, 1], [0, 0]]),
+        ("relu(X @ w + b)", "w = X.T @ (g * (X @ w > 0))", {"X": (3, 4), "w": (4,), "b": (3,)},
+         {"X": [[1, 2], [3, 4], [5, 6]], "w": [-1, 0], "out": [4, 0, 0], "g": [1, 1, 1]},
+         [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_mask_without_the_bias_is_mended_where_the_bias_decides(
+    expr, claim, shapes, values, right
+):
+    (v,) = judge([claim], pose(expr, shapes=shapes))
+    assert v.condition is None
+    assert v.mend.why.endswith(" > 0 is to be out > 0, the derivative of relu")
+    found = eval(v.mend.formula, {name: np.array(n) for name, n in values.items()})
+    assert found.tolist() == right
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ points in other orders. None of them is at a kink, where a denominator is below 
 above, which formulas leave out, or where rounding decides on a claim.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -26,21 +26,27 @@ from .points import Point, Points, kept_values, one_triangle_read
 from .trials import NOISE, close
 
 MOST = 8  # points that are added
-TRIES = 60
+TRIES = 72
 ELEMENTS = 4_000_000  # of all nodes together, at all tries
 CONSTANTS = 8  # that values are drawn around
 SPREAD = 3  # draws in all ranges between constants
+APART = (100, 0.01)  # one input beside the others, with signs of their own
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
 FAR_OUT = 1e-6  # the tolerance: more is rounding there, and a wrong branch is wrong by more
 ROUGH = 1e-3  # within which single precision finds a claim's numbers, unless digits are lost
 
 Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
 Values = dict[Node, Any]
+Within = Callable[[Values], Values]  # brings values to where a claim is tried
 
 
-def on_all_branches(points: Points, claims: Sequence[Claim], names: Sequence[str]) -> Points:
-    """The points, and those on other branches of the program, its gradients and the claims."""
-    branches = _Branches(points.tried[0], claims, names)
+def on_all_branches(
+    points: Points, claims: Sequence[Claim], names: Sequence[str], within: Within = dict
+) -> Points:
+    """The points, and those on other branches of the program, its gradients and the claims; all
+    of them `within` a condition that the first ones meet.
+    """
+    branches = _Branches(points.tried[0], claims, names, within)
     if not branches.free or not (branches.compared or branches.ordered):
         return points
     same = [p for p in points.tried if p.problem is branches.base.problem]
@@ -58,8 +64,8 @@ def on_all_branches(points: Points, claims: Sequence[Claim], names: Sequence[str
 class _Branches:
     """What a program, its gradients and claims compare, and points on both sides of it."""
 
-    def __init__(self, base: Point, claims: Sequence[Claim], names: Sequence[str]):
-        self.base, self.names = base, names
+    def __init__(self, base: Point, claims: Sequence[Claim], names: Sequence[str], within: Within):
+        self.base, self.names, self.within = base, names, within
         self.claimed = list(_formulas(claims, base))
         self.kinks = [mask for _, mask in kinks(base.problem)]
         roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
@@ -77,7 +83,8 @@ class _Branches:
 
     def point(self, values: Values) -> Point | None:
         """The point of these values; None where it tells nothing of the claims."""
-        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in values.items()}
+        there = self.within(values).items()
+        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there}
         with suppress(GradcliError), np.errstate(all="ignore"):
             point = self.base.moved(kept)
             point.tolerance = FAR_OUT
@@ -110,14 +117,16 @@ class _Branches:
         return {(s, met) for s, rows in signs.items() for met in zip(*(r.tolist() for r in rows))}
 
     def drawn(self) -> Iterator[Values]:
-        """Values in all ranges between the constants, then the first values at other scales, with
-        signs of their own and of one kind, then one input alone at another scale.
+        """Values in all ranges between the constants, then the first values with other signs, one
+        input far larger or smaller, then at other scales, with signs of their own and of one kind,
+        then one input alone at another scale.
         """
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
+        yield from self._turned(rng)
         scales = [k * c for c in constants for k in (1, 3, 0.3)] + [*SCALES]
         for s in scales:
             for changed in (partial(np.multiply, s), *(partial(_signed, k * s) for k in (1, -1))):
@@ -125,6 +134,16 @@ class _Branches:
         for s in scales if len(self.free) > 1 else ():
             for x in self.free:
                 yield self.given | {x: self.given[x] * s}
+
+    def _turned(self, rng: Any) -> Iterator[Values]:
+        """The first values with signs that are drawn, one input at a scale of its own and with
+        either sign: what decides on one mask does not decide on the others.
+        """
+        for s in APART if len(self.free) > 1 else ():
+            for alone in self.free:
+                turned = {x: self.given[x] * rng.choice([-1, 1], x.shape) for x in self.free}
+                for sign in (s, -s):
+                    yield self.given | turned | {alone: sign * turned[alone]}
 
     def orders(self) -> Iterator[Values]:
         """Where places are found by order, the first values in orders that are not their own

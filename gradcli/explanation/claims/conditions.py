@@ -1,17 +1,19 @@
 """What an input would have to be for a wrong claim to be right after all.
 
 A condition is said where it makes the claim right at every point, and no more than that: each is
-tried apart from the others.
+tried apart from the others, on all branches that there are within it.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from ...graphs import Node
 from ...lazy import np
+from .branches import on_all_branches
 from .given import Claim
-from .points import Point
-from .trials import Trial, tried
+from .points import Point, Points
+from .trials import Trial, holds
 
 Special = Callable[[Any], Any]
 
@@ -44,19 +46,27 @@ def condition(claim: Claim, trials: list[Trial]) -> str | None:
 
 def _right_for(claim: Claim, trials: list[Trial], name: str, special: Special) -> bool:
     """Whether the claim is right where an input, or the seed, is made special."""
-    return all(_agrees(claim, t.point, name, special) for t in trials)
+    points = [_within(t.point, name, special) for t in trials]
+    if not all(p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points):
+        return False
+    found = on_all_branches(
+        Points(points, False), [claim], [claim.name], partial(_made, points[0], name, special)
+    )
+    return holds(claim.program, claim.name, found.tried[len(points) :])
 
 
-def _agrees(claim: Claim, point: Point, name: str, special: Special) -> bool:
+def _within(point: Point, name: str, special: Special) -> Point:
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
-    seed = point.seed
-    if name in point.problem.inputs:
-        node = point.problem.inputs[name].node
-        values[node] = special(values[node])
-    else:
-        seed = special(seed)
-    changed = Point(point.problem, values, seed)
-    return changed.finite([claim.name]) and tried(claim.program, claim.name, changed).agrees
+    seed = point.seed if name in point.problem.inputs else special(point.seed)
+    return Point(point.problem, _made(point, name, special, values), seed)
+
+
+def _made(point: Point, name: str, special: Special, values: dict[Node, Any]) -> dict[Node, Any]:
+    """The values with an input made special; as they are where it is the seed."""
+    if name not in point.problem.inputs:
+        return values
+    node = point.problem.inputs[name].node
+    return values | {node: special(values[node])}
 
 
 # ---- the conditions ------------------------------------------------------------------------------

@@ -20,14 +20,16 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) -> Iterator[Change]:
-    """A derivative as a factor of a part, or in the place of the function or what it is of."""
+    """A derivative as a factor of a part, or in the place of the function, what it is of, or a
+    mask.
+    """
     for formula, function, of in derivatives:
         slope = _as_condition(expression(formula))
         text = ast.unparse(slope)
         why = f"the derivative of {function}, {text}, is missing as a factor"
         likely = it == "it" or not isinstance(e, ast.Attribute)  # g in x.T @ g, and not x.T
         yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 5 - likely)
-        if isinstance(e, ast.Call) or ast.unparse(e) in of:
+        if isinstance(e, ast.Call | ast.Compare) or ast.unparse(e) in of:
             yield Change(slope, f"{shown(e)} is to be {text}, the derivative of {function}", 5)
 
 

@@ -1,6 +1,6 @@
 """The nearest right formula: what would mend a claim.
 
-Whatever is offered was read from its text and is right at all points.
+Whatever is offered was read from its text and is right at all points, on its own branches too.
 """
 
 import ast
@@ -23,6 +23,7 @@ from ..formulas.tried_out import fails
 from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
+from .branches import on_all_branches
 from .derivatives import formula
 from .drafts import Edit, written
 from .given import ORIGIN, Claim, targets
@@ -110,7 +111,11 @@ class Search:
             program = read_again(text, ORIGIN)
         except GradcliError:
             return None
-        return program if holds(program, self.claim.name, self.points.tried) else None
+        name, points = self.claim.name, self.points
+        if not holds(program, name, points.tried):
+            return None
+        own = on_all_branches(points, [self.claim._replace(program=program)], [name])
+        return program if holds(program, name, own.tried[len(points.tried) :]) else None
 
     def _if_right(self, text: str, why: str) -> Mend | None:
         return Mend(text, why) if self._verified(text) else None
