@@ -316,6 +316,7 @@ CASES = {
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "one_minus_sigmoid": ["1 - sigmoid(x)"],
+    "never_zero": ["2 / s == 0", "x.shape[0] / y ** 2 != 0"],
     "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
     "one_of_two": [
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
