@@ -81,6 +81,11 @@ def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
             "zeros_like(x).scatter_add(-1, sort(x).indices, outer(g, relu(1 - "
             "abs(arange(x.shape[1]) - 0.3 * (x.shape[1] - 1)))))",
         ),
+        (
+            "x[:, :1].mean()",
+            [(2, 3), (3, 5)],
+            "(eye(x.shape[1])[:1].sum(dim=0) / x.shape[0]).expand_as(x)",
+        ),
     ],
 )
 def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
