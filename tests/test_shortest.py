@@ -317,6 +317,9 @@ CASES = {
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
+    "numbers_folded": [
+        "1.1283791670955126 * x / 1.4142135623730951", "0.3989422804014327 * x * y / 1.7",
+    ],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
