@@ -243,6 +243,11 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 RULE_CASES = {
     "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
+    "alike_both_ways": ["(x * ones(3).flip(0)).sum()", "x.expand(2, 3).flip(0)"],
+    "summed_from_the_only_place": [
+        "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",
+        "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
+    ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],
     "number_as_a_matrix": ["ones(1, 1) @ A[:1]", "A[:, :1] @ ones(1, 1)"],

@@ -274,6 +274,8 @@ def test_a_seed_says_the_size_of_a_slice():
         ("cross_entropy(x, t)", "x", "(softmax(x, dim=1) - eye(x.shape[1])[t]) / t.numel()"),
         ("x[t]", "x", "zeros_like(x).index_add(0, t, g)"),
         ("x[:, t]", "x", "zeros_like(x).index_add(1, t, g)"),
+        ("x[arange(x.shape[0]), t]", "x", "g.unsqueeze(1) * eye(x.shape[1])[t]"),
+        ("(2 * x)[arange(x.shape[0]), t].sum()", "x", "2 * eye(x.shape[1])[t]"),
         ("where(t, x, 0)", "x", "g * t"),
         ("x.masked_fill(t, 0)", "x", "where(t, 0, g)"),
     ],

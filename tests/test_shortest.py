@@ -81,6 +81,11 @@ def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
             "zeros_like(x).scatter_add(-1, sort(x).indices, outer(g, relu(1 - "
             "abs(arange(x.shape[1]) - 0.3 * (x.shape[1] - 1)))))",
         ),
+        (
+            "x[:, :1].mean()",
+            [(2, 3), (3, 5)],
+            "(eye(x.shape[1])[:1].sum(dim=0) / x.shape[0]).expand_as(x)",
+        ),
     ],
 )
 def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
@@ -312,10 +317,14 @@ CASES = {
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
+    "numbers_folded": [
+        "1.1283791670955126 * x / 1.4142135623730951", "0.3989422804014327 * x * y / 1.7",
+    ],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "one_minus_sigmoid": ["1 - sigmoid(x)"],
+    "never_zero": ["2 / s == 0", "x.shape[0] / y ** 2 != 0"],
     "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
     "one_of_two": [
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",

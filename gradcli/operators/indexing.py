@@ -126,10 +126,15 @@ def _pick(x, index):
         if isinstance(item, np.ndarray) and not is_mask:
             in_range(item, x.shape[place], -x.shape[place])
         place += item.ndim if is_mask else 1
-    try:
-        return x[index]
-    except IndexError as error:
-        raise GradcliError("index", str(error)) from None
+    shapes.broadcast(*map(_places, index))
+    return x[index]
+
+
+def _places(item):
+    """The shape of the places that an item of an index picks together with the other arrays."""
+    if isinstance(item, slice):
+        return ()
+    return (int(item.sum()),) if item.dtype == bool else item.shape
 
 
 def _getitem(x, *, index):

@@ -105,6 +105,7 @@ def size(w: "Writer", node: Node) -> Tree:
     sizes = [
         Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
     ]
+    sizes = [n for n in sizes if n != Number(1)]
     product: Tree = sizes[0] if sizes else Number(1)
     for other in sizes[1:]:
         product = tree.Infix("*", product, other)

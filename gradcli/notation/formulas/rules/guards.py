@@ -293,6 +293,18 @@ def compared_with_zero(node: Node) -> Node | None:
     return new if new is not None and new.shape == node.shape else None
 
 
+@normal("eq", "ne")
+def never_zero(node: Node) -> Node | None:
+    """1 / x != 0 holds everywhere: nothing is infinite."""
+    a, b = node.parents
+    found = product_of(a) if constant_value(b) == 0 else None
+    if found is None or found.coefficient == 0 or not found.factors:
+        return None
+    if any(e > 0 and f.op.name != "size" for f, e in found.factors.items()):
+        return None
+    return OPS["full"](size=node.shape, fill_value=node.op.name == "ne")
+
+
 def _number(node: Node) -> Coefficient | None:
     """The number that every element of a node is: 3 of 3 * ones_like(x)."""
     found = product_of(node)

@@ -18,6 +18,40 @@ def turned_back(node: Node) -> Node | None:
     return node.op(x, dims=tuple(sorted(both))) if both else x
 
 
+@rule("flip")
+def alike_both_ways(node: Node) -> Node | None:
+    """ones(3).flip(0) = ones(3); s.expand(3).flip(0) = s.expand(3)."""
+    x = node.parents[0]
+    if constant_value(x) is not None:
+        return x
+    if x.op.name != "expand":
+        return None
+    lead = x.ndim - x.parents[0].ndim
+    turned = axes(node.attrs["dims"], x.ndim)
+    return x if all(d < lead or x.parents[0].shape[d - lead] == 1 for d in turned) else None
+
+
+@rule("cumsum")
+def summed_from_the_only_place(node: Node) -> Node | None:
+    """v.put_at((4, 3), (-1,)).flip(0).cumsum(0) = v.unsqueeze(0).expand(4, 3)."""
+    turned = node.parents[0]
+    put = turned.parents[0] if turned.op.name == "flip" else node
+    (dim,) = axes(node.attrs["dim"], node.ndim) or (-1,)
+    if put.op.name != "put_at" or axes(turned.attrs["dims"], node.ndim) != (dim,):
+        return None
+    index = put.attrs["index"]
+    if any(not isinstance(i, int | slice | type(...)) for i in index):
+        return None
+    full, last = full_index(index, node.ndim), (-1, node.shape[dim] - 1)
+    if full[dim] not in last or any(i != slice(None) for d, i in enumerate(full) if d != dim):
+        return None
+    (v,) = put.parents
+    rest = tuple(n for d, n in enumerate(node.shape) if d != dim)
+    if v.shape != rest:
+        return None
+    return (v.unsqueeze(dim=dim) if v.shape else v).expand(shape=node.shape)
+
+
 @rule("put_at")
 def put_into_the_only_place(node: Node) -> Node | None:
     """v.put_at((1, 3), (0,)) = v.unsqueeze(0)."""

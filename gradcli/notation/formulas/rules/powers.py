@@ -5,8 +5,19 @@ from itertools import permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
+from ... import tree
+from ..numerals import numeral
 from .factoring import negative
-from .products import Coefficient, build, number_node, product_of, with_factors
+from .products import (
+    Coefficient,
+    Product,
+    as_meant,
+    build,
+    constant_value,
+    number_node,
+    product_of,
+    with_factors,
+)
 from .registry import normal, other
 from .sums import added, terms_of
 
@@ -41,6 +52,23 @@ def exponents_added(node: Node) -> Iterator[Node]:
                 rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
                 new = base ** _sorted(own + more)
                 yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@other("mul", "div")
+def numbers_folded(node: Node) -> Node | None:
+    """1.1283791670955126 * x / 2 ** 0.5 = 0.7978845608028654 * x: where fewer digits say it."""
+    found = product_of(node)
+    if found is None or not isinstance(found.coefficient, float):
+        return None
+    number = found.coefficient
+    for f, e in found.factors.items():
+        value = constant_value(f) if e == -1 else None
+        new = as_meant(number / value) if value else None
+        apart = tree.text(numeral(number)), tree.text(numeral(float(value or 1)))
+        if new is not None and len(repr(new)) < sum(map(len, apart)):
+            rest = {k: v for k, v in found.factors.items() if k is not f}
+            return build(Product(new, rest), node.shape)
+    return None
 
 
 @normal("pow")
