@@ -139,7 +139,7 @@ FORMS = [
         "x=1x1x9",
         "x",
         "banded",
-        f"eye({ALL}).unfold(0, 2, 1).sum(-1) / 2",
+        "kron(eye(x.shape[0]), kron(eye(x.shape[1]), eye(x.shape[2]).unfold(0, 2, 1).sum(-1))) / 2",
     ),
     ("x.cumsum(0)", "x=3", "x=5", "x", "lower-triangular", f"tril(ones({N}, {N}))"),
     (
@@ -240,7 +240,7 @@ FORMS = [
         "x=1x1x8",
         "x",
         "block-diagonal",
-        f"eye({ALL}).unfold(0, 2, 2).sum(-1) / 2",
+        "kron(eye(x.shape[0]), kron(eye(x.shape[1]), eye(x.shape[2]).unfold(0, 2, 2).sum(-1))) / 2",
     ),
     (
         "cat([x, x])",

@@ -5,7 +5,7 @@ A closed form is read off the gradient in several ways. Of the forms that have t
 Jacobians at other sizes the shortest is taken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -23,7 +23,7 @@ from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
 from .trial_values import random_values
-from .tried_out import Trial, general, value_of
+from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
 
 Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
@@ -109,13 +109,15 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     """The same with the shortest form that holds at all sizes, and its name where the `numbers`
     here agree; as it is, where none does.
     """
-    tried = _tried(w, x)
+    grad = w.analysis.gradient(x)
+    if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
+        return found._replace(formula=None, blocks=())
+    tried = _tried(w, x, w.trials)
     if not tried:
         return found
     best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
     if not readable:
-        beside_ones = _beside_ones(w)
-        best, readable = _best(beside_ones, x, tried) if beside_ones else (None, False)
+        best, readable = _best_beside_ones(w, x)
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
@@ -127,10 +129,15 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     return found._replace(name=name, formula=best.formula, blocks=best.blocks)
 
 
-def _beside_ones(w: Wording) -> Wording | None:
-    """The words at sizes that hold for any, while those of 1 stay: of one channel, as a rule."""
-    problem = general(w.problem, keeps_ones=True)
-    return None if problem is None else Wording(type(w.analysis)(problem), telling=True)
+def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
+    """As `_best`, for sizes of 1 that stay, as one channel does, and any others."""
+    ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
+    problem = general(w.problem, keeps_ones=True) if ones else None
+    if problem is None:
+        return None, False
+    beside = Wording(type(w.analysis)(problem), telling=True)
+    tried = _tried(w, x, trials(problem, w.problem))
+    return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
 
 def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
@@ -186,28 +193,24 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _keeps_ones(w: Wording, trial: Trial) -> bool:
-    """Whether sizes that are 1 in the problem are 1 in a trial."""
-    there = trial.problem.inputs
-    pairs = (p for i in w.problem.inputs.values() for p in zip(i.shape, there[i.name].shape))
-    return all(other == 1 for size, other in pairs if size == 1)
-
-
-def _tried(w: Wording, x: Input) -> Tried:
-    """The problem at other sizes with its Jacobian there, a matrix; not at a size of 1 by which
-    another is broadcast, nor at others in the place of 1, nor where the program itself has no
-    number, as logdet(X) below 0.
+def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Tried:
+    """The problem with its Jacobian, a matrix, in these trials and at a few other sizes; not at a
+    size of 1 by which another is broadcast, nor where the program itself has no number, as
+    logdet(X) below 0.
     """
-    found = []
-    elsewhere = [trial for trial in w.elsewhere if not trial.squeezed]
-    for trial in (*w.trials, *elsewhere[:ELSEWHERE]):
-        if not _keeps_ones(w, trial):
-            continue
-        out, node = trial.problem.out, trial.problem.inputs[x.name].node
-        if out.numel * node.numel <= CONFIRMED:
-            with suppress(GradcliError):
-                made = jacobian_of(out, node, trial.evaluate)
-                (value,) = trial.evaluate(trial.problem.orders[0].out)
-                if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
-                    found.append((trial, made.reshape(out.numel, node.numel)))
-    return found
+    others = (trial for trial in w.elsewhere if not trial.squeezed)
+    elsewhere = islice(filter(None, (_with_jacobian(t, x) for t in others)), ELSEWHERE)
+    return [*filter(None, (_with_jacobian(trial, x) for trial in trials)), *elsewhere]
+
+
+def _with_jacobian(trial: Trial, x: Input) -> tuple[Trial, Any] | None:
+    """A trial and its Jacobian; None where that is too large or not finite."""
+    out, node = trial.problem.out, trial.problem.inputs[x.name].node
+    if out.numel * node.numel > CONFIRMED:
+        return None
+    with suppress(GradcliError):
+        made = jacobian_of(out, node, trial.evaluate)
+        (value,) = trial.evaluate(trial.problem.orders[0].out)
+        if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
+            return trial, made.reshape(out.numel, node.numel)
+    return None
