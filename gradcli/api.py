@@ -130,7 +130,7 @@ def grad(
     order by each input; `grads` are the seeds after the first, for what is not a single number.
     What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
-    from .explanation.kinks.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
     for analysis in of_order(posed(expr, shapes, values, grad, wrt), order, grads):
@@ -175,7 +175,7 @@ def jacobian(
     too many or too long. What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
     from .explanation.data import Data
-    from .explanation.kinks.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     analysis = posed(expr, shapes, values, None, wrt)
     data, found = Data(analysis), {}
@@ -206,7 +206,7 @@ def hessian(
     """
     from .explanation.higher.hessian import Hessian
     from .explanation.higher.higher_data import hessian_arrays, product_arrays
-    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch
+    from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
     asked = asked_in_keywords(expr, shapes, values, wrt)
     found = Hessian(moving(asked, tangents or {}, scalar=True))
@@ -233,7 +233,7 @@ def jvp(
     """
     from .explanation.higher.higher_data import array_of
     from .explanation.higher.jvp import Jvp
-    from .explanation.kinks.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
     _warn(not_in_pytorch(found.a))

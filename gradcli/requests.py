@@ -209,7 +209,7 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
     """All notes where they are wanted; otherwise those on what is wanted: derivatives that PyTorch
     does not compute, closed forms. Those for assumed shapes and on the Hessian are among neither.
     """
-    from .explanation.kinks.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+    from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 
     found = []
     if data is not None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.kinks.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
+from gradcli.explanation.checking.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
 from gradcli.explanation.sections.checks import run_checks
 from gradcli.language.problem import pose
 

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 from support import compare, generator
 
-from gradcli.explanation.kinks import answers as kinks
+from gradcli.explanation.in_pytorch import answers as kinks
 from gradcli.language.problem import pose
 
 pytestmark = [

@@ -111,7 +111,7 @@ def grad(streams: Streams, given: Given) -> None:
     import json
 
     from ..explanation.arrays import jsonable
-    from ..explanation.kinks.not_in_pytorch import not_in_pytorch
+    from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
     notes: dict[str, None] = {}
@@ -129,7 +129,7 @@ def grad(streams: Streams, given: Given) -> None:
 @takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, its structure named; on standard error, what PyTorch lacks."""
-    from ..explanation.kinks.not_in_pytorch import not_in_pytorch
+    from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     given.show = ["jacobian"]
     analysis = analysis_of(streams, given)

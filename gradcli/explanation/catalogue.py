@@ -23,7 +23,7 @@ from .blocks import Document, Line, Row, Section, Table, plain
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
-from .kinks.answers import Kink, known
+from .in_pytorch.answers import Kink, known
 
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for

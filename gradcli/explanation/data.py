@@ -16,7 +16,7 @@ from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording
-from .higher.modes import Mode, forward_formula, modes
+from .modes import Mode, forward_formula, modes
 from .quantities import item_size
 from .sections.checks import Check, run_checks
 from .sections.notes import as_data, collect

@@ -10,9 +10,9 @@ from itertools import product
 
 from ...errors import GradcliError
 from ...language.problem import Problem
+from ..formulas.readings import with_rank
 from ..formulas.tried_out import SMALL, Trial, general
 from .given import Claim, built
-from .readings import with_rank
 
 
 def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:

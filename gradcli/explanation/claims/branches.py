@@ -19,8 +19,8 @@ from ...graphs import Node, downstream, walk
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ...notation.formulas.rules.products import constant_value
-from ..formulas.mirrored import mirrored
-from ..kinks.conventions import kinks
+from ..checking.mirrored import mirrored
+from ..in_pytorch.conventions import kinks
 from .given import Claim, built
 from .points import Point, Points, kept_values, one_triangle_read
 from .trials import NOISE, close

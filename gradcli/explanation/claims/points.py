@@ -19,13 +19,13 @@ from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..formulas.mirrored import mirrored, one_triangle
+from ..checking.mirrored import mirrored, one_triangle
+from ..checking.steady import is_steady, nudged
+from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
-from ..kinks.conventions import kinks_met
-from ..kinks.steady import is_steady, nudged
+from ..in_pytorch.conventions import kinks_met
 from .given import targets
-from .readings import resized
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others

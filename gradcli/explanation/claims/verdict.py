@@ -11,14 +11,7 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
 from ..analysis import Analysis
-from ..formulas.wording import Wording
-from .branches import on_all_branches
-from .conditions import condition
-from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
-from .mending import Mend, Search
-from .points import Point, Points, points
-from .proof import same
-from .readings import (
+from ..formulas.readings import (
     RANKS,
     Reading,
     of_rank,
@@ -29,6 +22,13 @@ from .readings import (
     with_rank,
     with_vectors,
 )
+from ..formulas.wording import Wording
+from .branches import on_all_branches
+from .conditions import condition
+from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
+from .mending import Mend, Search
+from .points import Point, Points, points
+from .proof import same
 from .trials import Trial, holds, tried
 from .zeros import Apart, apart
 

@@ -9,7 +9,8 @@ from ...graphs.shapes import Shape
 from ...language.general import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
-from ..claims.readings import (
+from ..phrases import shape_text
+from .readings import (
     RANKS,
     Reading,
     with_coefficients,
@@ -18,7 +19,6 @@ from ..claims.readings import (
     with_rank,
     with_vectors,
 )
-from ..phrases import shape_text
 from .tried_out import Trial, fails
 from .wording import Wording
 

@@ -23,10 +23,10 @@ from ...language.problem import Input, Problem
 from ...language.program import read_program
 from ...lazy import np
 from ...notation import tree
+from ..checking.mirrored import mirrored, one_triangle
+from ..checking.steady import is_steady, nudged
 from ..higher.derived import of_gradient
-from ..kinks.steady import is_steady, nudged
 from ..random_numbers import Numbers
-from .mirrored import mirrored, one_triangle
 from .other_sizes import other_shapes, single_shapes, untied_shapes
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING

@@ -10,11 +10,11 @@ from ...graphs.substitution import substitute
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
+from ...notation.formulas.parts import beside
 from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Indices
-from ...notation.jacobians.parts import beside
 from ...notation.tree import Name, Token
 from ...operators.leaves import Array
 from ..analysis import Analysis

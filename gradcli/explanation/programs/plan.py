@@ -14,8 +14,8 @@ from ...notation.code.statements import Names
 from ...notation.formulas.formula import Telling
 from ...notation.tree import Name
 from ..analysis import Analysis
-from ..formulas.mirrored import kept_symmetric
-from ..kinks.conventions import kinks_met
+from ..checking.mirrored import kept_symmetric
+from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out

@@ -12,11 +12,11 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
-from ..formulas.mirrored import kept_symmetric, one_triangle
+from ..checking.mirrored import kept_symmetric, one_triangle
+from ..checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from ..checking.steady import is_steady, nudged
 from ..formulas.trial_values import random_values
 from ..formulas.wording import Wording
-from ..kinks.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from ..kinks.steady import is_steady, nudged
 from ..phrases import listed
 from ..random_numbers import Numbers
 from .jacobian import label
@@ -267,7 +267,7 @@ def _left_out(names: list[str], why: str) -> str:
 
 def _at_kink(a: Analysis) -> bool:
     """Whether an operation is met where the derivative is a matter of convention."""
-    from ..kinks.conventions import kinks_met
+    from ..in_pytorch.conventions import kinks_met
 
     return a.problem.numeric and bool(kinks_met(a))
 

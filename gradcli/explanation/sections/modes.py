@@ -8,7 +8,7 @@ from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, words
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..higher.modes import Mode, Modes, forward_formula, modes
+from ..modes import Mode, Modes, forward_formula, modes
 from ..phrases import shape_text
 from ..quantities import amount, count_text, memory
 

@@ -19,9 +19,9 @@ from ..blocks import Note, Section, plain, words
 from ..formulas.tried_out import MOST, value_of
 from ..formulas.wording import Wording
 from ..higher.hessian import Hessian
-from ..kinks.conventions import kinks_met, written_around
-from ..kinks.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
-from ..kinks.orders import orders_met
+from ..in_pytorch.conventions import kinks_met, written_around
+from ..in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+from ..in_pytorch.orders import orders_met
 from ..phrases import listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -229,7 +229,7 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
 
 def _subgradients(node: Node, value: float) -> str:
     """` (any value from 0 to 1 would be a subgradient)`, for a corner that is known."""
-    from ..kinks.answers import known
+    from ..in_pytorch.answers import known
 
     at = f"= {value:g}"
     kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)

@@ -12,7 +12,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
-from ..kinks.conventions import kinks_met
+from ..in_pytorch.conventions import kinks_met
 from ..phrases import listed
 from ..sections.jacobian import label
 from .least_norm import Equations, in_proportion

@@ -4,14 +4,14 @@ shapes alone.
 
 from typing import NamedTuple
 
-from ...autodiff.forward import jvp
-from ...graphs import Node
-from ...language.problem import Input
-from ...notation.tree import Name, Tree
-from ..analysis import Analysis
-from ..cost import Passes, cost, size_of
-from ..formulas.wording import Wording
-from .derived import direction
+from ..autodiff.forward import jvp
+from ..graphs import Node
+from ..language.problem import Input
+from ..notation.tree import Name, Tree
+from .analysis import Analysis
+from .cost import Passes, cost, size_of
+from .formulas.wording import Wording
+from .higher.derived import direction
 
 
 class Mode(NamedTuple):

@@ -1,0 +1,1 @@
+"""What PyTorch answers where mathematics leaves it open, and what it refuses."""

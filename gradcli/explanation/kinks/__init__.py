@@ -1,1 +1,0 @@
-"""Where there is no derivative, and how far a number there is one."""
