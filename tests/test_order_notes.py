@@ -84,3 +84,10 @@ def test_there_is_one_note_for_all_that_is_left_to_the_same():
     (said,), _ = _told("a = x @ x; b = a @ x; c = b @ x; d = c @ x; d @ x", {"x": [[NAN]]})
     assert said.startswith("x @ x meets nan, a @ x meets nan, b @ x meets nan and 2 more operat")
     assert len(_told("F.bilinear(x, x, w)", {"x": [[INF]], "w": [[[1.0]]]})[0]) == 1
+
+
+@pytest.mark.parametrize(("x", "told"), [([1.0, INF], True), ([1.0, 2.0], False)])
+def test_zeros_beside_inf_are_told_in_higher_orders(x, told):
+    expr, seeds = "F.mse_loss(x, y, reduction='none').abs().sum()", {"grad": 1, "grads": [[1.0] * 2]}
+    found = gradcli.explain(expr, values={"x": x, "y": [0.5, 0.25]}, wrt=["x"], order=2, **seeds)
+    assert any("multiplies them by zeros" in n["message"] for n in found.notes) == told

@@ -288,7 +288,20 @@ def _not_finite(a: Analysis, w: Wording, refused: bool) -> list[tuple[str, str]]
                     "written for where all is finite.",
                 )
             )
-    return notes
+    return notes or _beside_zeros(a)
+
+
+def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
+    """That derivatives of higher order which are finite here may be nan in PyTorch."""
+    first, *further = a.problem.orders
+    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.known(n))
+    if not further or all(_finite(a.value(n)) for n in nodes):
+        return []
+    said = (
+        "The program holds inf or nan. In derivatives of higher order PyTorch multiplies them by "
+        "zeros that are left out here: it may have nan where this is a number."
+    )
+    return [("not-finite", said)]
 
 
 def _finite(value: Any) -> bool:
