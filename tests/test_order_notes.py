@@ -88,6 +88,6 @@ def test_there_is_one_note_for_all_that_is_left_to_the_same():
 
 @pytest.mark.parametrize(("x", "told"), [([1.0, INF], True), ([1.0, 2.0], False)])
 def test_zeros_beside_inf_are_told_in_higher_orders(x, told):
-    expr, seeds = "F.mse_loss(x, y, reduction='none').abs().sum()", {"grad": 1, "grads": [[1.0] * 2]}
-    found = gradcli.explain(expr, values={"x": x, "y": [0.5, 0.25]}, wrt=["x"], order=2, **seeds)
+    expr, values = "F.mse_loss(x, y, reduction='none').abs().sum()", {"x": x, "y": [0.5, 0.25]}
+    found = gradcli.explain(expr, values=values, wrt=["x"], order=2, grad=1, grads=[[1.0, 1.0]])
     assert any("multiplies them by zeros" in n["message"] for n in found.notes) == told
