@@ -1,6 +1,5 @@
 """What `import gradcli` offers."""
 
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -12,6 +11,7 @@ from .keywords import (
     Assumptions,
     Shapes,
     Values,
+    alone,
     asked_in_keywords,
     check_by_name,
     check_named,
@@ -19,6 +19,7 @@ from .keywords import (
     moving,
     of_order,
     posed,
+    warn,
 )
 from .language.given.values import detached
 from .lazy import np
@@ -137,14 +138,8 @@ def grad(
         analysis.require_numbers()
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
-        _warn(not_in_pytorch(analysis))
-    return _alone(found)
-
-
-def _warn(notes: Iterable[tuple[str, str]]) -> None:
-    """Warn of what notes say, where a function of this module was called."""
-    for _, message in notes:
-        warnings.warn(message, stacklevel=4)  # past in_keywords
+        warn(not_in_pytorch(analysis))
+    return alone(found)
 
 
 def _apart(found: Any, given: Iterable[Any]) -> Any:
@@ -153,11 +148,6 @@ def _apart(found: Any, given: Iterable[Any]) -> Any:
         return None
     shared = not found.flags.writeable or any(np.may_share_memory(found, a) for a in given)
     return found.copy() if shared else found
-
-
-def _alone(found: dict[str, Any]) -> Any:
-    """What there is for the only input; a dict by name where there are several."""
-    return found if len(found) > 1 else next(iter(found.values()))
 
 
 @in_keywords
@@ -183,8 +173,8 @@ def jacobian(
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
         found[x.name] = None if entries is None else entries.reshape(shape)
-    _warn(not_in_pytorch(analysis))
-    return _alone(found)
+    warn(not_in_pytorch(analysis))
+    return alone(found)
 
 
 @in_keywords
@@ -211,7 +201,7 @@ def hessian(
     asked = asked_in_keywords(expr, shapes, values, wrt)
     found = Hessian(moving(asked, tangents or {}, scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
-    _warn(hessian_not_in_pytorch(found.p))
+    warn(hessian_not_in_pytorch(found.p))
     if len(arrays) > 1:
         return arrays
     (alone,) = arrays.values()
@@ -236,7 +226,7 @@ def jvp(
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
-    _warn(not_in_pytorch(found.a))
+    warn(not_in_pytorch(found.a))
     return array_of(found.a, found.node, found.p.out.shape)
 
 
@@ -317,9 +307,9 @@ def formula(
 
     analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)
-    _warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
+    warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
-    return _alone(found)
+    return alone(found)
 
 
 @in_keywords

@@ -1,6 +1,9 @@
-"""Requests as keywords of Python: what was given is checked, and errors say how to give it."""
+"""Requests as keywords of Python: what was given is checked, errors say how to give it, and notes are
+warnings.
+"""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -32,6 +35,17 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
             raise GradcliError("limit", NO_MEMORY) from None
 
     return told
+
+
+def warn(notes: Iterable[tuple[str, str]]) -> None:
+    """Warn of what notes say, where a function of this module was called."""
+    for _, message in notes:
+        warnings.warn(message, stacklevel=4)  # past in_keywords
+
+
+def alone(found: dict[str, Any]) -> Any:
+    """What there is for the only input; a dict by name where there are several."""
+    return found if len(found) > 1 else next(iter(found.values()))
 
 
 def posed(
