@@ -1,5 +1,5 @@
-"""Requests as keywords of Python: what was given is checked, errors say how to give it, and notes are
-warnings.
+"""Requests as keywords of Python: what was given is checked, errors say how to give it, and notes
+are warnings.
 """
 
 import warnings
