@@ -21,7 +21,7 @@ LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block:
 def sources(node: Node) -> Sequence[Node | None]:
     """The nodes that the value of `node` is computed from."""
     op = node.op
-    return node.inputs if op.value is not None or not op.expand else (op.expanded(node),)
+    return node.inputs if op.value or not op.expand else (op.expanded(node),)
 
 
 class Evaluator:
@@ -61,11 +61,11 @@ class Evaluator:
     def run(self, order: Sequence[Node]) -> None:
         """Compute the nodes of `order`, which comes inputs first."""
         self._checked(order)
-        values = self.values
+        values, value = self.values, self.value
         with np.errstate(all="ignore"):
             for node in order:
                 try:
-                    values[node] = self.value(node, [values[i] for i in sources(node)])
+                    values[node] = value(node, [values[i] for i in sources(node)])
                 except GradcliError as error:
                     raise error.at(written_for(node, order)) from error.__cause__
 

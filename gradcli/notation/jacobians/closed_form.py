@@ -6,6 +6,8 @@ product of arrays summed over letters, and deltas say where in the matrix it sta
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from ...graphs import Node
@@ -39,7 +41,8 @@ BUDGET = 5_000  # what takes longer to find is computed sooner row by row
 Letters = frozenset[str]
 
 
-class Term(NamedTuple):
+@dataclass(frozen=True)
+class Term:
     """number * Σ over `sums` of the product of `groups`, at the places that `fixed` gives.
 
     `fixed` are letters of the matrix whose place the others decide, `free` the others, in their
@@ -55,7 +58,7 @@ class Term(NamedTuple):
     sums: tuple[str, ...]
     groups: Mapping[tuple[str, ...], Expr]
 
-    @property
+    @cached_property
     def single(self) -> bool:
         """Whether its numbers are those of one array, or 1 over those."""
         factors = list(self.groups.values())
@@ -63,7 +66,7 @@ class Term(NamedTuple):
             return False
         return isinstance(factors[0].base if isinstance(factors[0], Power) else factors[0], Element)
 
-    @property
+    @cached_property
     def alone(self) -> Node | None:
         """The node whose elements its numbers are, each at its own place."""
         if self.number != 1 or self.sums or len(self.groups) != 1:
@@ -294,8 +297,8 @@ def _together(a: Term, b: Term) -> Term | None:
         return None
     different = [k for k in {*a.groups, *b.groups} if a.groups.get(k) != b.groups.get(k)]
     if not different:
-        return a._replace(number=a.number + b.number)
+        return replace(a, number=a.number + b.number)
     if len(different) > 1:
         return None
     parts = [Product((Number(t.number), t.groups.get(different[0], ONE))) for t in (a, b)]
-    return a._replace(number=1.0, groups={**a.groups, different[0]: Total(tuple(parts))})
+    return replace(a, number=1.0, groups={**a.groups, different[0]: Total(tuple(parts))})
