@@ -107,6 +107,9 @@ def _slope_of_slope(h, _, g, x, y, *, dim):
     value=_logcumsumexp_slope,
     said=lambda g, x, y, *, dim: exp(x) * from_here(g * exp(-y), dim),
     torch=None,
+    kink=lambda slope, g, x, y, *, dim: (g.eq(0), None, None),
+    caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "
+    "the way back, and what comes out be wrong",
     examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
 )

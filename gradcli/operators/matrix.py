@@ -113,6 +113,7 @@ bmm = _product(
     aliases=("vdot",),
     on_masks="alone",
     examples=(("dot(a, b)", "a=3,b=3"),),
+    left_to="BLAS",
 )
 def dot(a, b):
     """Sum of the products of two vectors."""

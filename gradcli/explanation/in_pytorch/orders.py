@@ -15,8 +15,8 @@ from ..analysis import Analysis
 
 class Others(NamedTuple):
     """Those who compute an operation in PyTorch, in a sentence; and on what their order decides,
-    beside nan and numbers whose squares overflow: on inf, on numbers whose squares vanish; or on
-    `sums` of numbers of both signs alone.
+    beside nan, numbers whose squares overflow and inf beside -0: on inf, on numbers whose squares
+    vanish; or on `sums` of numbers of both signs alone.
     """
 
     told: str
@@ -89,7 +89,17 @@ class _Meeting:
         nodes = [*part.parents, part]
         if step is not None:
             nodes += [step.received, *(c.sent for c in step.contributions)]
-        return self._in_words([self._largest(n) for n in nodes], others)
+        largest = [self._largest(n) for n in nodes]
+        if np.inf in largest and any(map(self._below_zero, part.parents)):
+            return "-0, whose sign may be that of inf"
+        return self._in_words(largest, others)
+
+    def _below_zero(self, node: Node) -> bool:
+        """Whether -0 is in it."""
+        if node.dtype != "float" or not self.a.known(node):
+            return False
+        x = self.a.value(node)
+        return bool(np.any((x == 0) & np.signbit(x)))
 
     def _largest(self, node: Node) -> float:
         if node not in self.largest:

@@ -278,7 +278,8 @@ class _Program:
         """Whether no number would be another one in single precision."""
         given = [value for value in self.problem.values.values() if value.dtype.kind == "f"]
         given += [self._seed_array] if self._seed_array is not None else []
-        return all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
+        with np.errstate(over="ignore"):
+            return all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
 
     @property
     def _seed_array(self) -> Any:
