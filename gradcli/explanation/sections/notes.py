@@ -16,12 +16,14 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
+from ..checking.rounding import rounded
 from ..formulas.tried_out import MOST, value_of
 from ..formulas.wording import Wording
 from ..higher.hessian import Hessian
 from ..in_pytorch.conventions import kinks_met, written_around
 from ..in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from ..in_pytorch.orders import orders_met
+from ..numbers import number_text
 from ..phrases import listed
 
 ELSEWHERE = {  # by how far a formula holds
@@ -71,6 +73,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *refused,
         *_kinks(a, w),
         *_not_finite(a, w, bool(refused)),
+        *_rounding(a, w),
         *_sums(a),
     ]
 
@@ -302,6 +305,24 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
         "zeros that are left out here: it may have nan where this is a number."
     )
     return [("not-finite", said)]
+
+
+def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Gradients that are no more than what rounding leaves."""
+    digits, more = (np.finfo(kind).precision for kind in (float, np.longdouble))
+    found = []
+    for x, few, better in rounded(a):
+        name = w.gradient_name(x)
+        where = _places(name, few) if few.ndim else name
+        here, there = (number_text(array[few][0]) for array in (a.grad_value(x), better))
+        it = "the first" if np.count_nonzero(few) > 1 else "it"
+        said = (
+            f"rounding leaves fewer than four digits of {where}. Computed in {digits} digits, as "
+            f"here and in PyTorch, {it} is {here}; in {more} digits {there}. Close numbers are "
+            "subtracted on the way."
+        )
+        found.append(("rounding", said))
+    return found
 
 
 def _finite(value: Any) -> bool:

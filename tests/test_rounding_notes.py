@@ -1,0 +1,43 @@
+"""Where rounding leaves few digits of a gradient a note says so, and nowhere else."""
+
+import numpy as np
+import pytest
+
+import gradcli
+
+MORE_DIGITS = np.finfo(np.longdouble).eps < np.finfo(float).eps  # on this machine
+LEFT = [  # with the gradient by hand, which double precision misses
+    ("softmax(x, 0).sum()", [1.0, 2.5, 0.3], [0.0, 0.0, 0.0]),
+    ("(1 - cos(x)) / x**2", [1e-8], [-1e-8 / 12]),
+    ("(x + 1)**2 - x**2 - 2*x", [1e17], [0.0]),
+    ("log(exp(x) - 1)", [1e-13, 1.0], -1 / np.expm1([-1e-13, -1.0])),
+]
+KEPT = [
+    ("softmax(x, 0)[0]", [1.0, 2.5, 0.3]),
+    ("layer_norm(x, (3,))", [1.0, 2.5, 0.3]),
+    ("x.var() + x.prod() - x.sum()", [1e9, 1e9 + 1, 1e9]),
+    ("exp(x)", [-740.0, 800.0]),
+    ("inv(outer(x, x) + diag(x))", [1.0, -0.5]),
+    ("erf(x) * matrix_exp(diag(x))", [1.0, -0.5]),
+    ("expm1(x) + log1p(x) + sinc(x)", [1e-14, 1e-3]),
+]
+
+
+def _told(expr, x):
+    found = gradcli.explain(expr, values={"x": x}, grad="ones_like(out)")
+    return [n["message"] for n in found.notes if n["code"] == "rounding"]
+
+
+@pytest.mark.parametrize(("expr", "x", "exact"), LEFT)
+def test_elements_with_fewer_than_four_digits_are_told(expr, x, exact):
+    here = gradcli.grad(expr, values={"x": x}, grad="ones_like(out)")
+    few = np.abs(here - exact) > 1e-4 * np.maximum(np.abs(exact), np.abs(here))
+    told = _told(expr, x)
+    assert bool(told) == (MORE_DIGITS and few.any())
+    for message in told:
+        assert [k for k in range(len(x)) if f"x.grad[{k}]" in message] == [*np.flatnonzero(few)]
+
+
+@pytest.mark.parametrize(("expr", "x"), KEPT)
+def test_where_digits_are_kept_nothing_is_told(expr, x):
+    assert _told(expr, x) == []
