@@ -52,6 +52,11 @@ def test_every_operation_that_is_left_to_others_is_told_at_nan_and_not_where_all
     assert _told(example.text, example.values, np.ones(shape))[0] == []
 
 
+def test_operations_of_a_seed_are_looked_at():
+    (message,), _ = _told("x * 2", {"x": [INF, 1.0]}, "x * (x @ x)")
+    assert "x @ x meets inf" in message
+
+
 @pytest.mark.parametrize(("expr", "values", "said"), MET)
 def test_the_operation_is_named_and_what_it_meets(expr, values, said):
     (message,), _ = _told(expr, values)

@@ -44,7 +44,8 @@ def orders_met(a: Analysis) -> list[tuple[Node, str, str]]:
     or on the way back, each with what it meets, in words, and who computes it in PyTorch, in a
     sentence.
     """
-    made = dict.fromkeys(walk([a.problem.out]))
+    seeds = [p.seed.value for p in a.problem.orders if p.seed.value is not None]
+    made = dict.fromkeys(walk([a.problem.out, *seeds]))
     steps = {step.node: step for step in a.gradients.steps}
     meets = _Meeting(a)
     found = []
