@@ -195,7 +195,7 @@ def hessian(
     derivative of is warned of. Raises GradcliError.
     """
     from .explanation.higher.hessian import Hessian
-    from .explanation.higher.higher_data import hessian_arrays, product_arrays
+    from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
     asked = asked_in_keywords(expr, shapes, values, wrt)
@@ -221,8 +221,8 @@ def jvp(
     An array in the shape of the output, of numbers where the inputs have values, and otherwise of
     texts. What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
-    from .explanation.higher.higher_data import array_of
     from .explanation.higher.jvp import Jvp
+    from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))

@@ -116,7 +116,7 @@ def of_order(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analy
         raise GradcliError("option", said if grads else "the order is a whole number from 1")
     if order == 1:
         return [analysis]
-    from .explanation.higher.derived import each_of_order
+    from .explanation.derived import each_of_order
     from .language.given.values import Reader
 
     return each_of_order(analysis, order, grads, Reader(Limits(), 0, None))

@@ -185,7 +185,7 @@ def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
             return {x.name: data.formula(x) for x in data.a.problem.wrt}
         case "hessian":
             from .explanation.higher.hessian import Hessian
-            from .explanation.higher.higher_data import blocks
+            from .explanation.higher_data import blocks
 
             return blocks(Hessian(data.a))
         case "elements":

@@ -80,7 +80,7 @@ def analyses(streams: Streams, given: Given, suppose: bool = False) -> list[Any]
     first = analysis_of(streams, given, suppose and given.order == 1)
     if given.order == 1:
         return [first]
-    from ..explanation.higher.derived import each_of_order
+    from ..explanation.derived import each_of_order
     from ..language.given.values import Reader
 
     reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]

@@ -101,7 +101,7 @@ class Analysis:
         """The output as numbers are computed from it: with the zeros that PyTorch sends on where
         it is a gradient.
         """
-        from .in_pytorch.flat import with_zeros
+        from .flat import with_zeros
 
         return with_zeros(self.problem)
 

@@ -10,8 +10,8 @@ from ..language.problem import Input
 from ..notation.tree import Name, Tree
 from .analysis import Analysis
 from .cost import Passes, cost, size_of
+from .derived import direction
 from .formulas.wording import Wording
-from .higher.derived import direction
 
 
 class Mode(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from ..graphs.shapes import Shape
+from ..lazy import np
 
 
 def shape_text(shape: Shape) -> str:
@@ -14,3 +15,10 @@ def listed(words: Collection[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def label(name: str, shape: Shape, flat: int) -> str:
+    """`a[0,1]`: the name of one element."""
+    if not shape:
+        return name
+    return f"{name}[{','.join(str(k) for k in np.unravel_index(flat, shape))}]"

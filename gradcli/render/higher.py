@@ -12,7 +12,7 @@ def render_hessian(h: Hessian, format: str, choices: Choices, environment: Envir
     """A Hessian in one of FORMATS. Raises GradcliError for another."""
     check_format(format)
     if format == "json":
-        from ..explanation.higher.higher_data import hessian_data
+        from ..explanation.higher_data import hessian_data
 
         return dumped(hessian_data(h))
     return render_document(hessian_document(h, choices), format, environment)
@@ -22,7 +22,7 @@ def render_jvp(j: Jvp, format: str, choices: Choices, environment: Environment) 
     """A Jacobian-vector product in one of FORMATS. Raises GradcliError for another."""
     check_format(format)
     if format == "json":
-        from ..explanation.higher.higher_data import jvp_data
+        from ..explanation.higher_data import jvp_data
 
         return dumped(jvp_data(j))
     return render_document(jvp_document(j, choices), format, environment)

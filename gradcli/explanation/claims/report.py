@@ -9,8 +9,7 @@ from ...notation.tree import Token
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..formulas.wording import Wording
-from ..phrases import shape_text
-from ..sections.jacobian import label
+from ..phrases import label, shape_text
 from .trials import Trial
 from .verdict import Verdict
 

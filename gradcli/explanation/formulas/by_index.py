@@ -1,4 +1,4 @@
-"""Index notation of a problem: of its output, of gradients, of Jacobians, of tangents.
+"""Index notation of a problem: of its output, of gradients, of Jacobians.
 
 It is written where the sizes tell which dimensions they are, so that it holds for any; where one of
 them would stand in it as a number, it is written at the problem's own sizes.
@@ -13,9 +13,7 @@ from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Notation
-from ...notation.tree import Attribute, Name
 from ..blocks import Prose, words
-from ..higher.jvp import Jvp
 from .wording import Wording
 
 DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
@@ -33,7 +31,7 @@ def output(w: Wording) -> Notation | None:
     own, whole = w.indices.output(), w.in_general
     if whole is None or not w.alike([(w.problem.out, whole.problem.out)]):
         return own
-    return _for_any(own, whole.indices.output)
+    return for_any(own, whole.indices.output)
 
 
 def gradient(w: Wording, x: Input) -> Notation | None:
@@ -44,14 +42,6 @@ def gradient(w: Wording, x: Input) -> Notation | None:
 def jacobian(w: Wording, x: Input) -> Notation | None:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
     return _by(w, x, _jacobian)
-
-
-def tangent(j: Jvp) -> Notation | None:
-    """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
-    if j.node is None:
-        return None
-    own, (other, _) = _tangent(j), j.told(j.p.out)
-    return own if other is j else _for_any(own, lambda: _tangent(other))
 
 
 def signs(text: str) -> list[Prose]:
@@ -104,12 +94,6 @@ def _jacobian(w: Wording, x: Input) -> Notation | None:
     return best
 
 
-def _tangent(j: Jvp) -> Notation | None:
-    left, indices = Attribute(Name(j.p.out_name), "tangent"), j.w.indices
-    at = indices.out_places
-    return in_letters(j.w, j.along[j.p.out], lambda n: indices.element(n, left, at))
-
-
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     """The shorter of those that there are; the first, where the other says less by index."""
     if a is None or b is None:
@@ -139,10 +123,10 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     pairs = [(w.problem.out, whole.problem.out)]
     if there is None or not w.alike([*pairs, (grad, there)]):
         return own
-    return _for_any(own, lambda: write(whole, other))
+    return for_any(own, lambda: write(whole, other))
 
 
-def _for_any(own: Notation | None, write: Callable[[], Notation | None]) -> Notation | None:
+def for_any(own: Notation | None, write: Callable[[], Notation | None]) -> Notation | None:
     """What `write` makes at sizes that tell, if no number in it comes from them."""
     found = None if own is None else write()
     if own is None or found is None or found.opaque > own.opaque:

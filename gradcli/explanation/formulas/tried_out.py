@@ -25,7 +25,7 @@ from ...lazy import np
 from ...notation import tree
 from ..checking.mirrored import mirrored, one_triangle
 from ..checking.steady import is_steady, nudged
-from ..higher.derived import of_gradient
+from ..derived import of_gradient
 from ..random_numbers import Numbers
 from .other_sizes import other_shapes, single_shapes, untied_shapes
 

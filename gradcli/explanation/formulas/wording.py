@@ -19,7 +19,7 @@ from ...notation.tree import Name, Token
 from ...operators.leaves import Array
 from ..analysis import Analysis
 from ..blocks import Line
-from ..higher.derived import gradient_name
+from ..derived import gradient_name
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .source_text import SourceText, role_of

@@ -11,8 +11,8 @@ from ...graphs.shapes import text
 from ...language.given.seeds import Seed, implied
 from ...language.problem import Input, Problem
 from ..analysis import Analysis, Unmoved
+from ..derived import of_gradient
 from ..formulas.wording import Wording
-from .derived import of_gradient
 
 SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
 

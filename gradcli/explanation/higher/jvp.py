@@ -9,12 +9,14 @@ from ...graphs import Node
 from ...language.problem import Input, Tangent
 from ...lazy import np
 from ...notation import tree
-from ...notation.tree import Name, Tree
+from ...notation.indices.index import Notation
+from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
+from ..derived import direction
+from ..formulas import by_index
 from ..formulas.tried_out import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
-from .derived import direction
 
 
 class Jvp:
@@ -77,6 +79,20 @@ class Jvp:
         """The tangent of the output; None where it is too long to be read."""
         j, out = self.told(self.p.out)
         return j.w.formula(j.along[out])
+
+    @property
+    def index(self) -> Notation | None:
+        """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
+        if self.node is None:
+            return None
+        own, (other, _) = self._own_index(), self.told(self.p.out)
+        return own if other is self else by_index.for_any(own, other._own_index)
+
+    def _own_index(self) -> Notation | None:
+        left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices
+        at = indices.out_places
+        written = self.along[self.p.out]
+        return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
     def only_here(self) -> bool:

@@ -8,7 +8,7 @@ from ...language.given.directions import read_direction
 from ...language.given.values import Reader
 from ...language.problem import Problem, pose
 from ...limits import Limits
-from .derived import with_tangents
+from ..derived import with_tangents
 
 
 def pose_moving(

@@ -14,7 +14,7 @@ from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
 from ..elide import middle
 from ..formulas.wording import Wording
 from ..numbers import number_text
-from .jacobian import label
+from ..phrases import label
 
 WORDS = {2: "twice", 3: "three times", 4: "four times"}
 

@@ -17,9 +17,8 @@ from ..checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from ..checking.steady import is_steady, nudged
 from ..formulas.trial_values import random_values
 from ..formulas.wording import Wording
-from ..phrases import listed
+from ..phrases import label, listed
 from ..random_numbers import Numbers
-from .jacobian import label
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LARGE = "left out: too large to try with random values"

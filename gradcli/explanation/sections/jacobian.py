@@ -3,7 +3,6 @@ below.
 """
 
 from ...graphs import Node
-from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -19,7 +18,7 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import listed, shape_text
+from ..phrases import label, listed, shape_text
 from ..quantities import item_size, size_words
 from .notes import not_finite
 
@@ -173,13 +172,6 @@ def matrix(
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
     )
-
-
-def label(name: str, shape: Shape, flat: int) -> str:
-    """`a[0,1]`: the name of one element."""
-    if not shape:
-        return name
-    return f"{name}[{','.join(str(k) for k in np.unravel_index(flat, shape))}]"
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:

@@ -9,7 +9,6 @@ from ...notation.tree import Name, Token, tokens
 from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
-from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
@@ -143,7 +142,7 @@ def product(j: Jvp) -> Section:
         said = f"{out} does not depend on {names}: its tangent is 0."
         return Section("gradient", title, (), (Prose(words(said)),))
     rows = [Row((words("formula"), j.w.line(j.formula)))]
-    index = by_index.tangent(j)
+    index = j.index
     if index is not None:
         rows.append(Row((words("index"), tuple(index.tokens))))
     value = j.a.value(j.node)

@@ -13,8 +13,7 @@ from ...lazy import np
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
 from ..in_pytorch.conventions import kinks_met
-from ..phrases import listed
-from ..sections.jacobian import label
+from ..phrases import label, listed
 from .least_norm import Equations, in_proportion
 
 SHOWN = 3  # free directions and obstacles that are told

@@ -8,8 +8,7 @@ from ..blocks import Answer, Block, Document, Line, Prose, Row, Section, Table, 
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..numbers import number_text
-from ..phrases import listed
-from ..sections.jacobian import label
+from ..phrases import label, listed
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
 NEARLY = 1e-10  # of the largest singular value

@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
-from ...autodiff.kept import with_graph
-from ...errors import GradcliError, did_you_mean
-from ...graphs import OPS, Node
-from ...graphs.shapes import text
-from ...language.given.directions import Given, as_graph, read_direction
-from ...language.given.seeds import Seed, implied, mismatch, torch_size
-from ...language.given.values import Reader
-from ...language.problem import Input, Problem, Tangent
-from ..analysis import Analysis, Unmoved
-from ..formulas.given_seed import with_seed_given
+from ..autodiff.kept import with_graph
+from ..errors import GradcliError, did_you_mean
+from ..graphs import OPS, Node
+from ..graphs.shapes import text
+from ..language.given.directions import Given, as_graph, read_direction
+from ..language.given.seeds import Seed, implied, mismatch, torch_size
+from ..language.given.values import Reader
+from ..language.problem import Input, Problem, Tangent
+from .analysis import Analysis, Unmoved
+from .given_seed import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 

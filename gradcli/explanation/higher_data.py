@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from ...graphs import Node
-from ...graphs.shapes import Shape
-from ...language.problem import Input, Tangent
-from ...lazy import np
-from ...notation.indices.index import Notation
-from ...notation.tree import Tree
-from ..analysis import Analysis
-from ..data import Data, check_data, sides
-from ..formulas import by_index
-from ..sections import hessian as section
-from ..sections import jvp as jvp_section
-from ..sections.notes import as_data, of_hessian
-from .hessian import Hessian
-from .jvp import Jvp
+from ..graphs import Node
+from ..graphs.shapes import Shape
+from ..language.problem import Input, Tangent
+from ..lazy import np
+from ..notation.indices.index import Notation
+from ..notation.tree import Tree
+from .analysis import Analysis
+from .data import Data, check_data, sides
+from .formulas import by_index
+from .higher.hessian import Hessian
+from .higher.jvp import Jvp
+from .sections import hessian as section
+from .sections import jvp as jvp_section
+from .sections.notes import as_data, of_hessian
 
 ABOUT = ("schema", "expression", "inputs", "output")
 
@@ -56,7 +56,7 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
 def jvp_data(j: Jvp) -> dict[str, Any]:
     """The tangents that were given, and that of the output."""
     data = Data(j.a)
-    found, index = j.node, by_index.tangent(j)
+    found, index = j.node, j.index
     made = _nothing(j.p.out.shape) if found is None else _moved(data, found, j.formula, index)
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},

@@ -5,11 +5,11 @@ PyTorch has one function for it, which answers 0, and multiplies that by what co
 nan beside infinity. The field `flat` says for which operators.
 """
 
-from ...autodiff.kept import with_graph
-from ...autodiff.reverse import remembered_backward
-from ...graphs import OPS, Node
-from ...language.problem import Problem
-from ..formulas.given_seed import with_seed_given
+from ..autodiff.kept import with_graph
+from ..autodiff.reverse import remembered_backward
+from ..graphs import OPS, Node
+from ..language.problem import Problem
+from .given_seed import with_seed_given
 
 
 def with_zeros(p: Problem) -> Node:

@@ -1,9 +1,9 @@
 """Gradients with the seed that was given in its place."""
 
-from ...graphs import OPS, Node
-from ...graphs.substitution import substitute
-from ...language.problem import Problem
-from ...notation.formulas.simplify import without_ones
+from ..graphs import OPS, Node
+from ..graphs.substitution import substitute
+from ..language.problem import Problem
+from ..notation.formulas.simplify import without_ones
 
 
 def with_seed_given(p: Problem, node: Node) -> Node:
