@@ -41,3 +41,14 @@ def test_elements_with_fewer_than_four_digits_are_told(expr, x, exact):
 @pytest.mark.parametrize(("expr", "x"), KEPT)
 def test_where_digits_are_kept_nothing_is_told(expr, x):
     assert _told(expr, x) == []
+
+
+@pytest.mark.parametrize(("expr", "x", "told"), [
+    ("softmax(x, 0).sum()", [1.0, 2.5, 0.5], True),
+    ("exp(x).sum()", [1.0, 90.0], True),
+    ("x[0] - 1e-50 * x[1]", [1.0, 2.0], True),
+    ("softmax(x, 0)[0]", [1.0, 2.5, 0.5], False),
+])  # fmt: skip
+def test_code_is_in_double_precision_where_single_has_other_digits(expr, x, told):
+    code = gradcli.explain(expr, values={"x": x}).to(show=["code"])
+    assert ("torch.set_default_dtype(torch.float64)" in code) == told

@@ -215,6 +215,7 @@ NAMED = [
         8,
     ),
     ("log_softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
+    ("log_softmax(x, 0)", "x=3x2", "x", "permuted block-diagonal", None, 18),
     (
         "log_softmax(x, 1)",
         "x=2x3",

@@ -220,15 +220,15 @@ def array(value: Any, requires_grad: bool = False) -> str:
 # ---- programs ------------------------------------------------------------------------------------
 
 
-def program_lines(problem: Any) -> list[str]:
+def program_lines(problem: Any, in_double: bool = False) -> list[str]:
     """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
-    is higher, one gradient after the other.
+    is higher, one gradient after the other. `in_double`: in double precision, whatever is given.
     """
     lowest, *further = problem.orders
     first = _Program(lowest._replace(wrt=problem.wrt))
     programs = [first, *map(_Program, further)]
-    exact = all(p.is_exact for p in programs)
-    lines = [] if exact else ["torch.set_default_dtype(torch.float64)"]
+    single = not in_double and all(p.is_exact for p in programs)
+    lines = [] if single else ["torch.set_default_dtype(torch.float64)"]
     lines += first.statements()
     return lines + (first.backward() if not further else _gradients(programs))
 

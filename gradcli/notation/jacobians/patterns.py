@@ -65,13 +65,15 @@ def is_banded(pattern: Any) -> bool:
 
 def is_cyclic(pattern: Any) -> bool:
     """Whether the entries of a square matrix fill a band about its main diagonal, counted round:
-    diagonals that end at one side go on at the other, and hold n entries each.
+    diagonals that end at one side go on at the other, and hold n entries each. Diagonals that are
+    a multiple of a divisor of n apart are blocks in another order.
     """
     if not _is_narrow_round(pattern):
         return False
     n, met = len(pattern), _met_round(pattern)
     farthest = int(np.minimum(met, n - met).max())
-    return len(met) > farthest and np.count_nonzero(pattern) == n * len(met)
+    together = gcd(n, *met.tolist()) == 1
+    return together and len(met) > farthest and np.count_nonzero(pattern) == n * len(met)
 
 
 def _is_narrow_round(pattern: Any) -> bool:
