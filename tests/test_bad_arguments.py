@@ -183,6 +183,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("lu_solve(b, x, tensor([1]))", {"x": [[1.0, 2.0], [3.0, 4.0]], "b": [[1.0], [2.0]]}),
         ("cholesky(x)", {"x": [[1.0, 2.0], [2.0, 1.0]]}),
         ("cholesky(x)", {"x": [[1.0, np.nan], [np.nan, 2.0]]}),
+        ("x * cholesky_ex(x, check_errors=True).info", {"x": [[1.0, 2.0], [2.0, 1.0]]}),
         ("cholesky(x)", {"x": [[np.inf, -np.inf], [-np.inf, np.inf]]}),
         ("inv(x)", {"x": [[1.0, 2.0], [2.0, 4.0]]}),
         ("linalg.svdvals(x)", {"x": [[1.0, np.nan], [2.0, 4.0]]}),
