@@ -84,6 +84,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ),
         ("torch.tile(x, (2,), dims=(3,))", {"x": X}),
         ("torch.hsplit(x, 2, sections=2)[0]", {"x": X}),
+        ("torch.hsplit(x, 1, 2)[0]", {"x": X}),
         ("torch.tensor_split(x, indices=(1,), sections=2)[0]", {"x": X}),
         ("torch.split(x, 1, split_size=1)[0]", {"x": X}),
         ("x.new_zeros()", {"x": X}),
