@@ -399,7 +399,7 @@ def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
     assert answered(*SQUARE, "-f", "markdown").out.startswith("**Answer:**")
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
-    assert "'json'" in refused(*SQUARE, "-f", "jsn").err
+    assert "json, not jsn" in refused(*SQUARE, "-f", "jsn").err
 
 
 def test_output(tmp_path):

@@ -307,9 +307,12 @@ class Shorthand:
             if error.__traceback__ and error.__traceback__.tb_next is None:
                 reason = str(error).replace("positional ", "")
                 reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
-                hint = f"it is called as {self.signature()}"
-                raise GradcliError("arguments", reason, hint=hint) from None
+                raise GradcliError("arguments", reason, hint=self.usage()) from None
             raise
+
+    def usage(self) -> str:
+        """How it is called, as a hint."""
+        return f"it is called as {self.signature()}"
 
     def signature(self) -> str:
         """`diag(input, diagonal=0)`, as a call is written."""
