@@ -45,6 +45,13 @@ def test_a_jump_shows_no_slope(text):
     assert "not at x[0]: no clear slope" in differences.remark
 
 
+@pytest.mark.parametrize(("text", "names"), [("x.sum()", "x"), ("(x * y).sum()", "x and y")])
+def test_what_is_empty_cannot_be_moved(text, names):
+    _, differences = checked(text, values=dict.fromkeys(names.split(" and "), np.zeros((0, 3))))
+    assert differences.ok is None
+    assert differences.remark == f"there is no element of {names} to move"
+
+
 def test_what_is_infinite_shows_no_slope():
     _, differences = checked("(1 / x).sum()", values={"x": [0.0, 1.0]})
     assert differences.ok is None

@@ -399,7 +399,7 @@ def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
     assert answered(*SQUARE, "-f", "markdown").out.startswith("**Answer:**")
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
-    assert "'json'" in refused(*SQUARE, "-f", "jsn").err
+    assert "json, not jsn" in refused(*SQUARE, "-f", "jsn").err
 
 
 def test_output(tmp_path):
@@ -509,6 +509,12 @@ def test_unknown_commands_and_options():
     assert "gradcli explain --help" in refused("x", "--nonsense").err
     assert "missing argument" in refused("grad").err
     assert "requires an argument" in refused("x", "-s").err
+    assert "--order takes a whole number from 1 to 9, not two" in refused("x", "--order", "two").err
+    assert "--width takes a whole number from 40 to 10000, not 3" in refused("x", "--width=3").err
+    assert "takes a whole number, not 1.5" in refused("x", "--random-seed", "1.5").err
+    assert "--color takes one of auto, always, never, not" in refused("x", "--color=").err
+    assert 'stands in quotes, as "x * y"' in refused("grad", "x", "*", "y").err
+    assert "quotes" not in refused("ops", "exp", "log").err
     refused("x", "y z", "w")
 
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import GradcliError, did_you_mean
+from ..errors import GradcliError
 from ..limits import NO_MEMORY
 from .asked import (
     analyses,
@@ -27,6 +27,7 @@ from .asked import (
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, ReaderGone, Streams
+from .usage import usage_error
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 # typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
@@ -343,7 +344,7 @@ def _run(arguments: list[str], streams: Streams) -> int:
         if not arguments:  # the message is the help
             streams.write(error.format_message() + "\n")
             return ANSWERED
-        return _fail(_usage(error, arguments), streams, arguments)
+        return _fail(usage_error(error, arguments, COMMANDS), streams, arguments)
     except ClickException as error:
         return _fail(GradcliError("option", error.format_message()), streams, arguments)
     except (KeyboardInterrupt, typer.Abort):
@@ -360,22 +361,6 @@ def _app(arguments: list[str]) -> typer.Typer:
     alone = copy(app)
     alone.registered_commands = [app.registered_commands[COMMANDS.index(wanted)]]
     return alone
-
-
-def _usage(error: Any, arguments: list[str]) -> GradcliError:
-    """What click found wrong, in our words."""
-    text = error.format_message().rstrip(".")
-    command = error.ctx.command_path if error.ctx else "gradcli"
-    hint = f"{command} --help lists the options"
-    if "unexpected extra argument" in text and arguments[0].isidentifier():
-        near = did_you_mean(arguments[0], COMMANDS) if arguments[0] not in COMMANDS else None
-        if arguments[0] in COMMANDS:
-            return GradcliError("option", text[:1].lower() + text[1:], hint=hint)
-        said = f"there is no command {arguments[0]}"
-        return GradcliError("option", said, hint=near or "gradcli --help lists them")
-    if type(error).__name__ == "NoSuchOption" and not error.option_name.startswith("--"):
-        hint += '; an expression that begins with - comes after --: gradcli -- "-x * y"'
-    return GradcliError("option", text[:1].lower() + text[1:], hint=hint)
 
 
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:

@@ -1,6 +1,5 @@
 """The operators, as a list and one by one."""
 
-import inspect
 from collections.abc import Callable, Mapping
 
 from ..autodiff.reverse import Step
@@ -183,7 +182,7 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
         ("example" if made else "to see it", f'gradcli "{call}" -s x=2x3' if made else SHOWN),
     ]
     rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
-    title = call if attribute else f"{shorthand.name}{inspect.signature(shorthand.function)}"
+    title = call if attribute else shorthand.signature()
     return Section("ops", plain(title), (), (Table(rows),))
 
 

@@ -143,6 +143,7 @@ def fits(small: Shape, big: Shape) -> bool:
 def reshape(old: Shape, new: Shape) -> Shape:
     """`new` with its -1 worked out, if it holds as many elements as `old`."""
     total, known = numel(old), numel([n for n in new if n != -1])
+    hint = f"the product of all sizes must be {total}; one may be -1, which is then worked out"
     if any(n < -1 for n in new) or new.count(-1) > 1:
         raise GradcliError(
             "shape", f"{text(new)} is not a shape", hint="at most one size may be -1"
@@ -150,7 +151,7 @@ def reshape(old: Shape, new: Shape) -> Shape:
     if -1 in new:
         if known == 0 or total % known:
             message = f"shape {text(new)} is invalid for input of size {total}"
-            raise Conflict(f"{message}: {total} is no multiple of {known}", total, known)
+            raise Conflict(f"{message}: {total} is no multiple of {known}", total, known, hint)
         return tuple(total // known if n == -1 else n for n in new)
     if total != known:
         raise Conflict(
@@ -158,5 +159,6 @@ def reshape(old: Shape, new: Shape) -> Shape:
             f"{total}",
             total,
             known,
+            hint,
         )
     return new

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..errors import EXPRESSION, GradcliError, Span
 from ..limits import Limits
 from .foreign import foreign_statement
+from .in_place import assigned, augmented
 from .pasting.asked import Asked
 from .pasting.sessions import typed
 
@@ -20,7 +21,6 @@ from .pasting.sessions import typed
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 PARSED = 200  # brackets within brackets that Python's parser takes
 PARTS = "give parts of it names: h = ...; out = ... h ..."
-NOT_IN_PLACE = "in-place changes are not part of the language"
 
 
 class Statement(NamedTuple):
@@ -196,7 +196,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)
     if isinstance(node, ast.AugAssign):
-        raise _in_place(node, source)
+        raise augmented(node, source)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
         if isinstance(target, ast.Name):
@@ -204,14 +204,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
         names, star = _several_names(target)
         if names:
             return Statement(names, node.value, apart=True, star=star)
-        raise GradcliError(
-            "syntax",
-            "values are given to names only",
-            span=source.span(target),
-            hint="take tuples in tuples apart one at a time: a, b = y; c, d = b"
-            if isinstance(target, ast.Tuple | ast.List)
-            else "; ".join(filter(None, (NOT_IN_PLACE, _changed_copy(target)))),
-        )
+        raise assigned(node, source)
     raise foreign_statement(node, source.span(node))
 
 
@@ -223,19 +216,3 @@ def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
     plain = tuple(t.id for t in names if isinstance(t, ast.Name))
     whole = len(plain) == len(names) and len(stars) < 2
     return plain if whole else (), stars[0] if stars else None
-
-
-def _changed_copy(target: ast.expr) -> str | None:
-    """What to write for a change of elements."""
-    elements = isinstance(target, ast.Subscript)
-    return "index_put and select_scatter give a changed copy" if elements else None
-
-
-def _in_place(node: ast.AugAssign, source: Source) -> GradcliError:
-    """The error for `x += y`, which in PyTorch changes x itself."""
-    name, value = source.segment(node.target), source.segment(node.value)
-    sign = source.segment(node)[len(name) :].split("=")[0].strip()
-    said = f"{sign}= changes {name} in place, and values never change here"
-    again = f"write {name} = {name} {sign} {value}"
-    hint = again if isinstance(node.target, ast.Name) else _changed_copy(node.target)
-    return GradcliError("syntax", said, span=source.span(node), hint=hint)

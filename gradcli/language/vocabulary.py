@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
+from ..graphs.arguments import IN_PLACE
 from ..operators import functions, lookup
 from .foreign import SPELLINGS
 from .refusals import refusal
@@ -107,7 +108,9 @@ def function(name: str, span: Span | None) -> Callable:
     if found is None:
         why = refusal(name)
         if why is not None:
-            raise GradcliError("unsupported", f"{name} {why}", span=span)
+            plain = name.removesuffix("_")
+            copy = f"write x = x.{plain}(...)" if IN_PLACE in why and lookup(plain) else None
+            raise GradcliError("unsupported", f"{name} {why}", hint=copy, span=span)
         inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"

@@ -14,6 +14,8 @@ from .guards import unless
 from .leaves import eye, ones
 from .matrix import dot
 
+EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
+
 
 def terms(equation, count):
     """The letters of each operand and of the output."""
@@ -24,6 +26,7 @@ def terms(equation, count):
         raise GradcliError(
             "arguments",
             f"einsum equation {equation!r} has {len(operands)} operands, and {count} were given",
+            hint=EXAMPLE,
         )
     if not arrow:
         letters = sorted(set(left) - {",", "."})
@@ -38,7 +41,7 @@ def terms(equation, count):
         raise GradcliError(
             "arguments",
             f"einsum cannot read the equation {equation!r}",
-            hint="as in einsum('ik,kj->ij', a, b)",
+            hint=EXAMPLE,
         )
     return operands, right
 
@@ -64,6 +67,7 @@ def _letter_sizes(equation, operands, given):
             raise GradcliError(
                 "shape",
                 f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
+                hint=f"it needs a letter for each dimension, {len(s)} here; ... stands for several",
             )
         head, _, tail = term.partition("...")
         for letter, n in [
@@ -76,6 +80,7 @@ def _letter_sizes(equation, operands, given):
                     f"einsum letter {letter!r} of {equation!r} is {have} here and {n} there",
                     have,
                     n,
+                    "a letter stands for one size: sizes that may differ have letters of their own",
                 )
             sizes[letter] = have if n == 1 else n
     return sizes

@@ -82,9 +82,18 @@ def _check(name, n, input, weight, groups, channels):
             f"{name}() needs {channels} channels for this weight, and the input has {have}",
             have,
             channels,
+            _of_input(weight, have, groups) if "transpose" not in name else None,
         )
     if not isinstance(groups, int) or groups < 1 or weight[0] % groups:
         raise GradcliError("shape", f"{weight[0]} channels do not divide into {groups!r} groups")
+
+
+def _of_input(weight, channels, groups):
+    """The shape that a weight has for an input of so many channels; None where there is none."""
+    if not is_whole(groups) or groups < 1 or channels % groups:
+        return None
+    fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
+    return f"a weight for this input{f' in {groups} groups' * (groups > 1)} has shape {fitting}"
 
 
 def _with_bias(out, bias, n):

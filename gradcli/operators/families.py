@@ -6,6 +6,7 @@ every input, written with these same operators. They never mention broadcasting:
 repairs shapes.
 """
 
+import inspect
 from collections.abc import Callable
 
 from ..errors import GradcliError
@@ -306,8 +307,16 @@ class Shorthand:
             if error.__traceback__ and error.__traceback__.tb_next is None:
                 reason = str(error).replace("positional ", "")
                 reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
-                raise GradcliError("arguments", f"{reason}") from None
+                raise GradcliError("arguments", reason, hint=self.usage()) from None
             raise
+
+    def usage(self) -> str:
+        """How it is called, as a hint."""
+        return f"it is called as {self.signature()}"
+
+    def signature(self) -> str:
+        """`diag(input, diagonal=0)`, as a call is written."""
+        return f"{self.name}{inspect.signature(self.function)}"
 
     def _meant(self, name: str) -> str:
         """The parameter that a name means: its own, NumPy's, or that of the first tensor."""

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
-LARGEST = 6  # rows of a matrix whose determinant is written out: 720 products
+LARGEST = 6  # rows of a matrix whose determinant or factor is written out: 720 products
 ORDERS = {  # of rows: the columns that a product takes one from each, and its sign
     0: (((), 1),),
     1: (((0,), 1),),
@@ -62,14 +62,16 @@ def _each_matrix(function, x, shape):
 
 def _determinant(sp, m):
     """Up to three rows as a sum of products; then by the first row."""
-    if len(m) > LARGEST:
-        raise GradcliError(
-            "limit", f"the determinant of {len(m)} rows is too long to write out in symbols"
-        )
+    _check_rows("the determinant", len(m))
     if len(m) <= 3:
         return sp.Add(*(sign * sp.Mul(*m[range(len(m)), p]) for p, sign in ORDERS[len(m)]))
     minors = (_determinant(sp, np.delete(m[1:], k, 1)) for k in range(len(m)))
     return sp.Add(*((-1) ** k * m[0, k] * minor for k, minor in enumerate(minors)))
+
+
+def _check_rows(what, count):
+    if count > LARGEST:
+        raise GradcliError("limit", f"{what} of {count} rows is too long to write out in symbols")
 
 
 def _cofactors(sp, m, check):
@@ -157,6 +159,7 @@ def _turned(x):
 
 def cholesky_factor(sp, x, *, upper):
     """The triangular factor of a symmetric matrix, column after column."""
+    _check_rows("the Cholesky factor", x.shape[-1])
     out = np.full(x.shape, sp.S.Zero, dtype=object)
     x = _turned(x) if upper else x
     for j in range(x.shape[-1]):

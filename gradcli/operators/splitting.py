@@ -109,27 +109,37 @@ def _evenly(input, parts, place, name):
     return _divided(input, parts, place, name)
 
 
-def _given(call, by_place, *others):
-    """What was given in one of several ways; several numbers by place are those of a tuple."""
-    return given_once(call, PARTS, by_place if len(by_place) > 1 else by_place[0], *others)
+def _as_method(function):
+    """Also as a method, which takes several numbers by place for a tuple of them."""
+
+    def method(input, indices_or_sections=None, *more, indices=None, sections=None):
+        by_place = (indices_or_sections, *more) if more else indices_or_sections
+        return function(input, by_place, indices=indices, sections=sections)
+
+    method.__doc__ = function.sentence
+    shorthand(f"Tensor.{function.name}", alone=True)(method)
+    return function
 
 
+@_as_method
 @shorthand()
-def hsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
+def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    parts = _given("hsplit(x, 2)", (indices_or_sections, *more), indices, sections)
+    parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, "hsplit")
 
 
+@_as_method
 @shorthand()
-def vsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
+def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    parts = _given("vsplit(x, 2)", (indices_or_sections, *more), indices, sections)
+    parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0, "vsplit")
 
 
+@_as_method
 @shorthand()
-def dsplit(input, indices_or_sections=None, *more, indices=None, sections=None):
+def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    parts = _given("dsplit(x, 2)", (indices_or_sections, *more), indices, sections)
+    parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 2, "dsplit")

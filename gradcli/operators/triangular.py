@@ -6,6 +6,7 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .elements import Unwritten
 from .families import operator, shorthand
+from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
 from .leaves import eye
@@ -79,6 +80,9 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 
 # ---- Cholesky ------------------------------------------------------------------------------------
 
+NOT_POSITIVE = "the matrix is not positive definite, and has no Cholesky decomposition"
+IN_ONE_BLOCK = 32  # rows of a matrix whose columns LAPACK finds one after another
+
 
 def _cholesky(x, *, upper):
     if upper:
@@ -89,36 +93,47 @@ def _cholesky(x, *, upper):
         found = np.full_like(x, np.nan)
     infinite = np.isinf(np.tril(x, -1)).any()  # OpenBLAS takes inf / inf for 0
     if infinite or np.isnan(np.diagonal(found, axis1=-2, axis2=-1)).any():
-        raise GradcliError(
-            "arguments",
-            "the matrix is not positive definite, and has no Cholesky decomposition",
-            hint="x @ x.mT + eye(n) always is",
-        )
+        raise GradcliError("arguments", NOT_POSITIVE, hint="x @ x.mT + eye(n) always is")
     return found
 
 
-@operator(
-    shape=lambda s, *, upper: square(s),
-    value=_cholesky,
-    symbolic=matrix_elements.cholesky_factor,
-    dtype="float",
-    torch=LINALG + "cholesky",
-    numpy=lambda *, upper: "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})",
-    examples=(
-        ("cholesky(x @ x.T + eye(2))", "x=2x2"),
-        ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
-    ),
-    symmetric=("x",),
-    flops=of_each_matrix(lambda n, _: n**3 / 3),
-    left_to="LAPACK",
-)
-def cholesky(g, y, x, *, upper=False):
-    """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
+def _of_positive(value, **fields):
+    """The Cholesky factor of each matrix."""
+    return operator(
+        shape=lambda s, *, upper: square(s),
+        value=value,
+        symbolic=matrix_elements.cholesky_factor,
+        dtype="float",
+        numpy=lambda *, upper: (
+            "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})"
+        ),
+        symmetric=("x",),
+        flops=of_each_matrix(lambda n, _: n**3 / 3),
+        left_to="LAPACK",
+        **fields,
+    )
+
+
+def _through_factor(g, y, upper):
+    """What is sent to the matrix of which y is the Cholesky factor."""
     lower, to_lower = (y.mT, g.mT) if upper else (y, g)
     inner = (lower.mT @ to_lower).tril()
     even = 0.5 * (inner + inner.tril(diagonal=-1).mT)
     half = solve_triangular(lower.mT, even, upper=True)
     return solve_triangular(lower, half, upper=False, left=False)
+
+
+@_of_positive(
+    _cholesky,
+    torch=LINALG + "cholesky",
+    examples=(
+        ("cholesky(x @ x.T + eye(2))", "x=2x2"),
+        ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
+    ),
+)
+def cholesky(g, y, x, *, upper=False):
+    """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
+    return _through_factor(g, y, upper)
 
 
 def _failed_minor(x):
@@ -144,11 +159,55 @@ def failed_minor(g, y, x):
     return None
 
 
+def _left_by_lapack(x):
+    """The factor; if x is not positive definite, what there is of it where LAPACK stops: columns,
+    the pivot that is not positive, and after it the numbers of x.
+    """
+    if not _failed_minor(x):
+        return np.linalg.cholesky(x)
+    if len(x) > IN_ONE_BLOCK:
+        said = f"PyTorch computes a matrix of more than {IN_ONE_BLOCK} rows in blocks, and what "
+        said += "stands in L of one that is not positive definite is not known here"
+        raise GradcliError("unsupported", said, hint="info is known: cholesky_ex(x).info")
+    L = np.tril(x)
+    for k in range(len(L)):
+        L[k, k] -= L[k, :k] @ L[k, :k]
+        if not L[k, k] > 0:
+            break
+        L[k, k] **= 0.5
+        L[k + 1 :, k] = (L[k + 1 :, k] - L[k + 1 :, :k] @ L[k, :k]) / L[k, k]
+    return L
+
+
+def _factor_so_far(x, *, upper):
+    turned = np.swapaxes(x, -1, -2) if upper else x
+    found = each_matrix(_left_by_lapack, x.shape[-2:], turned)
+    return np.swapaxes(found, -1, -2) if upper else found
+
+
+@_of_positive(
+    _factor_so_far,
+    torch=LINALG + "cholesky_ex",
+    spelling="cholesky_ex({0}, upper={upper}).L",
+    kink=lambda y, x, *, upper: failed_minor(x.mT if upper else x).ne(0),
+    caveat="the matrix is not positive definite: LAPACK stops, and PyTorch goes back through what "
+    "it leaves as if L @ L.mT were x",
+    examples=(("cholesky_ex(x @ x.T + eye(2)).L", "x=2x2"),),
+)
+def factor_so_far(g, y, x, *, upper=False):
+    """cholesky(x); if x is not positive definite, what LAPACK leaves where it stops."""
+    return _through_factor(g, y, upper)
+
+
 @shorthand()
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """The Cholesky decomposition, and 0 where there is one."""
+    """The Cholesky decomposition, and the first leading minor that is not positive, from 1."""
     A = as_node(A)
-    return Outputs((cholesky(A, upper=upper), failed_minor(A.mT if upper else A)), ("L", "info"))
+    info = failed_minor(A.mT if upper else A)
+    if check_errors:
+        found = cholesky(A, upper=upper), refuse_where(info, info.ne(0), said=NOT_POSITIVE)
+        return Outputs(found, ("L", "info"))
+    return Outputs((factor_so_far(A, upper=upper), info), ("L", "info"))
 
 
 def _by_inverse_of_product(lower, i, b, L, *, upper):

@@ -6,6 +6,7 @@ SQUARE = [[2.0, 1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]]
 POSITIVE = [[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 5.0]]
 TALL = [[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]]
 WIDE = [[1.0, 0.5, 3.0], [2.0, -1.0, 0.25]]
+INDEFINITE = [[1.0, 2.0], [2.0, 1.0]]
 SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
 ZEROS = [[0.0, 0.0], [0.0, 0.0]]
 HOLES = [[1.0, NAN], [INF, -0.0]]
@@ -100,6 +101,12 @@ SYSTEMS = [
     ("linalg.cholesky(x)", {"x": [[4.0, 99.0], [1.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
     ("cholesky(x, upper=True)", {"x": [[4.0, 1.0], [99.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
     ("linalg.cholesky_ex(x)[0]", {"x": [[4.0]]}, None),
+    *(
+        (f"cholesky_ex(x, upper={up})[0]", {"x": x}, None)
+        for up in (True, False)
+        for x in (INDEFINITE, [INDEFINITE, SINGULAR], [[1.0, NAN], [NAN, 2.0]], ZEROS)
+    ),
+    ("cholesky_ex(x).L", {"x": [[4.0, 7.0, 1.0], [2.0, 0.5, 1.0], [1.0, 1.0, 3.0]]}, None),
     ("cholesky_solve(b, L)", {"b": COLUMN, "L": UPPER}, None),
     ("cholesky_solve(b, L, upper=True)", {"b": COLUMN, "L": UPPER}, None),
     ("cholesky_inverse(L)", {"L": UPPER}, None),

@@ -11,7 +11,13 @@ from typing import TypeGuard
 from ...language.inference.products import called
 from ...language.inference.ranks import along_a_dimension, is_whole_number
 from .drafts import Change
-from .functions import branches_exchanged, turned_round, with_derivatives, without_function
+from .functions import (
+    branches_exchanged,
+    compared_with_names,
+    turned_round,
+    with_derivatives,
+    without_function,
+)
 from .parts import divided, expression, factors_of, is_size, operands, shown, times
 from .words import Words
 
@@ -34,6 +40,7 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _ordered(e)
     yield from _bracketed(e)
     yield from turned_round(e)
+    yield from compared_with_names(e, words.names)
     yield from branches_exchanged(e)
     yield from without_function(e)
     yield from _signs(e, it)
@@ -197,9 +204,23 @@ def _other_divisors(above: ast.expr, below: ast.expr) -> Iterator[Change]:
         yield Change(ast.BinOp(above, ast.Div(), less), why, 5)
 
 
+def without_small_term(e: ast.expr) -> Iterator[tuple[ast.expr, float]]:
+    """What is left of a sum without a small number in it, and that number."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub):
+        for rest, term in ((e.left, e.right), (e.right, e.left)):
+            number = _small_number(term)
+            if number is not None:
+                yield rest, number
+
+
+def _small_number(e: ast.expr) -> float | None:
+    value = e.value if isinstance(e, ast.Constant) else None
+    return value if isinstance(value, float) and 0 < value <= EPSILON else None
+
+
 def _without_term(rest: ast.expr, term: ast.expr) -> Change:
-    number = term.value if isinstance(term, ast.Constant) else None
-    if isinstance(number, float) and 0 < number <= EPSILON:
+    number = _small_number(term)
+    if number is not None:
         return Change(rest, f"right but for the small term {number}", 6)
     return Change(rest, f"the term {shown(term)} is one too many", 5)
 

@@ -3,7 +3,7 @@ branches and comparisons the other way round.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...graphs import Operator
 from ...language.inference.products import called
@@ -61,6 +61,18 @@ def turned_round(e: ast.expr) -> Iterator[Change]:
     if isinstance(e, ast.Compare) and type(e.ops[0]) in MIRRORED and len(e.ops) == 1:
         new = ast.Compare(e.left, [MIRRORED[type(e.ops[0])]()], e.comparators)
         yield Change(new, f"the comparison is the wrong way round: {ast.unparse(new)}", 3)
+
+
+def compared_with_names(e: ast.expr, names: Iterable[str]) -> Iterator[Change]:
+    """x > y for x > 0, or for 0 > y."""
+    if not isinstance(e, ast.Compare) or len(e.ops) > 1:
+        return
+    left, right = e.left, e.comparators[0]
+    for name in map(expression, names):
+        for old, sides in ((right, (left, name)), (left, (name, right))):
+            if isinstance(old, ast.Constant):
+                new = ast.Compare(sides[0], e.ops, [sides[1]])
+                yield Change(new, f"{ast.unparse(new)} belongs where {ast.unparse(e)} stands", 4)
 
 
 def branches_exchanged(e: ast.expr) -> Iterator[Change]:

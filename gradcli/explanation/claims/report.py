@@ -54,7 +54,13 @@ def right_line(v: Verdict) -> Line:
 
 
 def exception(v: Verdict) -> str | None:
-    """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`: where a right claim is not."""
+    """Where a right claim is not, and what in it is too small to tell."""
+    small = v.unseen and f"the term {v.unseen} is one too many, though too small to be seen here"
+    return "; ".join(filter(None, (_exception(v), small))) or None
+
+
+def _exception(v: Verdict) -> str | None:
+    """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`."""
     if v.apart is None:
         return None
     where, trial = v.apart

@@ -30,6 +30,7 @@ from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
 from .trials import Trial, holds, tried
+from .unseen import unseen
 from .zeros import Apart, apart
 
 LARGE = 20_000  # elements of all nodes together
@@ -155,6 +156,11 @@ class Verdict:
     def apart(self) -> Apart | None:
         """Where a claim that is right parts from PyTorch after all."""
         return apart(self.claim, self.points.tried) if self.ok else None
+
+    @cached_property
+    def unseen(self) -> str | None:
+        """A small number in a claim that is right, which may not belong there."""
+        return unseen(self.claim, self.points.tried) if self.ok and not self.same else None
 
     @property
     def only_here(self) -> bool:

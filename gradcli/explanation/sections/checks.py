@@ -244,6 +244,9 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
         return Check(DIFFERENCES, None, None, "", "; ".join(filter(None, remarks)))
+    empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
+    if empty and not compared:
+        remarks.append(f"there is no element of {listed(empty)} to move")
     told = "; ".join(filter(None, remarks))
     if not compared:
         return Check(DIFFERENCES, None, None, "", told)

@@ -177,7 +177,8 @@ class Builder:
         if is_whole(value):
             return int(value)
         given = value if is_number(value) else in_words(value)
-        raise GradcliError("index", f"an index must be a whole number, not {given}")
+        hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
+        raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
 
     def _BinOp(self, e: ast.BinOp) -> Any:
         spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth

@@ -173,6 +173,16 @@ def _with_whole_numbers(
 
 def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
     """The value of an operator or a shorthand on its arguments."""
+    try:
+        return _applied(b, called, args, named, e)
+    except GradcliError as error:
+        said_otherwise = error.hint or getattr(called, "variadic", False)  # its tensors in a list
+        if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not said_otherwise:
+            error.hint = called.usage()
+        raise
+
+
+def _applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
     if isinstance(called, Operator):
         return b.node(called, args, e, **named)
     assert isinstance(called, Shorthand)

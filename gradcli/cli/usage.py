@@ -1,0 +1,54 @@
+"""What click finds wrong with a command line, in our words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import GradcliError, did_you_mean
+
+MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
+
+
+def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -> GradcliError:
+    """The error for a UsageError of click's about these arguments."""
+    first = arguments[0]
+    command = f"gradcli {first if first in commands else 'explain'}"
+    hint, text = f"{command} --help lists the options", error.format_message().rstrip(".")
+    kind, said = type(error).__name__, text[:1].lower() + text[1:]
+    if kind == "BadParameter" and error.param is not None:
+        said = _not_taken(error.param, error.message) or said
+    elif "requires an argument" in text:
+        hint = f"write it after a space: {error.option_name} …; {hint}"
+    elif kind == "MissingParameter" and error.param is not None:
+        hint = f"write {command} {error.param.metavar}; {hint}"
+    elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
+        hint += MINUS
+    elif "unexpected extra argument" in text:
+        return _extra(first, error, said, commands, hint)
+    return GradcliError("option", said, hint=hint)
+
+
+def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str) -> GradcliError:
+    """For more words than a command takes: a wrong command, or an expression without quotes."""
+    if first.isidentifier() and first not in commands:
+        near = did_you_mean(first, commands)
+        said = f"there is no command {first}"
+        return GradcliError("option", said, hint=near or "gradcli --help lists them")
+    if any(p.metavar == "EXPR" for p in error.ctx.command.params):
+        quoted = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
+        hint = f"{quoted}; {hint}"
+    return GradcliError("option", said, hint=hint)
+
+
+def _not_taken(option: Any, message: str) -> str | None:
+    """`--order takes a whole number from 1 to 9, not two`; None for options of other types."""
+    kind, value = option.type, message.partition(" is not ")[0].strip("'")
+    choices = [str(getattr(c, "value", c)) for c in getattr(kind, "choices", ())]
+    if choices:
+        takes = f"one of {', '.join(choices)}"
+    elif getattr(kind, "min", None) is not None:
+        takes = f"a whole number from {kind.min} to {kind.max}"
+    elif kind.name.startswith("int"):
+        takes = "a whole number"
+    else:
+        return None
+    return f"{option.opts[-1]} takes {takes}, not {value or 'an empty text'}"

@@ -1,0 +1,44 @@
+"""Small numbers that are added in a right claim, where no point tells whether they belong there."""
+
+from collections.abc import Iterator
+
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...language.program import Program, read_again
+from .changes import without_small_term
+from .drafts import Change, Draft
+from .given import ORIGIN, Claim
+from .parts import parts
+from .points import Point
+from .trials import holds
+
+
+def unseen(claim: Claim, points: list[Point]) -> str | None:
+    """The first small number without which the claim is as right; None where the program has it."""
+    problem = points[0].problem
+    known = _numbers([problem.out, points[0].gradient(claim.name)])
+    for draft, number in _without(claim.program):
+        if number not in known and _holds(draft, claim.name, points):
+            return str(number)
+    return None
+
+
+def _without(program: Program) -> Iterator[tuple[Draft, float]]:
+    """The claim without one of its small numbers, and that number."""
+    for place, statement in enumerate(program.statements):
+        for part in parts(statement.value):
+            for rest, number in without_small_term(part):
+                yield Draft(program, place, part, Change(rest, "", 0)), number
+
+
+def _holds(draft: Draft, name: str, points: list[Point]) -> bool:
+    try:
+        return holds(read_again(draft.text, ORIGIN), name, points)
+    except GradcliError:
+        return False
+
+
+def _numbers(roots: list[Node | None]) -> set[float]:
+    """The numbers of a graph: constants and attributes."""
+    attrs = (n.attrs.values() for n in walk([r for r in roots if r is not None]))
+    return {a for values in attrs for a in values if isinstance(a, float)}
