@@ -213,9 +213,25 @@ FORMS = [
         "x=2x3,y=3x2",
         "x=4x2,y=2x4",
         "x",
-        "permuted block-diagonal",
+        "generalized permutation",
         f"diag(y) @ eye({ALL})[{PLACES}.T.flatten()]",
     ),
+    *(
+        (text, "x=4,y=4", "x=5,y=5", "x", "generalized permutation", formula)
+        for text, formula in (
+            ("x.roll(-1) * y", f"diag(y) @ eye({N}).roll(-1, 0)"),
+            ("x.sort().values * y", f"y[:, None] * eye({N})[sort(x).indices]"),
+        )
+    ),
+    *(
+        (text, "x=3,A=3x3", "x=4,A=4x4", "x", structure, formula)
+        for text, structure, formula in (
+            ("x * A[0].flip(0)", "diagonal", "diag(A[0].flip(0))"),
+            ("x ** 2 * A.diagonal()", "diagonal", "diag(2 * A.diagonal() * x)"),
+            ("A.roll(1, 0) @ x", "dense", "A.roll(1, 0)"),
+        )
+    ),
+    ("x * arange(x.shape[0])", "x=3", "x=4", "x", "diagonal", f"diag(arange({N}))"),
     (
         "x[0] * x[1]",
         "x=2x3",

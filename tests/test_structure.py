@@ -61,6 +61,10 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert set(np.unique(J)) <= {0, 1}
         assert (J.sum(1) == 1).all()
         assert name == "selection" or (J.sum(0) == 1).all()
+    elif name == "generalized permutation":
+        assert rows == columns
+        assert (np.count_nonzero(J, 0) <= 1).all()
+        assert (np.count_nonzero(J, 1) <= 1).all()
     elif name == "transposed selection":
         assert set(np.unique(J)) <= {0, 1}
         assert (J.sum(0) == 1).all()

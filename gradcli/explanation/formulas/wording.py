@@ -101,10 +101,12 @@ class Wording:
         short = self._shortest(grad, names)
         if short is not grad:
             yield short, {}
-        parts = beside(short, self.problem.seed.node, names)
         write = Writer(names, self.telling)
-        if parts:
-            yield short, {n: write.tree(n) for n in parts}
+        seed = self.problem.seed.node
+        ways = (beside(short, seed, names, with_moved) for with_moved in (False, True))
+        for parts in dict.fromkeys(map(tuple, ways)):
+            if parts:
+                yield short, {n: write.tree(n) for n in parts}
 
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""

@@ -41,6 +41,7 @@ from .patterns import (
     PERMUTED_KRONECKER,
     SELECTIONS,
     TRANSPOSED,
+    WEIGHTED,
     by_pattern,
 )
 from .placed import is_identity, picks
@@ -154,7 +155,8 @@ class Reading:
     def by_place(self, pattern: Any) -> str:
         """A name for where the entries are; ones, where they count what nothing weighs."""
         if self.pairs and not any(map(has_relation, self.rest)):
-            return PERMUTED_BLOCKS
+            alone = {*self.pairs} == {*self.rows, *self.columns}
+            return WEIGHTED if alone else PERMUTED_BLOCKS
         known = pattern is not None and not self.picking
         name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
         return PERMUTED_BLOCKS if self.pairs and name == "dense" else name

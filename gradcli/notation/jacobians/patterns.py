@@ -7,6 +7,7 @@ from ...lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
 TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
+WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
 CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
@@ -39,7 +40,9 @@ def by_pattern(pattern: Any, units: bool) -> str:
         return "lower-triangular"
     if square and not np.tril(pattern, -1).any():
         return "upper-triangular"
-    return CYCLIC if is_cyclic(pattern) else "dense"
+    if is_cyclic(pattern):
+        return CYCLIC
+    return WEIGHTED if square and once and (pattern.sum(0) == 1).all() else "dense"
 
 
 def _has_blocks(pattern: Any) -> bool:
@@ -116,6 +119,9 @@ def confirmed(name: str, matrix: Any) -> bool:
         return not matrix.any() or _fits_a_band(matrix)
     if name == CYCLIC:  # where numbers are 0 it is not filled
         return not matrix.any() or _is_narrow_round(matrix)
+    if name == WEIGHTED:
+        met = matrix != 0
+        return rows == columns and bool((met.sum(0) <= 1).all() and (met.sum(1) <= 1).all())
     if name == BLOCKS:
         return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":
