@@ -13,6 +13,8 @@ KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
 CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
+# no more than one entry in each row
+ONE_A_ROW = ("identity", "scaled identity", "diagonal", "permutation", "selection", WEIGHTED)
 LEAST_BAND = 3  # rows and columns of a matrix whose band is worth a name
 LEAST_ROUND = 4  # the same where the band goes round
 
