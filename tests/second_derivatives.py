@@ -58,6 +58,12 @@ FORMS = [
         "binary_cross_entropy_with_logits(X @ w, y, reduction='sum')",
         *("X=4x2,w=2,y=4", "w", "X.T @ diag(sigmoid(X @ w) * sigmoid(-X @ w)) @ X"),
     ),
+    (  # multinomial logistic regression
+        *("logsumexp(X @ W, 1).mean()", "X=4x2,W=2x3", "W"),
+        "kron(X.T, eye(W.shape[1])) @ (diag(softmax(X @ W, dim=1)) - diag(softmax(X @ W, dim=1))"
+        " @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1])) @ diag(softmax(X @ W, dim=1)))"
+        " @ kron(X, eye(W.shape[1])) / X.shape[0]",
+    ),
     # smoothness penalties: D.T @ D of differences
     (
         *("((x[1:] - x[:-1])**2).sum()", "x=6", "x"),

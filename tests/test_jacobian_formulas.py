@@ -25,6 +25,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 
 N, M, ALL = "x.shape[0]", "x.shape[1]", "x.numel()"
 PLACES = f"arange({ALL}).reshape(x.shape)"
+COLUMNS = f"kron(ones({N}, {N}), eye({M}))"  # sums along each of them
 # program, two sets of shapes, the input, the structure, its formula
 FORMS = [
     ("x.T", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
@@ -229,6 +230,14 @@ FORMS = [
             ("x * A[0].flip(0)", "diagonal", "diag(A[0].flip(0))"),
             ("x ** 2 * A.diagonal()", "diagonal", "diag(2 * A.diagonal() * x)"),
             ("A.roll(1, 0) @ x", "dense", "A.roll(1, 0)"),
+        )
+    ),
+    *(
+        (text, "x=2x3", "x=4x2", "x", "permuted block-diagonal", formula)
+        for text, formula in (
+            ("log_softmax(x, 0)", f"eye({ALL}) - {COLUMNS} @ diag(exp(out))"),
+            ("softmax(x, 0)", f"diag(out) - diag(out) @ {COLUMNS} @ diag(out)"),
+            ("x.prod(0)", f"diag(out) @ kron(ones(1, {N}), eye({M})) @ diag(1 / x)"),
         )
     ),
     ("x * arange(x.shape[0])", "x=3", "x=4", "x", "diagonal", f"diag(arange({N}))"),

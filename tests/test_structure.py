@@ -218,7 +218,14 @@ NAMED = [
         "kron(eye(x.shape[0]), w.T @ eye(x.shape[1])[:-1])",
         8,
     ),
-    ("log_softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
+    (
+        "log_softmax(x, 0)",
+        "x=2x3",
+        "x",
+        "permuted block-diagonal",
+        "eye(x.numel()) - kron(ones(x.shape[0], x.shape[0]), eye(x.shape[1])) @ diag(exp(out))",
+        12,
+    ),
     (
         "log_softmax(x, 1)",
         "x=2x3",

@@ -103,10 +103,11 @@ class Wording:
             yield short, {}
         write = Writer(names, self.telling)
         seed = self.problem.seed.node
-        ways = (beside(short, seed, names, with_moved) for with_moved in (False, True))
-        for parts in dict.fromkeys(map(tuple, ways)):
-            if parts:
-                yield short, {n: write.tree(n) for n in parts}
+        ways = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
+        for parts in dict.fromkeys(ways):
+            written = {n: write.tree(n) for n in parts if write.is_in_words(n)}
+            if written:
+                yield short, written
 
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""

@@ -246,6 +246,13 @@ def powers(factors: Sequence[Expr]) -> list[Expr]:
     return [b if n == 1 else Power(b, Number(n)) for b, n in found.values() if n]
 
 
+def multiplied(left: Tree, right: Tree) -> Tree:
+    """left @ right, without brackets around a product."""
+    if isinstance(right, Infix) and right.symbol == "@":
+        return Infix("@", multiplied(left, right.left), right.right)
+    return Infix("@", left, right)
+
+
 def transposed(written: Tree) -> Tree:
     """A.T, and A of A.T."""
     if isinstance(written, Attribute) and written.name == "T":

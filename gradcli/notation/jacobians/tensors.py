@@ -297,7 +297,7 @@ class Tensors:
         inv(X), inv(A.T @ A).
         """
         name = self.names.get(node)
-        usual = node.attrs == node.op.attributes
+        usual = node.attrs == node.op.attributes and (node.op.torch or node.op.spelling)
         if name is not None or node.dtype != "float" or not usual or not node.parents:
             return name
         return _applied(node.op, [self.names.get(i) or self._short(i) for i in node.parents])
