@@ -12,6 +12,8 @@ FORMS = [
     ("((A @ x - b)**2).mean()", "A=5x2,x=2,b=5", "x", "2 * A.T @ A / b.numel()"),
     ("x @ x", "x=3", "x", "2 * eye(x.shape[0])"),
     ("(x**3).sum()", "x=3", "x", "diag(6 * x)"),
+    ("x.norm(3)**3", "x=4", "x", "diag(6 * abs(x))"),
+    ("x.norm(4)**4", "x=4", "x", "diag(12 * x ** 2)"),
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
@@ -55,6 +57,12 @@ FORMS = [
     (
         "binary_cross_entropy_with_logits(X @ w, y, reduction='sum')",
         *("X=4x2,w=2,y=4", "w", "X.T @ diag(sigmoid(X @ w) * sigmoid(-X @ w)) @ X"),
+    ),
+    (  # multinomial logistic regression
+        *("logsumexp(X @ W, 1).mean()", "X=4x2,W=2x3", "W"),
+        "kron(X.T, eye(W.shape[1])) @ (diag(softmax(X @ W, dim=1)) - diag(softmax(X @ W, dim=1))"
+        " @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1])) @ diag(softmax(X @ W, dim=1)))"
+        " @ kron(X, eye(W.shape[1])) / X.shape[0]",
     ),
     # smoothness penalties: D.T @ D of differences
     (

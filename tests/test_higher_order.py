@@ -82,6 +82,8 @@ def test_zeros_that_no_delta_tells_of_are_not_counted():
     assert "12 of its 16" in said
     said = answered("jacobian", "x.sort().values", "-s", "x=4").out
     assert " 4 of its 16" in said
+    said = answered("hessian", "x.norm(3)**3", "-s", "x=4").out  # a diagonal
+    assert " 4 of its 16" in said
 
 
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():

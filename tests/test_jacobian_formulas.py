@@ -25,6 +25,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 
 N, M, ALL = "x.shape[0]", "x.shape[1]", "x.numel()"
 PLACES = f"arange({ALL}).reshape(x.shape)"
+COLUMNS = f"kron(ones({N}, {N}), eye({M}))"  # sums along each of them
 # program, two sets of shapes, the input, the structure, its formula
 FORMS = [
     ("x.T", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
@@ -213,9 +214,33 @@ FORMS = [
         "x=2x3,y=3x2",
         "x=4x2,y=2x4",
         "x",
-        "permuted block-diagonal",
+        "generalized permutation",
         f"diag(y) @ eye({ALL})[{PLACES}.T.flatten()]",
     ),
+    *(
+        (text, "x=4,y=4", "x=5,y=5", "x", "generalized permutation", formula)
+        for text, formula in (
+            ("x.roll(-1) * y", f"diag(y) @ eye({N}).roll(-1, 0)"),
+            ("x.sort().values * y", f"y[:, None] * eye({N})[sort(x).indices]"),
+        )
+    ),
+    *(
+        (text, "x=3,A=3x3", "x=4,A=4x4", "x", structure, formula)
+        for text, structure, formula in (
+            ("x * A[0].flip(0)", "diagonal", "diag(A[0].flip(0))"),
+            ("x ** 2 * A.diagonal()", "diagonal", "diag(2 * A.diagonal() * x)"),
+            ("A.roll(1, 0) @ x", "dense", "A.roll(1, 0)"),
+        )
+    ),
+    *(
+        (text, "x=2x3", "x=4x2", "x", "permuted block-diagonal", formula)
+        for text, formula in (
+            ("log_softmax(x, 0)", f"eye({ALL}) - {COLUMNS} @ diag(exp(out))"),
+            ("softmax(x, 0)", f"diag(out) - diag(out) @ {COLUMNS} @ diag(out)"),
+            ("x.prod(0)", f"diag(out) @ kron(ones(1, {N}), eye({M})) @ diag(1 / x)"),
+        )
+    ),
+    ("x * arange(x.shape[0])", "x=3", "x=4", "x", "diagonal", f"diag(arange({N}))"),
     (
         "x[0] * x[1]",
         "x=2x3",

@@ -302,6 +302,7 @@ CASES = {
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
+        "where(x.norm(3) == 0, 0, y * abs(x))",
     ],
     "no_edge_between": [
         "where(x < 0, 2 * exp(3 * x), where(x <= 0, 2, y))",
@@ -462,7 +463,7 @@ CASES = {
     "vanishing_beside_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
         "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
-        "A * (A.norm(dim=0) != 0)",
+        "A * (A.norm(dim=0) != 0)", "y * abs(x) * (x.norm(3) != 0)",
     ],
     "weighted_rows": [
         "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",

@@ -61,6 +61,10 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert set(np.unique(J)) <= {0, 1}
         assert (J.sum(1) == 1).all()
         assert name == "selection" or (J.sum(0) == 1).all()
+    elif name == "generalized permutation":
+        assert rows == columns
+        assert (np.count_nonzero(J, 0) <= 1).all()
+        assert (np.count_nonzero(J, 1) <= 1).all()
     elif name == "transposed selection":
         assert set(np.unique(J)) <= {0, 1}
         assert (J.sum(0) == 1).all()
@@ -214,8 +218,22 @@ NAMED = [
         "kron(eye(x.shape[0]), w.T @ eye(x.shape[1])[:-1])",
         8,
     ),
-    ("log_softmax(x, 0)", "x=2x3", "x", "permuted block-diagonal", None, 12),
-    ("log_softmax(x, 0)", "x=3x2", "x", "permuted block-diagonal", None, 18),
+    (
+        "log_softmax(x, 0)",
+        "x=2x3",
+        "x",
+        "permuted block-diagonal",
+        "eye(x.numel()) - kron(ones(x.shape[0], x.shape[0]), eye(x.shape[1])) @ diag(exp(out))",
+        12,
+    ),
+    (
+        "log_softmax(x, 0)",
+        "x=3x2",
+        "x",
+        "permuted block-diagonal",
+        "eye(x.numel()) - kron(ones(x.shape[0], x.shape[0]), eye(x.shape[1])) @ diag(exp(out))",
+        18,
+    ),
     (
         "log_softmax(x, 1)",
         "x=2x3",

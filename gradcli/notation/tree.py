@@ -6,7 +6,7 @@ matrix formula is valid in the language and, under PyTorch's names, in Python. T
 and be deep: nothing here recurses, and what would be too long to read is cut.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, Union
 
 Tree = Union[
@@ -150,6 +150,8 @@ def text(tree: Tree) -> str:
 
 
 def _counts(part: Tree) -> int:
+    if isinstance(part, Subscript) and "None" in part.index:  # it lays the dimensions out anew
+        return 1 + part.index.count(",")
     return not isinstance(part, Bracketed)
 
 
@@ -171,6 +173,11 @@ def size(tree: Tree) -> int:
             stack.pop()
             sizes[id(part)] = _counts(part) + sum(sizes[id(child)] for child in children(part))
     return sizes[id(tree)]
+
+
+def shortest(found: Iterable[Tree | None]) -> Tree | None:
+    """The one of them with the least size; None where there is none."""
+    return min((f for f in found if f is not None), key=size, default=None)
 
 
 def _opened(part: Tree) -> tuple[float, list[Tree]]:

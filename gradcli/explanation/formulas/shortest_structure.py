@@ -18,7 +18,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG
-from ...notation.jacobians.patterns import KRONECKERS, PERMUTED_BLOCKS, confirmed
+from ...notation.jacobians.patterns import KRONECKERS, ONE_A_ROW, PERMUTED_BLOCKS, confirmed
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
@@ -126,7 +126,10 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     name = best.name if found.name in PLAIN and here else found.name
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
         name = "dense" if found.name in KRONECKERS else found.name
-    return found._replace(name=name, formula=best.formula, blocks=best.blocks)
+    nonzero = found.nonzero
+    if nonzero is not None and name in ONE_A_ROW:  # which its own deltas may not have told
+        nonzero = min(nonzero, w.problem.out.numel)
+    return found._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
 
 
 def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:

@@ -101,10 +101,13 @@ class Wording:
         short = self._shortest(grad, names)
         if short is not grad:
             yield short, {}
-        parts = beside(short, self.problem.seed.node, names)
         write = Writer(names, self.telling)
-        if parts:
-            yield short, {n: write.tree(n) for n in parts}
+        seed = self.problem.seed.node
+        ways = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
+        for parts in dict.fromkeys(ways):
+            written = {n: write.tree(n) for n in parts if write.is_in_words(n)}
+            if written:
+                yield short, written
 
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""

@@ -9,7 +9,7 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from ...graphs import Node, Operator
+from ...graphs import Node, Operator, walk
 from ...graphs.arguments import REQUIRED
 from ...graphs.shapes import Shape, numel
 from ...operators.indexing import is_array
@@ -124,6 +124,16 @@ class Writer:
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
+
+    def is_foreign(self, node: Node) -> bool:
+        """Whether its own name is a word that PyTorch does not have."""
+        op = node.op
+        named = op.torch is None and not op.spelling and op.name not in IDIOMS
+        return named and self.said(node) is None
+
+    def is_in_words(self, node: Node) -> bool:
+        """Whether PyTorch has all the words of a formula."""
+        return not any(map(self.is_foreign, walk([node], self.sources)))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
         """How often the formula of `node` has that of each of its sources."""

@@ -14,7 +14,6 @@ from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
-from .idioms import IDIOMS
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES
 from .rules.atoms import definition
@@ -119,8 +118,7 @@ class Length:
         if n not in self.names and n not in self.familiar:
             if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim:
                 own += ROW
-            foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
-            foreign = foreign and self.writer.said(n) is None
+            foreign = self.writer.is_foreign(n)
             mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own

@@ -8,7 +8,9 @@ terms added, equal factors made powers.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeGuard
 
+from ...graphs import OPS
 from ...lazy import np
+from ..formulas.rules.guards import OPPOSITE
 from . import places
 from .alike import alike
 from .directions import is_mirrored
@@ -113,7 +115,12 @@ class Simplifier:
         return base if is_condition(base) and exponent.value > 0 else Power(base, exponent)
 
     def function(self, e: Function) -> Expr:
-        """A function; one of nothing but numbers only where it comes to a whole one."""
+        """A function; one of nothing but numbers only where it comes to a whole one, and instead of
+        a negated comparison its opposite.
+        """
+        first = e.args[0]
+        if e.op.spelling == "~{0}" and isinstance(first, Function) and first.op.name in OPPOSITE:
+            return self.function(first._replace(op=OPS[OPPOSITE[first.op.name]]))
         if e.op.sign == ">" and is_condition(e.args[0]) and e.args[1] == ZERO:
             return e.args[0]
         if e.op.sign == "!=" and e.args[0] == e.args[1]:  # nothing is nan

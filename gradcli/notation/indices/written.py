@@ -33,7 +33,6 @@ from .expressions import (
 from .places import Place
 
 LETTERS = "ijklmnpqrstuvw"
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def free_letters(taken: Collection[str]):
@@ -195,10 +194,7 @@ class Writing:
             if isinstance(equal, Relation) and equal.symbol == "==":
                 sides = (Verbatim(self.place(p)) for p in (equal.left, equal.right))
                 return Infix("!=", *sides)
-            inside = self._bare(equal)
-            if isinstance(inside, Infix) and inside.symbol in NEGATED:
-                return Infix(NEGATED[inside.symbol], inside.left, inside.right)
-            return Prefix("~", inside)
+            return Prefix("~", self._bare(equal))
         if e.op.spelling:
             return spelled(e.op.spelling, {str(k): self._bare(a) for k, a in enumerate(e.args)})
         return self.function(e)

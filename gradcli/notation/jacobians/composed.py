@@ -9,9 +9,9 @@ from functools import cache, reduce
 from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute
 from .. import tree
-from ..tree import Call, Infix, Tree
+from ..tree import Attribute, Call, Infix, Subscript, Tree, shortest
 from .layouts import Layout
-from .matrix_products import scaled
+from .matrix_products import multiplied, scaled
 from .tensors import negated
 
 Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns are the input's
@@ -19,6 +19,7 @@ Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns a
 Term = tuple[str, Node]  # a sign and what is added with it
 
 MOST_HALVES = 6  # pairs that are tried
+LONG_PART = 16  # size of a factor that is looked at for factors of its own
 LONGEST = 64  # names, numbers and symbols: what is longer explains nothing
 SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
@@ -45,7 +46,10 @@ class Composition:
         return None if found is None or tree.size(found) > LONGEST else found
 
     def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
-        return self.write(layout, to_input) or (self(layout, to_input, deep) if deep else None)
+        written = self.write(layout, to_input)
+        if deep and (written is None or tree.size(written) > LONG_PART):
+            written = shortest((written, self(layout, to_input, deep)))
+        return written
 
     def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
         """The terms of a gradient, those together that all of the seed flows into alike."""
@@ -77,6 +81,8 @@ def _times(left: Tree, right: Tree) -> Tree:
     number, rest = _number(left)
     if _is("eye", rest):
         return scaled(number, right)
+    if isinstance(right, Infix) and right.symbol == "/" and _is_count(right.right):
+        return Infix("/", _times(left, right.left), right.right)
     number, rest = _number(right)
     if _is("eye", rest):
         return scaled(number, left)
@@ -86,7 +92,7 @@ def _times(left: Tree, right: Tree) -> Tree:
         a, b = zip(left.args, right.args)
         if _is("eye", *a) or _is("eye", *b):
             return Call("kron", (_times(*a), _times(*b)))
-    return Infix("@", left, right)
+    return multiplied(left, right)
 
 
 def _number(written: Tree) -> tuple[tree.Number | None, Tree]:
@@ -95,6 +101,12 @@ def _number(written: Tree) -> tuple[tree.Number | None, Tree]:
         return None, written
     number = written.left
     return (number, written.right) if isinstance(number, tree.Number) else (None, written)
+
+
+def _is_count(written: Tree) -> bool:
+    """Whether it is a number or a size: x.shape[0], x.numel()."""
+    shape = isinstance(written, Subscript) and isinstance(written.base, Attribute)
+    return shape or isinstance(written, tree.Number) or tree.text(written).endswith(".numel()")
 
 
 def _is(function: str, *written: Tree) -> bool:

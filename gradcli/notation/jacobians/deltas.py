@@ -2,7 +2,7 @@
 matrix formula.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, TypeGuard
@@ -29,11 +29,12 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place
 from ..indices.written import divides, inverted, opposite
-from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, text
+from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
 from .masks import has_relation, mask, work
 from .matrices import Matrices
+from .matrix_products import multiplied
 from .patterns import (
     BLOCKS,
     KRONECKER,
@@ -41,6 +42,7 @@ from .patterns import (
     PERMUTED_KRONECKER,
     SELECTIONS,
     TRANSPOSED,
+    WEIGHTED,
     by_pattern,
 )
 from .placed import is_identity, picks
@@ -116,7 +118,7 @@ class Reading:
             return self._diagonal_form(factor=True)[1]
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return self.write.scaled(self.number, self._whole("identity"))
-        return self._whole() or self._weighted() or self._spread()
+        return self._whole() or shortest((self._weighted(), self._spread()))
 
     def _row(self) -> Tree | None:
         """A matrix of one row."""
@@ -154,7 +156,8 @@ class Reading:
     def by_place(self, pattern: Any) -> str:
         """A name for where the entries are; ones, where they count what nothing weighs."""
         if self.pairs and not any(map(has_relation, self.rest)):
-            return PERMUTED_BLOCKS
+            alone = {*self.pairs} == {*self.rows, *self.columns}
+            return WEIGHTED if alone else PERMUTED_BLOCKS
         known = pattern is not None and not self.picking
         name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
         return PERMUTED_BLOCKS if self.pairs and name == "dense" else name
@@ -204,25 +207,38 @@ class Reading:
         name = self.by_place(pattern)
         if name not in ("dense", PERMUTED_BLOCKS):
             return name, None
-        spread = self._with_scale(lambda r: ("", r._spread()))
-        formula = (None if spread is None else spread[1]) or self._weighted()
+        _, spread = self._with_scale(lambda r: ("", r._spread())) or ("", None)
+        formula = shortest((spread, self._weighted()))
         return kronecker_name(formula) or name, formula
 
     def _weighted(self) -> Tree | None:
         """diag(w) @ A, w being what each row is weighed with; A @ diag(w), where columns are."""
         for side in (self.rows, self.columns):
-            of_side = [f for f in self.factors if letters_of(f) & {*side} and not has_relation(f)]
-            own = [f for f in of_side if letters_of(f) <= {*side, *self.write.given}]
-            others = [f for f in self.factors if f not in own]
-            if not own or not others:
+            same = {self.pairs[k]: k for k in side if k in self.pairs}
+            own = {f: self._of_side(f, side, same) for f in self.factors}
+            weighing = [w for w in own.values() if w is not None]
+            others = [f for f, w in own.items() if w is None]
+            if not weighing or not others:
                 continue
-            weights = self.write.weights(product_of(own), side)
-            matrix = self.write.matrix(product_of(others), self.rows, self.columns)
+            weights = self.write.weights(product_of(weighing), side)
+            matrix = self._part(product_of(others))
             if weights is not None and matrix is not None:
                 both = [Call("diag", (weights,)), matrix]
-                product = Infix("@", *(both if side is self.rows else both[::-1]))
+                product = multiplied(*(both if side is self.rows else both[::-1]))
                 return self.write.scaled(self.number, product)
         return None
+
+    def _of_side(self, f: Expr, side: Sequence[str], same: Mapping[str, str]) -> Expr | None:
+        """A factor in the letters of one side alone, where deltas make others the `same`."""
+        if has_relation(f):
+            return None
+        found = substituted(f, same, self.sizes)
+        own = letters_of(found) - {*self.write.given}
+        return found if own and own <= {*side} else None
+
+    def _part(self, e: Expr) -> Tree | None:
+        """The shortest formula of a part of it."""
+        return Reading(e, self.rows, self.columns, self.write)._written()
 
     def _with_scale(self, read: Callable[["Reading"], Named | None]) -> Named | None:
         """What is read of a product, scaled by what has no letters: (eye(n) - a) / norm(x)."""
@@ -254,7 +270,7 @@ class Reading:
         for term, (_, factors) in zip(terms, split):
             minus = opposite(term)
             part = minus or term if common is None else product_of(factors)
-            written = Reading(part, self.rows, self.columns, self.write)._written()
+            written = self._part(part)
             if written is None:
                 return None
             if out is None:
@@ -264,10 +280,10 @@ class Reading:
         return self.write.scaled(common, out)
 
     def _written(self) -> Tree | None:
-        """The formula of a term."""
+        """The shortest formula of a term or a factor."""
         if self._diagonal():
             return self._diagonal_form()[1]
-        return self._whole()
+        return shortest((self._whole(), self._weighted(), self._spread()))
 
     def _multiplied_out(self) -> list[Expr]:
         """The terms of a product with one sum of terms among its factors; none without."""

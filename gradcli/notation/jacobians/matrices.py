@@ -25,7 +25,7 @@ from ..indices.factors import split_number
 from ..indices.places import Place
 from ..indices.written import divides, inverted, opposite
 from ..tree import Attribute, Call, Infix, Method, Subscript, Tree
-from .matrix_products import Contraction, NoProduct, in_numbers, is_mask, scaled
+from .matrix_products import Contraction, NoProduct, in_numbers, is_mask, scaled, transposed
 from .placed import placed
 from .tensors import Letters, Tensors, is_count, negated
 
@@ -136,7 +136,7 @@ class Matrices(Tensors):
         written = self._tensor(e, letters)
         if written is None and len(letters) == 2:
             turned = self._tensor(e, letters[::-1])
-            written = None if turned is None else Attribute(turned, "T")
+            written = None if turned is None else transposed(turned)
         if written is None:
             return None
         held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
@@ -193,7 +193,7 @@ class Matrices(Tensors):
                 return name
             return self._reshaped(name, rows, columns)
         if letters == columns + rows and shape == size[::-1]:
-            return Attribute(name, "T")
+            return transposed(name)
         return None
 
     def _windows(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:

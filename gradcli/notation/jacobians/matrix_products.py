@@ -166,7 +166,7 @@ class Contraction:
         except NoProduct:
             turned = self._written(factors, [column, row])
             plain = all(isinstance(f, Element) and is_symmetric(f.node) for f in factors)
-            return turned if plain else Attribute(turned, "T")
+            return turned if plain else transposed(turned)
 
     def _ones(self, letter: str) -> Tree:
         return Call("ones", (self.length(letter),))
@@ -244,6 +244,20 @@ def powers(factors: Sequence[Expr]) -> list[Expr]:
         first, before = found.get(canonical(base), (base, 0))
         found[canonical(base)] = first, before + exponent
     return [b if n == 1 else Power(b, Number(n)) for b, n in found.values() if n]
+
+
+def multiplied(left: Tree, right: Tree) -> Tree:
+    """left @ right, without brackets around a product."""
+    if isinstance(right, Infix) and right.symbol == "@":
+        return Infix("@", multiplied(left, right.left), right.right)
+    return Infix("@", left, right)
+
+
+def transposed(written: Tree) -> Tree:
+    """A.T, and A of A.T."""
+    if isinstance(written, Attribute) and written.name == "T":
+        return written.base
+    return Attribute(written, "T")
 
 
 def scaled(number: Tree | None, written: Tree) -> Tree:

@@ -7,11 +7,14 @@ from ...lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
 TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
+WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
 CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
+# no more than one entry in each row
+ONE_A_ROW = ("identity", "scaled identity", "diagonal", "permutation", "selection", WEIGHTED)
 LEAST_BAND = 3  # rows and columns of a matrix whose band is worth a name
 LEAST_ROUND = 4  # the same where the band goes round
 
@@ -39,7 +42,9 @@ def by_pattern(pattern: Any, units: bool) -> str:
         return "lower-triangular"
     if square and not np.tril(pattern, -1).any():
         return "upper-triangular"
-    return CYCLIC if is_cyclic(pattern) else "dense"
+    if is_cyclic(pattern):
+        return CYCLIC
+    return WEIGHTED if square and once and (pattern.sum(0) == 1).all() else "dense"
 
 
 def _has_blocks(pattern: Any) -> bool:
@@ -118,6 +123,9 @@ def confirmed(name: str, matrix: Any) -> bool:
         return not matrix.any() or _fits_a_band(matrix)
     if name == CYCLIC:  # where numbers are 0 it is not filled
         return not matrix.any() or _is_narrow_round(matrix)
+    if name == WEIGHTED:
+        met = matrix != 0
+        return rows == columns and bool((met.sum(0) <= 1).all() and (met.sum(1) <= 1).all())
     if name == BLOCKS:
         return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":

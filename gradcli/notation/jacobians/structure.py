@@ -21,7 +21,7 @@ from .deltas import Reading, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .matrix_numbers import numbers
-from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, by_pattern, confirmed
+from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, confirmed
 from .selections import selection
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
@@ -159,7 +159,7 @@ def _structure(
         return found
     if name == "dense" and reading.picking:  # where its entries are is in numbers
         seen = _of_matrix(matrix, total)
-        if seen.name in SELECTIONS:
+        if seen.name in (*SELECTIONS, WEIGHTED):
             return seen._replace(formula=formula)
     if pattern is not None and (matrix[~pattern] != 0).any():
         return _of_matrix(matrix, total)

@@ -30,7 +30,7 @@ from ..indices.expressions import (
     letters_of,
 )
 from ..indices.places import Place, linear
-from ..indices.written import NEGATED, divides, inverted, opposite
+from ..indices.written import divides, inverted, opposite
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask
@@ -149,8 +149,6 @@ class Tensors:
             if all(isinstance(a, Number) for a in e.args) and not e.op.spelling:
                 return self.constant(float(Evaluation(lambda node: None)(e, {})))
             args = [self._operand(e.op, a, letters) for a in e.args]
-            if e.op.spelling == "~{0}" and isinstance(args[0], Infix) and args[0].symbol in NEGATED:
-                return Infix(NEGATED[args[0].symbol], args[0].left, args[0].right)
             return None if e.attrs else _applied(e.op, args)
         return None
 
@@ -299,7 +297,7 @@ class Tensors:
         inv(X), inv(A.T @ A).
         """
         name = self.names.get(node)
-        usual = node.attrs == node.op.attributes
+        usual = node.attrs == node.op.attributes and (node.op.torch or node.op.spelling)
         if name is not None or node.dtype != "float" or not usual or not node.parents:
             return name
         return _applied(node.op, [self.names.get(i) or self._short(i) for i in node.parents])

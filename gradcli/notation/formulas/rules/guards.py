@@ -1,6 +1,6 @@
 """Masks, and values guarded against a denominator of 0."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from ....graphs import OPS, Node
@@ -34,13 +34,18 @@ def opposite_comparison(node: Node) -> Node | None:
 
 @normal("where")
 def no_denominator_is_zero(node: Node) -> Node | None:
-    """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y."""
+    """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y; where(norm(x) == 0, 0,
+    x * z) = x * z.
+    """
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
-    vanishing = set(_vanishing(b))
+    vanishing, found = set(_vanishing(b)), product_of(b)
+    beside = found.factors if found else {}
     for zeros in map(_zeros, _conjuncts(condition)):
-        if zeros and all(z in vanishing or thinner(z) in vanishing for z in zeros):
+        if zeros and all(
+            z in vanishing or thinner(z) in vanishing or _is_zero_beside(z, beside) for z in zeros
+        ):
             return b
     return None
 
@@ -106,9 +111,20 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
             continue
         zeros = _zeros(OPS["eq"](*plain.parents))
         rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
-        if zeros and all(rest.get(z, 0) > 0 or rest.get(_measured(z), 0) > 0 for z in zeros):
+        if zeros and all(_is_zero_beside(z, rest) for z in zeros):
             return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
     return None
+
+
+def _is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
+    """Whether one of the factors is 0 wherever z is: z, or of a norm the vectors that it measures,
+    or their absolute values.
+    """
+    x = _measured(z)
+    return any(
+        e > 0 and (f in (z, x) or (f.op.name == "abs" and f.parents[0] is x))
+        for f, e in factors.items()
+    )
 
 
 def _measured(length: Node) -> Node | None:

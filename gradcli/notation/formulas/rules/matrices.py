@@ -14,7 +14,7 @@ def last_two(node: Node) -> bool:
 @rule("transpose")
 def transposed(node: Node) -> Node | None:
     """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand. A dimension
-    exchanged with itself stays.
+    exchanged with itself stays; x.reshape(1, 6).T = x.reshape(6, 1).
     """
     x = node.parents[0]
     if not x.ndim or len({axis(d, x.ndim) for d in node.attrs.values()}) == 1:
@@ -31,6 +31,8 @@ def transposed(node: Node) -> Node | None:
         return x.op(*reversed(x.inputs))
     if x.op.name in ("ones", "zeros"):
         return x.op(size=node.shape)
+    if x.op.name == "reshape" and 1 in x.shape[-2:]:
+        return x.parents[0].reshape(shape=node.shape)
     if x.op.name == "expand" and 1 <= x.parents[0].ndim <= x.ndim == 2:
         row = x.parents[0]
         column = row.unsqueeze(dim=1) if row.ndim == 1 else transposed(row.mT) or row.mT
