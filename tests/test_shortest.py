@@ -365,6 +365,10 @@ CASES = {
     "rows_beside_floats": [
         f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
     ],
+    "rows_in_products": [
+        f"s * x[:3].unsqueeze(1) * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long() / s",
+        f"-eye(4)[{LABELS}].long() / 3 / s", f"eye(4)[{LABELS}].long() * s",
+    ],
     "rows_of_the_identity": [
         f"({LABELS}.unsqueeze(1) == arange(4)).double()",
         "(arange(3).unsqueeze(1) == arange(4)).double()",
@@ -425,7 +429,10 @@ CASES = {
         "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
     ],
     "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
-    "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
+    "sum_of_rows": [
+        f"eye(4)[{LABELS}].long().sum(1)",
+        f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)",
+    ],
     "sign_of_opposite": [
         "sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)",
         "sign((x - y) * (y - x) * (y - 1))", "sign((y - x) ** 3 / (x - y))", "sign((y - x) ** 2)",
@@ -438,6 +445,7 @@ CASES = {
     "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
+        f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
     "trace_of_outer": ["outer(z, S @ z).trace()"],

@@ -54,6 +54,12 @@ def _gathered(s, index, *, dim):
     return index
 
 
+def _as_many(s, index, *, dim):
+    """The sizes along the other dimensions."""
+    place = shapes.axis(dim, len(s))
+    return [(n, k) for d, (n, k) in enumerate(zip(s, index, strict=False)) if d != place]
+
+
 def flat_places(index, shape, dim):
     """Where an index of gather and scatter points, in a tensor of this shape counted row by row."""
     if not index.size:
@@ -77,6 +83,7 @@ def _gather(x, index, *, dim):
     order="x dim index sparse_grad",
     settle=lambda *, dim, sparse_grad=False: {"dim": dim},
     labels=("index",),
+    usual=_as_many,
     reach=along_dim,
     method=True,
     examples=(

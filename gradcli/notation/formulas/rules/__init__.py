@@ -16,6 +16,7 @@ from . import (
     functions,
     guards,
     interpolation,
+    labels,
     matrices,
     matrix_products,
     moved,
@@ -38,7 +39,7 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
     "chains", "choices", "complements", "factoring", "foreign", "functions", "guards",
-    "interpolation", "layout", "matrices", "matrix_products", "moved", "normal", "other", "parts",
-    "places", "powers", "products", "put", "reductions", "rule", "spectral", "square", "sums",
-    "triangular",
+    "interpolation", "labels", "layout", "matrices", "matrix_products", "moved", "normal", "other",
+    "parts", "places", "powers", "products", "put", "reductions", "rule", "spectral", "square",
+    "sums", "triangular",
 ]  # fmt: skip
