@@ -125,6 +125,13 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
             "A",
             "zeros_like(A).select_scatter(g, 1, 1) - g.unsqueeze(1) * softmax(A, dim=1)",
         ),
+        ("relu(A @ S.T)", "AS", "S", "(g * (out > 0)).T @ A"),
+        (
+            "h = tanh(A @ S.T); mse_loss(h @ T, B)",
+            "ABST",
+            "S",
+            "2 * ((h @ T - B) @ T.T * (1 - h ** 2)).T @ A / B.numel()",
+        ),
         ("tril(A) @ tril(A).T", "A", "A", "((g + g.T) @ A.tril()).tril()"),
         ("x[:, None] * y[None, :]", "xy", "x", "g @ y"),
         ("(A @ x[:, None]).sum()", "Ax", "x", "A.sum(dim=0)"),
@@ -462,7 +469,10 @@ CASES = {
     "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
-    "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "turned_together": [
+        "S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
+        "3 * A.T / s * where(B.T < 1, 1 - A.T**2, s)",
+    ],
     "values_in_order": [
         "x.gather(0, sort(x).indices)", "A.gather(1, sort(A, descending=True).indices)",
         "A.gather(-2, topk(A, 2, dim=0, largest=False).indices)",

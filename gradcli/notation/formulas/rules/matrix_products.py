@@ -8,7 +8,17 @@ from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import sum_of
 from .matrices import is_column, is_unit, last_two
-from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
+from .products import (
+    ONE,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    scalars_of,
+    scaled,
+    with_factor,
+)
 from .registry import layout, normal, other
 from .sums import terms_of
 
@@ -186,26 +196,34 @@ def turned_as_a_whole(node: Node) -> Iterator[Node]:
                 yield node_of(chain._replace(factors=tuple(whole)), node.shape)
 
 
-@other("add", "sub", "mul", "neg")
+@other("elementwise")
 def turned_together(node: Node) -> Node | None:
-    """A.T + B.T = (A + B).T; what is broadcast along a dimension does not turn with the rest."""
-    if node.ndim != 2 or any(i.shape not in ((), node.shape) for i in node.parents):
+    """A.T * (B.T > 0) = (A * (B > 0)).T; what is broadcast along a dimension does not turn with the
+    rest.
+    """
+    back = _operands_turned_back(node) if node.ndim == 2 else None
+    if back is None:
         return None
+    outer, rest = scalars_of(back)
+    return back.mT if outer is None or rest is None else scaled(outer, rest.mT)
+
+
+def _operands_turned_back(node: Node) -> Node | None:
+    """node.T, made of operands that are no longer for being turned; None where one of them is, or
+    none is as large as the node.
+    """
     inner = [_turned_back(i) if i.shape else i for i in node.parents]
-    if any(i is None for i in inner) or not any(i.shape for i in node.parents):
-        return None
-    return OPS["transpose"](node.op(*inner), dim0=-2, dim1=-1)
+    sizes = [i.shape for i in node.parents if i.shape]
+    whole = len(inner) == len(node.inputs) and sizes and all(s == node.shape for s in sizes)
+    return node.op(*inner, **node.attrs) if whole and None not in inner else None
 
 
 def _turned_back(x: Node) -> Node | None:
     """x.T, where that is no longer than x; None where it is."""
     if x.op.name == "transpose" and x.ndim == 2:
         return x.parents[0]
-    if x.op.name in ("add", "sub", "mul", "neg", "div"):
-        inner = [_turned_back(i) if i.shape else i for i in x.parents]
-        if any(i is None or i.shape not in ((), x.shape[::-1]) for i in inner):
-            return None
-        return x.op(*inner)
+    if x.op.family == "elementwise":
+        return _operands_turned_back(x)
     if x.op.name in ("matmul", "outer"):
         chain = chain_of(x)
         if chain is None or 2 * sum(f.turned for f in chain.factors) < len(chain.factors):
