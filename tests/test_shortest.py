@@ -279,7 +279,25 @@ CASES = {
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
+    "factors_out_of_a_sum": [
+        "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
+    ],
+    "sum_of_matrices_beside_each_other": [
+        "(A.unsqueeze(2) * C).sum(1)", "(s * A[:, None] * S / 3).sum(-1)",
+        "(A.unsqueeze(1) * B.unsqueeze(2)).sum(0)", "(C[None] * A[:, :, None] / T[0, 0]).sum(1)",
+    ],
+    "sum_beside_an_outer_product": ["(outer(x, z) * A).sum()", "(2 * outer(x, z) * A / B).sum()"],
+    "matrix_beside_a_side": [
+        "(outer(A.flatten(), B.flatten()).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+        "(S.reshape(S.shape[0], 1, S.shape[1], 1)"
+        " * outer(C.flatten(), C.flatten()).reshape(*C.shape, *C.shape)).sum((0, 2))",
+        "(exp(outer(A.flatten(), B.flatten())).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+    ],
     "kronecker_beside_a_side": [
+        "(eye(A.numel()).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
         "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
         " * C.reshape(1, C.shape[0], 1, C.shape[1])).sum((1, 3))",
         "(2 * kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"

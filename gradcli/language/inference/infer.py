@@ -239,7 +239,7 @@ def _unify(
             if not sizes.unify(conflict.left, conflict.right):
                 raise
             continue
-        if any(sizes.unify(a, b) for a, b in alike):
+        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in alike):
             continue
         if seed is None or out == seed:
             return seed

@@ -119,8 +119,9 @@ class Length:
             return self.tastes[n]
         own = 0.0
         if n not in self.names and n not in self.familiar:
-            if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim:
-                own += ROW
+            own += ROW * self._is_row(n)
+            if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
+                own -= ROW * self._is_row(n.parents[0])
             own += BESIDE * self._has_turned(n)
             foreign = n.op.torch is None and not n.op.spelling and n.op.name not in IDIOMS
             foreign = foreign and self.writer.said(n) is None
@@ -128,6 +129,12 @@ class Length:
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own
+
+    def _is_row(self, n: Node) -> bool:
+        """Whether `n` is written as a row times a matrix."""
+        if n.op.name != "matmul" or n in self.names or n in self.familiar:
+            return False
+        return n.parents[0].ndim == 1 < n.parents[1].ndim
 
     def _has_turned(self, n: Node) -> bool:
         """Whether `n` computes with a name's transpose, element by element; 2 * A.T does not."""
