@@ -54,10 +54,10 @@ def _gathered(s, index, *, dim):
     return index
 
 
-def _as_many(s, index, *, dim):
-    """The sizes along the other dimensions."""
+def _one_a_row(s, index, *, dim):
+    """The rows of x.gather(1, labels.unsqueeze(1)): as a rule there is a label for each."""
     place = shapes.axis(dim, len(s))
-    return [(n, k) for d, (n, k) in enumerate(zip(s, index, strict=False)) if d != place]
+    return [*zip(s[:place], index[:place])] if index[place:] == (1,) and place else []
 
 
 def flat_places(index, shape, dim):
@@ -83,7 +83,7 @@ def _gather(x, index, *, dim):
     order="x dim index sparse_grad",
     settle=lambda *, dim, sparse_grad=False: {"dim": dim},
     labels=("index",),
-    usual=_as_many,
+    usual=_one_a_row,
     reach=along_dim,
     method=True,
     examples=(
