@@ -125,6 +125,13 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
             "A",
             "zeros_like(A).select_scatter(g, 1, 1) - g.unsqueeze(1) * softmax(A, dim=1)",
         ),
+        ("relu(A @ S.T)", "AS", "S", "(g * (out > 0)).T @ A"),
+        (
+            "h = tanh(A @ S.T); mse_loss(h @ T, B)",
+            "ABST",
+            "S",
+            "2 * ((h @ T - B) @ T.T * (1 - h ** 2)).T @ A / B.numel()",
+        ),
         ("tril(A) @ tril(A).T", "A", "A", "((g + g.T) @ A.tril()).tril()"),
         ("x[:, None] * y[None, :]", "xy", "x", "g @ y"),
         ("(A @ x[:, None]).sum()", "Ax", "x", "A.sum(dim=0)"),
@@ -272,7 +279,25 @@ CASES = {
     "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
+    "factors_out_of_a_sum": [
+        "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
+    ],
+    "sum_of_matrices_beside_each_other": [
+        "(A.unsqueeze(2) * C).sum(1)", "(s * A[:, None] * S / 3).sum(-1)",
+        "(A.unsqueeze(1) * B.unsqueeze(2)).sum(0)", "(C[None] * A[:, :, None] / T[0, 0]).sum(1)",
+    ],
+    "sum_beside_an_outer_product": ["(outer(x, z) * A).sum()", "(2 * outer(x, z) * A / B).sum()"],
+    "matrix_beside_a_side": [
+        "(outer(A.flatten(), B.flatten()).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+        "(S.reshape(S.shape[0], 1, S.shape[1], 1)"
+        " * outer(C.flatten(), C.flatten()).reshape(*C.shape, *C.shape)).sum((0, 2))",
+        "(exp(outer(A.flatten(), B.flatten())).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+    ],
     "kronecker_beside_a_side": [
+        "(eye(A.numel()).reshape(*A.shape, *A.shape)"
+        " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
         "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
         " * C.reshape(1, C.shape[0], 1, C.shape[1])).sum((1, 3))",
         "(2 * kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
@@ -366,6 +391,10 @@ CASES = {
     "rows_beside_floats": [
         f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
     ],
+    "rows_in_products": [
+        f"s * x[:3].unsqueeze(1) * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long() / s",
+        f"-eye(4)[{LABELS}].long() / 3 / s", f"eye(4)[{LABELS}].long() * s",
+    ],
     "rows_of_the_identity": [
         f"({LABELS}.unsqueeze(1) == arange(4)).double()",
         "(arange(3).unsqueeze(1) == arange(4)).double()",
@@ -426,7 +455,10 @@ CASES = {
         "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
     ],
     "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
-    "sum_of_rows": [f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)"],
+    "sum_of_rows": [
+        f"eye(4)[{LABELS}].long().sum(1)",
+        f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)",
+    ],
     "sign_of_opposite": [
         "sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)",
         "sign((x - y) * (y - x) * (y - 1))", "sign((y - x) ** 3 / (x - y))", "sign((y - x) ** 2)",
@@ -439,6 +471,7 @@ CASES = {
     "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
+        f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
     "trace_of_outer": ["outer(z, S @ z).trace()"],
@@ -455,7 +488,10 @@ CASES = {
     "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
-    "turned_together": ["S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T"],
+    "turned_together": [
+        "S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
+        "3 * A.T / s * where(B.T < 1, 1 - A.T**2, s)",
+    ],
     "values_in_order": [
         "x.gather(0, sort(x).indices)", "A.gather(1, sort(A, descending=True).indices)",
         "A.gather(-2, topk(A, 2, dim=0, largest=False).indices)",

@@ -111,6 +111,8 @@ class Operator:
                 "sum" (which is added up in parts, and decided by overflow alone)
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
+    usual       (*shapes, **attrs) -> pairs of sizes of its inputs that are equal as a rule, though
+                they need not be; None: there are none
     batches     whether its first input comes in batches as a rule, though it need not, and has
                 then as many dimensions as the second
     alike       the inputs that have one shape as a rule, though they are broadcast
@@ -178,6 +180,7 @@ class Operator:
     left_to: str = ""
     matrices: bool = False
     square: bool = False
+    usual: Any = None
     batches: bool = False
     masks: Collection[str] = ()
     whole: Collection[str] = ()

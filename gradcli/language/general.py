@@ -15,7 +15,7 @@ from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
 from .given.values import Reader
-from .inference.infer import Trial, Tried, different_sides, in_general
+from .inference.infer import Trial, Tried, different_sides, in_general, unusual_sizes
 from .problem import Input, Posing, Problem
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
@@ -126,7 +126,7 @@ def telling_sizes(
 
     given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
-    trying = _with_sides(trial) if sides or different_sides(problem.roots) else trial
+    trying = _with_sides(trial) if sides or unusual_sizes(problem.roots) else trial
     ends = _ends(problem)
     cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
     first = [(), [*given][::-1], *cutting] if ends else [()]
@@ -236,7 +236,7 @@ def _posing(
 
 
 def _with_sides(trial: Trial) -> Trial:
-    """A trial that leaves matrices with two sides that differ."""
+    """A trial that leaves sizes different that are equal as a rule."""
     return lambda shapes: trial(shapes)._replace(alike=[])
 
 

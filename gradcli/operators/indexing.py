@@ -161,9 +161,20 @@ def _item_text(item, size, array):
     return array(item) if isinstance(item, Array) else str(item)
 
 
+def _one_a_row(s, *, index):
+    """The rows of x[arange(5), labels], which are all that there are as a rule."""
+    full = full_index(index, len(s))
+    if len(full) != len(s) or not any(isinstance(i, Array) and i.dtype == "int" for i in full):
+        return []
+    picked = [(n, _array(i)) for n, i in zip(s, full, strict=True) if is_array(i)]
+    rows = [(n, i.size) for n, i in picked if i.ndim == 1 and np.array_equal(i, range(i.size))]
+    return rows if len(rows) == 1 < len(picked) else []
+
+
 @movement(
     _getitem,
     shape=_picked_shape,
+    usual=_one_a_row,
     index=lambda lower, i, x, *, index: lower.taken(i, x, index),
     method=False,
     examples=(

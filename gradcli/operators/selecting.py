@@ -54,6 +54,12 @@ def _gathered(s, index, *, dim):
     return index
 
 
+def _one_a_row(s, index, *, dim):
+    """The rows of x.gather(1, labels.unsqueeze(1)): as a rule there is a label for each."""
+    place = shapes.axis(dim, len(s))
+    return [*zip(s[:place], index[:place])] if index[place:] == (1,) and place else []
+
+
 def flat_places(index, shape, dim):
     """Where an index of gather and scatter points, in a tensor of this shape counted row by row."""
     if not index.size:
@@ -77,6 +83,7 @@ def _gather(x, index, *, dim):
     order="x dim index sparse_grad",
     settle=lambda *, dim, sparse_grad=False: {"dim": dim},
     labels=("index",),
+    usual=_one_a_row,
     reach=along_dim,
     method=True,
     examples=(

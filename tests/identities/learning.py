@@ -254,6 +254,30 @@ IDENTITIES = together(
         x="softmax(x, 1) - eye(x.shape[1])[y]",
     ),
     case(
+        "cross entropy, of rows with a 1",
+        "t = one_hot(y, x.shape[1]); -(t * log_softmax(x, 1)).sum() / x.shape[0]",
+        "x: m c real, y: m index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[y]) / x.shape[0]",
+    ),
+    case(
+        "cross entropy, by hand",
+        "-log_softmax(x, -1).gather(1, y[:, None]).mean()",
+        "x: m c real, y: m index=c",
+        x="(softmax(x, -1) - eye(x.shape[1])[y]) / x.shape[0]",
+    ),
+    case(
+        "cross entropy, by hand",
+        "-log_softmax(x, -1).gather(1, y.view(-1, 1)).sum() / n",
+        "x: m c real, y: m index=c, n:",
+        x="(softmax(x, -1) - eye(x.shape[1])[y]) / n",
+    ),
+    case(
+        "cross entropy, by hand",
+        "-log_softmax(x, -1)[range(len(y)), y].mean()",
+        "x: m c real, y: m index=c",
+        x="(softmax(x, -1) - eye(x.shape[1])[y]) / y.shape[0]",
+    ),
+    case(
         "cross entropy, weighted",
         "cross_entropy(x, y, weight=w)",
         "x: m c real, y: m index=c, w: c",

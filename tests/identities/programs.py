@@ -122,6 +122,21 @@ IDENTITIES = together(
         "A: n d real, B: n d real, tau:",
         A="(softmax(S, 1) - eye(S.shape[0])) @ B / (S.shape[0] * tau)",
     ),
+    # ---- sums that are products of matrices ----
+    case("by hand", "x @ (A + c * B) @ y", "x: m, A: m n, B: m n, y: n, c:", c="x @ B @ y"),
+    case(
+        "by hand",
+        "(x[:, :, None] * W).sum(1)",
+        "x: m n real, W: n k",
+        x="g @ W.T",
+        W="x.T @ g",
+    ),
+    case(
+        "cosine distance",
+        "1 - a @ b / (norm(a) * norm(b))",
+        "a: n real, b: n real",
+        a="((1 - out) * a / norm(a) - b / norm(b)) / norm(a)",
+    ),
     # ---- lengths, sigmoids, powers ----
     case("by hand", "normalize(x, dim=0)", "x: n real", x="(g - out * (g @ out)) / x.norm()"),
     case(

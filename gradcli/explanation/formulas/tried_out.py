@@ -18,7 +18,7 @@ from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
 from ...language.general import at_shapes, in_general_sizes, oblong_sizes
-from ...language.inference.infer import different_sides
+from ...language.inference.infer import unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import read_program
 from ...lazy import np
@@ -272,14 +272,14 @@ def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
 
 def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     """The problem at sizes that are not its own, as far as its program takes them, has no more
-    dimensions to broadcast, and matrices stay square that are so as a rule; those of the problem
+    dimensions to broadcast, and sizes stay equal that are so as a rule; those of the problem
     `in_general` are known to fit together.
     """
     made: dict[tuple[Shape, ...], Trial | None] = {}
-    narrow, oblong = _narrow(problem), bool(different_sides(problem.roots))
+    narrow, unusual = _narrow(problem), bool(unusual_sizes(problem.roots))
 
     def is_alike(other: Problem) -> bool:
-        return _narrow(other) <= narrow and (oblong or not different_sides(other.roots))
+        return _narrow(other) <= narrow and (unusual or not unusual_sizes(other.roots))
 
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())

@@ -47,7 +47,7 @@ class Tried(NamedTuple):
     @classmethod
     def of(cls, roots: list[Node], seed: Shape | None) -> "Tried":
         """What a graph says whose first root is the output."""
-        return cls(roots[0].shape, seed, different_sides(roots), ranks_not_broadcast(roots))
+        return cls(roots[0].shape, seed, unusual_sizes(roots), ranks_not_broadcast(roots))
 
 
 Trial = Callable[[dict[str, Shape]], Tried]
@@ -239,7 +239,7 @@ def _unify(
             if not sizes.unify(conflict.left, conflict.right):
                 raise
             continue
-        if any(sizes.unify(a, b) for a, b in alike):
+        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in alike):
             continue
         if seed is None or out == seed:
             return seed
@@ -325,6 +325,13 @@ def _assumed(
         name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
         for name, shape in symbolic.items()
     }
+
+
+def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
+    """The sizes that are equal as a rule, where they are not."""
+    nodes = [n for n in walk(roots) if n.op.usual is not None]
+    pairs = [p for n in nodes for p in n.op.usual(*(i.shape for i in n.parents), **n.attrs)]
+    return [*different_sides(roots), *((a, b) for a, b in pairs if a != b)]
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:

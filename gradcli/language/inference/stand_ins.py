@@ -52,6 +52,17 @@ class Sizes:
                         return True
         return self._shifted(free, a, b) or self._products(free, a, b)
 
+    def pair(self, a: int, b: int) -> bool:
+        """Make two products equal one factor after the other, as those that are sides of a matrix
+        kron(A, B), if both have as many stand-ins.
+        """
+        left, right = ([p for p in self.free() for _ in range(_times(p, n))] for n in (a, b))
+        if len(left) < 2 or len(left) != len(right) or (prod(left), prod(right)) != (a, b):
+            return False
+        for p, q in zip(left, right):
+            self.meaning[self.find(q)] = self.find(p)
+        return True
+
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
         """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
         for p in reversed(free):
@@ -77,3 +88,11 @@ class Sizes:
         self.meaning |= dict(zip(left, map(prod, rows)))
         self.meaning |= dict(zip(right, map(prod, zip(*rows))))
         return True
+
+
+def _times(p: int, n: int) -> int:
+    """How often p is a factor of n."""
+    found = 0
+    while n and n % p == 0:
+        n, found = n // p, found + 1
+    return found

@@ -9,8 +9,18 @@ from ...graphs.substitution import substitute
 from ..tree import Name
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, multiplied, sum_of
-from .rules.products import Coefficient, Product, build, magnitude, product_of, with_factors
+from .rules.products import (
+    Coefficient,
+    Product,
+    build,
+    magnitude,
+    multiplied_by,
+    number_node,
+    product_of,
+    with_factors,
+)
 from .rules.reductions import constant_along
+from .rules.sums import terms_of
 from .simplify import LARGE, stripped
 
 ONE = Fraction(1)
@@ -57,16 +67,16 @@ class Names:
             others = {} if self.opened else others
             atom = self.atoms[n]
             atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
-            self._means(meant, atom)
+            self._means(meant, atom, normal)
             if n.op.expand is not None and len(walk([n])) < LARGE:
-                self._means(normal(stripped(n.op.expanded(n), others)), atom)
+                self._means(normal(stripped(n.op.expanded(n), others)), atom, normal)
         written = dict.fromkeys(map(self.hide, self.program))
         for n in written:
             for same in _equal_calls(n):
                 if same not in written:
                     self.meaning.setdefault(same, n)
 
-    def _means(self, meant: Node, atom: Node) -> None:
+    def _means(self, meant: Node, atom: Node, normal: Change) -> None:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
@@ -78,6 +88,12 @@ class Names:
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, _without_roots(found)))
+        beside = _beside_a_number(meant, atom)
+        if beside is not None:
+            rest, other = beside
+            whole = _product_meant(other, normal)
+            if whole is not None and len(whole.factors) > 1:
+                self.products.append((rest, _without_roots(whole)))
 
     def stand_for_the_same(self, other: "Names") -> bool:
         """Whether all names have the definitions that they have for others."""
@@ -118,6 +134,27 @@ class Names:
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
+
+
+def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
+    """1 - out and a / b, where out = 1 - a / b; None for what is no such sum."""
+    terms = terms_of(meant) if meant.op.name in ("add", "sub") else None
+    numbers = [t for t in terms or () if not t.factors]
+    if terms is None or len(terms) != 2 or len(numbers) != 1:
+        return None
+    ((number,), (other,)) = numbers, [t for t in terms if t.factors]
+    value = number_node(number.coefficient)
+    rest = value - atom if other.coefficient < 0 else atom - value
+    return rest, other._replace(coefficient=magnitude(other.coefficient))
+
+
+def _product_meant(p: Product, normal: Change) -> Product | None:
+    """A product, where it is a single function in terms of what that means."""
+    (f, *more) = p.factors
+    if more or p.factors[f] != 1 or f.op.expand is None or len(walk([f])) > LARGE:
+        return p
+    meant = product_of(normal(stripped(f.op.expanded(f), {})))
+    return None if meant is None else multiplied_by(p._replace(factors={}), meant)
 
 
 def _equal_calls(node: Node) -> Iterator[Node]:

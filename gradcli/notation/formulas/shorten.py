@@ -23,7 +23,8 @@ HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
-ROW, TURNED, FOREIGN = 1.25, 0.5, 12.0  # what counts beside names, numbers, operators and calls
+# What counts beside names, numbers, operators and calls.
+ROW, TURNED, BESIDE, FOREIGN = 1.25, 0.5, 0.625, 12.0
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
@@ -68,8 +69,9 @@ class Length:
     """How long formulas are: their names, numbers, operators and calls, with a little taste.
 
     A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
-    transpose of anything else, and what PyTorch has no name for counts most; what stands in the
-    user's own program, `familiar`, is taken as it is.
+    transpose of anything else, but more in what is computed element by element, and what PyTorch
+    has no name for counts most; what stands in the user's own program, `familiar`, is taken as it
+    is.
     """
 
     def __init__(
@@ -116,13 +118,28 @@ class Length:
             return self.tastes[n]
         own = 0.0
         if n not in self.names and n not in self.familiar:
-            if n.op.name == "matmul" and n.parents[0].ndim == 1 < n.parents[1].ndim:
-                own += ROW
+            own += ROW * self._is_row(n)
+            if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
+                own -= ROW * self._is_row(n.parents[0])
+            own += BESIDE * self._has_turned(n)
             foreign = self.writer.is_foreign(n)
             mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own
+
+    def _is_row(self, n: Node) -> bool:
+        """Whether `n` is written as a row times a matrix."""
+        if n.op.name != "matmul" or n in self.names or n in self.familiar:
+            return False
+        return n.parents[0].ndim == 1 < n.parents[1].ndim
+
+    def _has_turned(self, n: Node) -> bool:
+        """Whether `n` computes with a name's transpose, element by element; 2 * A.T does not."""
+        alone = n.op.name in ("mul", "div", "neg") and sum(bool(i.shape) for i in n.parents) == 1
+        if alone or n.op.family != "elementwise":
+            return False
+        return any(i.op.name == "transpose" and i.parents[0] in self.names for i in n.parents)
 
     def _size(self, written: tree.Tree) -> float:
         stack = [written]
@@ -250,8 +267,8 @@ class Search:
     def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
         """The node as it is, and in its normal form."""
         new = intern(n.op, tuple(inputs), n.attrs, n.span)
-        yield new
         yield self.normal.top(new)
+        yield new
 
     def _others(self, n: Node) -> tuple[Node, ...]:
         """What the rules make of a node."""

@@ -11,11 +11,14 @@ from . import (
     chains,
     choices,
     complements,
+    contractions,
     factoring,
     foreign,
     functions,
     guards,
     interpolation,
+    kronecker,
+    labels,
     matrices,
     matrix_products,
     moved,
@@ -36,9 +39,9 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "broadcasting",
-    "chains", "choices", "complements", "factoring", "foreign", "functions", "guards",
-    "interpolation", "layout", "matrices", "matrix_products", "moved", "normal", "other", "parts",
-    "places", "powers", "products", "put", "reductions", "rule", "spectral", "square", "sums",
-    "triangular",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms",
+    "broadcasting", "chains", "choices", "complements", "contractions", "factoring", "foreign",
+    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "matrices",
+    "matrix_products", "moved", "normal", "other", "parts", "places", "powers", "products",
+    "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

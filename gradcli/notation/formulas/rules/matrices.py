@@ -2,8 +2,8 @@
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
-from .products import Product, build, product_of, with_factor
-from .registry import layout, normal, rule
+from .products import Product, build, product_of
+from .registry import layout, rule
 
 
 def last_two(node: Node) -> bool:
@@ -95,42 +95,6 @@ def sum_of_products(node: Node) -> Node | None:
             if one.ndim == 1 and one.shape == x.shape[1:] and other.shape == x.shape:
                 return other @ one
     return None
-
-
-@normal("sum")
-def kronecker_beside_a_side(node: Node) -> Node | None:
-    """The sum over the places of B of kron(A, B), opened, times B is A * (B * B).sum(); over those
-    of A it is B * (A * A).sum().
-    """
-    x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
-    found = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
-    if found is None or node.attrs["keepdim"]:
-        return None
-    for whole, e in found.factors.items():
-        pair = whole.parents[0] if whole.op.name == "reshape" else whole
-        if e != 1 or pair.op.name != "kron" or any(s.ndim != 2 for s in pair.parents):
-            continue
-        side, other = pair.parents if over == (1, 3) else pair.parents[::-1]
-        rest = {f: e for f, e in found.factors.items() if f is not whole}
-        if whole.shape == x.shape and all(_is_opened(f, other.shape, over) for f in rest):
-            inner = {f.parents[0]: e for f, e in rest.items()}
-            total = build(found._replace(factors=with_factor(inner, other)), other.shape).sum()
-            return side * total
-    return None
-
-
-@normal("reshape")
-def kronecker_of_vectors(node: Node) -> Node | None:
-    """kron(a, b).reshape(a.shape[0], b.shape[0]) = outer(a, b) for vectors."""
-    x = node.parents[0]
-    apart = x.op.name == "kron" and node.shape == tuple(n for v in x.parents for n in v.shape)
-    return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
-
-
-def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
-    """Whether a factor is a matrix of this shape along the dimensions that are summed `over`."""
-    opened = tuple(shape[over.index(d)] if d in over else 1 for d in range(4))
-    return f.op.name == "reshape" and f.shape == opened and f.parents[0].shape == shape
 
 
 @rule("exp")

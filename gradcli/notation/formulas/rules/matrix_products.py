@@ -8,7 +8,16 @@ from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import sum_of
 from .matrices import is_column, is_unit, last_two
-from .products import ONE, Product, build, constant_value, is_mask, product_of, with_factor
+from .products import (
+    ONE,
+    Product,
+    build,
+    constant_value,
+    product_of,
+    scalars_of,
+    scaled,
+    with_factor,
+)
 from .registry import layout, normal, other
 from .sums import terms_of
 
@@ -186,26 +195,34 @@ def turned_as_a_whole(node: Node) -> Iterator[Node]:
                 yield node_of(chain._replace(factors=tuple(whole)), node.shape)
 
 
-@other("add", "sub", "mul", "neg")
+@other("elementwise")
 def turned_together(node: Node) -> Node | None:
-    """A.T + B.T = (A + B).T; what is broadcast along a dimension does not turn with the rest."""
-    if node.ndim != 2 or any(i.shape not in ((), node.shape) for i in node.parents):
+    """A.T * (B.T > 0) = (A * (B > 0)).T; what is broadcast along a dimension does not turn with the
+    rest.
+    """
+    back = _operands_turned_back(node) if node.ndim == 2 else None
+    if back is None:
         return None
+    outer, rest = scalars_of(back)
+    return back.mT if outer is None or rest is None else scaled(outer, rest.mT)
+
+
+def _operands_turned_back(node: Node) -> Node | None:
+    """node.T, made of operands that are no longer for being turned; None where one of them is, or
+    none is as large as the node.
+    """
     inner = [_turned_back(i) if i.shape else i for i in node.parents]
-    if any(i is None for i in inner) or not any(i.shape for i in node.parents):
-        return None
-    return OPS["transpose"](node.op(*inner), dim0=-2, dim1=-1)
+    sizes = [i.shape for i in node.parents if i.shape]
+    whole = len(inner) == len(node.inputs) and sizes and all(s == node.shape for s in sizes)
+    return node.op(*inner, **node.attrs) if whole and None not in inner else None
 
 
 def _turned_back(x: Node) -> Node | None:
     """x.T, where that is no longer than x; None where it is."""
     if x.op.name == "transpose" and x.ndim == 2:
         return x.parents[0]
-    if x.op.name in ("add", "sub", "mul", "neg", "div"):
-        inner = [_turned_back(i) if i.shape else i for i in x.parents]
-        if any(i is None or i.shape not in ((), x.shape[::-1]) for i in inner):
-            return None
-        return x.op(*inner)
+    if x.op.family == "elementwise":
+        return _operands_turned_back(x)
     if x.op.name in ("matmul", "outer"):
         chain = chain_of(x)
         if chain is None or 2 * sum(f.turned for f in chain.factors) < len(chain.factors):
@@ -235,36 +252,6 @@ def _is_row_of_unit(row: Node) -> bool:
     return of_unit and row.parents[0].op.name == "eye"
 
 
-@other("sum")
-def weighted_rows(node: Node) -> Node | None:
-    """(a.unsqueeze(1) * X * Y).sum(dim=0) = a @ (X * Y); (a * X * Y).sum(dim=1) = (X * Y) @ a."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if x.ndim == 2 and dim is not None and not node.attrs["keepdim"] else None
-    if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
-        return None
-    rows = axes(dim, 2) == (0,)
-    thin = [f for f in found.factors if (is_column(f) if rows else f.ndim == 1)]
-    weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
-    rest = {f: e for f, e in found.factors.items() if f not in weights}
-    if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
-        return None
-    inner = build(Product(found.coefficient, rest), x.shape)
-    return weights[0].parents[0] @ inner if rows else inner @ weights[0]
-
-
-@other("sum", "mean")
-def sum_of_a_matrix_product(node: Node) -> Node | None:
-    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
-        return None
-    a, b = x.parents
-    over = axes(dim, 2)
-    if len(over) != 1:
-        return None
-    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
-
-
 @other("matmul")
 def beside_the_unit_matrix(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
@@ -288,16 +275,6 @@ def outer_products_together(node: Node) -> Node | None:
     rest = {f: e for f, e in powers.items() if f not in outers[:2]}
     joined = OPS["outer"](a * c, b * d)
     return build(found._replace(factors=with_factor(rest, joined)), node.shape)  # type: ignore[union-attr]
-
-
-@normal("sum")
-def sum_of_an_outer_product(node: Node) -> Node | None:
-    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "outer" or node.attrs["keepdim"]:
-        return None
-    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
-    return a * b
 
 
 @layout("add")
@@ -328,31 +305,3 @@ def sign_before_products(node: Node) -> Node | None:
         return None  # PyTorch has no -(x > 0)
     first = node.op(a)
     return product.op(sign_before_products(first) or first, b)
-
-
-@other("sum")
-def trace_of_product(node: Node) -> Node | None:
-    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
-    x = node.parents[0]
-    if node.shape or node.attrs["keepdim"]:
-        return None
-    found = product_of(x)
-    if found is None or len(found.factors) < 2 or found.coefficient == 0:
-        return None
-    if found.coefficient != 1:
-        return None
-    if x.ndim == 1:
-        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
-            return None
-        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
-    if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
-        return None
-    a, b = found.factors
-    if a.shape != x.shape or b.shape != x.shape or found.coefficient != 1:
-        return None
-    for one, two in ((a, b), (b, a)):
-        if one.op.name == "transpose":
-            return OPS["trace"](one.parents[0] @ two)
-        if one.op.name == "eye":
-            return OPS["trace"](two)
-    return None

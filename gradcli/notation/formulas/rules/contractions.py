@@ -1,0 +1,164 @@
+"""Sums of products that are products of matrices and vectors."""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes
+from .matrices import is_column
+from .parts import new_dimensions
+from .products import (
+    ONE,
+    Coefficient,
+    Product,
+    build,
+    is_mask,
+    product_of,
+    scaled,
+    with_factor,
+    with_factors,
+)
+from .reductions import constant_along
+from .registry import normal, other
+
+
+@other("sum")
+def weighted_rows(node: Node) -> Node | None:
+    """(a.unsqueeze(1) * X * Y).sum(dim=0) = a @ (X * Y); (a * X * Y).sum(dim=1) = (X * Y) @ a."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if x.ndim == 2 and dim is not None and not node.attrs["keepdim"] else None
+    if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
+        return None
+    rows = axes(dim, 2) == (0,)
+    thin = [f for f in found.factors if (is_column(f) if rows else f.ndim == 1)]
+    weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
+    rest = {f: e for f, e in found.factors.items() if f not in weights}
+    if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
+        return None
+    inner = build(Product(found.coefficient, rest), x.shape)
+    return weights[0].parents[0] @ inner if rows else inner @ weights[0]
+
+
+@other("sum")
+def sum_beside_an_outer_product(node: Node) -> Node | None:
+    """(outer(a, b) * C).sum() = a @ C @ b."""
+    x = node.parents[0]
+    found = product_of(x) if x.ndim == 2 and not node.shape else None
+    powers = {} if found is None else found.factors
+    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
+    if found is None or len(outers) != 1:
+        return None
+    rest = {f: e for f, e in powers.items() if f is not outers[0]}
+    if is_mask(rest) or all(f.shape != x.shape for f in rest):
+        return None
+    a, b = outers[0].parents
+    return a @ build(found._replace(factors=rest), x.shape) @ b
+
+
+@normal("sum")
+def factors_out_of_a_sum(node: Node) -> Node | None:
+    """(a * b.unsqueeze(1)).sum(dim=1) = b * a.sum(dim=1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if dim is not None and not node.attrs["keepdim"] else None
+    over = axes(dim, x.ndim) if found is not None else ()
+    if found is None or len(over) != 1 or over == (0,):
+        return None
+    same = [f for f in found.factors if f.shape and constant_along(f, x, over)]
+    outer = {new: found.factors[f] for f in same if (new := without(f, x, over[0])) is not None}
+    inner = {f: e for f, e in found.factors.items() if f not in same}
+    if not outer or len(outer) < len(same) or not inner or is_mask(inner):
+        return None
+    total = node.op(build(Product(ONE, inner), x.shape), **node.attrs)
+    new = build(found._replace(factors=with_factor(outer, total)), node.shape)
+    return new if new.shape == node.shape else None
+
+
+@normal("sum")
+def sum_of_matrices_beside_each_other(node: Node) -> Node | None:
+    """(a.unsqueeze(2) * b).sum(dim=1) = a @ b; (a.unsqueeze(1) * b).sum(dim=2) = a @ b.mT."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if x.ndim == 3 and dim is not None else None
+    over = axes(dim, 3) if found is not None else ()
+    if found is None or len(over) != 1 or node.attrs["keepdim"]:
+        return None
+    (k,) = over
+    i, j = (d for d in range(3) if d != k)
+    numbers = {f: e for f, e in found.factors.items() if f.shape == ()}
+    sides = {f: i if constant_along(f, x, (i,)) else j for f in found.factors if f not in numbers}
+    if any(not constant_along(f, x, (d,)) for f, d in sides.items()):
+        return None
+    left, right = (_side(found, x, [f for f in sides if sides[f] == d], d) for d in (j, i))
+    if left is None or right is None:
+        return None
+    product = (left if i < k else left.mT) @ (right if k < j else right.mT)
+    return scaled(Product(found.coefficient, numbers), product)
+
+
+def _side(found: Product, x: Node, factors: list[Node], along: int) -> Node | None:
+    """The matrix that factors make which have one value along a dimension of x."""
+    shape = tuple(n for d, n in enumerate(x.shape) if d != along)
+    thin: dict[Node, Coefficient] = {}
+    for f in factors:
+        new = without(f, x, along)
+        if new is None:
+            return None
+        thin = with_factors(thin, {new: found.factors[f]})
+    if is_mask(thin) or all(f.shape != shape for f in thin):
+        return None
+    return build(Product(ONE, thin), shape)
+
+
+def without(f: Node, x: Node, along: int) -> Node | None:
+    """A factor of x without a dimension that it has not, or was given."""
+    if f.ndim < x.ndim:
+        return f if along == 0 else None
+    f = (new_dimensions(f) if f.op.name == "getitem" else None) or f
+    return f.squeeze(dim=along) if f.op.name == "unsqueeze" or f.op.family == "reduction" else None
+
+
+@other("sum", "mean")
+def sum_of_a_matrix_product(node: Node) -> Node | None:
+    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
+        return None
+    a, b = x.parents
+    over = axes(dim, 2)
+    if len(over) != 1:
+        return None
+    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
+
+
+@normal("sum")
+def sum_of_an_outer_product(node: Node) -> Node | None:
+    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "outer" or node.attrs["keepdim"]:
+        return None
+    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
+    return a * b
+
+
+@other("sum")
+def trace_of_product(node: Node) -> Node | None:
+    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
+    x = node.parents[0]
+    if node.shape or node.attrs["keepdim"]:
+        return None
+    found = product_of(x)
+    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+        return None
+    if found.coefficient != 1:
+        return None
+    if x.ndim == 1:
+        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
+            return None
+        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
+    if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
+        return None
+    a, b = found.factors
+    if a.shape != x.shape or b.shape != x.shape or found.coefficient != 1:
+        return None
+    for one, two in ((a, b), (b, a)):
+        if one.op.name == "transpose":
+            return OPS["trace"](one.parents[0] @ two)
+        if one.op.name == "eye":
+            return OPS["trace"](two)
+    return None
