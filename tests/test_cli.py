@@ -171,6 +171,10 @@ def test_the_rank_of_an_input_is_told_where_a_formula_depends_on_it():
     assert gradcli("formula", "x.reshape(-1)").err == told
     assert gradcli("check", "x.reshape(-1)").err == told
     assert gradcli("formula", "x.reshape(-1)", "-s", "x=2").err == ""
+    told = "assumed: x 2×2 (for a batch of matrices: -s x=2x2x2)\n"
+    assert gradcli("formula", "group_norm(x, 2)").err == told
+    assert gradcli("formula", "group_norm(x, 2)", "-s", "x=2x4").err == ""
+    assert "for a batch of matrices: -s x=2x3x4" in gradcli("formula", "x.flatten(1)").err
     for same_for_all in ("softmax(x, -1)", "sin(x)", "x.T", "x.mean()"):
         assert gradcli("formula", same_for_all).err == ""
 

@@ -125,6 +125,7 @@ class Operator:
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
                 for each input, of where it does as that input moves
     caveat      which convention, in words
+    own_answer  whether gradcli answers otherwise than PyTorch at its kink, as its caveat says
     examples    pairs (expression, shapes), which the documentation shows and the tests run
     bounds      the numbers that its values lie between; or (*bounds of inputs, **attrs) -> those;
                 None: any
@@ -190,6 +191,7 @@ class Operator:
     once: Any = None
     kink: Any = None
     caveat: str | None = None
+    own_answer: bool = False
     examples: Sequence[tuple[str, str]] = ()
     bounds: Any = None
     domain: tuple[float, float] = (-2.0, 2.0)

@@ -1,6 +1,6 @@
 """What a formula takes for granted of inputs whose shape nobody gave."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ... import ways
@@ -19,7 +19,7 @@ from .readings import (
     with_rank,
     with_vectors,
 )
-from .tried_out import Trial, fails
+from .tried_out import Trial, fails, general
 from .wording import Wording
 
 
@@ -28,20 +28,32 @@ def assumed_shapes(w: Wording) -> str | None:
     not hold for another rank that an input may be meant with.
     """
     problem = w.analysis.problem
-    inputs = problem.inputs
     if problem.before is not None or w.undefined:
         return None
-    for reading in _other_ranks(problem):
-        there = reading.problems[0].inputs
-        changed = {x.name for x in inputs.values() if len(there[x.name].shape) != len(x.shape)}
-        if changed != {*reading.names} or _holds(w, reading.problems[0]):
-            continue
-        other = {name: there[name].shape for name in reading.names}
-        return _told(problem, f"for {RANKS[len(other[reading.names[0]])][len(other) > 1]}", other)
+    ranks, batches = _other_ranks(problem), _in_batches(problem)
+    return _at_other_ranks(w, ranks) or _where_oblong(w) or _at_other_ranks(w, batches)
+
+
+def _at_other_ranks(w: Wording, readings: Iterable[Reading]) -> str | None:
+    """The first of these readings for which a formula does not hold."""
+    problem = w.analysis.problem
+    for reading in readings:
+        there, inputs = reading.problems[0].inputs, problem.inputs.values()
+        changed = {x.name for x in inputs if len(there[x.name].shape) != len(x.shape)}
+        if changed == {*reading.names} and not _holds(w, reading.problems[0]):
+            other = {name: there[name].shape for name in reading.names}
+            rank = len(other[reading.names[0]])
+            return _told(problem, f"for {RANKS[rank][len(other) > 1]}", other)
+    return None
+
+
+def _where_oblong(w: Wording) -> str | None:
+    problem = w.analysis.problem
     oblong = _oblong(problem)
     if oblong is None or _holds(w, oblong):
         return None
-    sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != inputs[x.name].shape}
+    shapes = {x.name: x.shape for x in problem.inputs.values()}
+    sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
     return _told(problem, "where not square", sides)
 
 
@@ -69,12 +81,24 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
     if beside is not None:
         yield beside
     fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
-    for reading in (*fewer, with_coefficients(problem), with_rank(problem, 3, 4)):
-        if reading is not None and not any(name[0].isupper() for name in reading.names):
-            yield reading
+    yield from _in_lower_case([*fewer, with_coefficients(problem), with_rank(problem, 3, 4)])
     found = with_rank(problem, 1, 2) if all_vectors else None
     if found is not None:
         yield found
+
+
+def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
+    """Those that leave names in upper case what they are: matrices."""
+    for reading in readings:
+        if reading is not None and not any(name[0].isupper() for name in reading.names):
+            yield reading
+
+
+def _in_batches(problem: Problem) -> Iterator[Reading]:
+    """Batches for matrices none of which must be square, as those of `inv(x)` are."""
+    in_general = general(problem)
+    if in_general and not any(_is_square(x.shape) for x in in_general.inputs.values()):
+        yield from _in_lower_case([with_rank(problem, 2, 3)])
 
 
 def _oblong(problem: Problem) -> Problem | None:
