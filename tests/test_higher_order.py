@@ -86,6 +86,13 @@ def test_zeros_that_no_delta_tells_of_are_not_counted():
     assert " 4 of its 16" in said
 
 
+def test_what_values_decide_on_is_counted_with_values_alone():
+    assert "at most 3 of its 9" in answered("jacobian", "relu(x)", "-s", "x=3").out
+    assert "one row: 3 entries" in answered("jacobian", "x.max()", "-s", "x=3").out
+    assert "diagonal: 1 of its 9" in answered("jacobian", "relu(x)", "-v", "x=[-1,2,-3]").out
+    assert "selection: 3 of its 9" in answered("jacobian", "x.sort().values", "-s", "x=3").out
+
+
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
     assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"

@@ -1,9 +1,12 @@
 """What the `symbolic` fields of linear algebra share: matrices of SymPy elements, written out."""
 
+from itertools import islice
+
 from ..errors import GradcliError
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
+TRIED = 5  # places where polynomials are tried out: of random numbers 61 % are coprime
 LARGEST = 6  # rows of a matrix whose determinant or factor is written out: 720 products
 ORDERS = {  # of rows: the columns that a product takes one from each, and its sign
     0: (((), 1),),
@@ -88,11 +91,18 @@ def _cofactors(sp, m, check):
 
 def _is_zero(sp, e):
     """Whether an expression is 0 whatever its symbols are: most are not at random numbers."""
+    return next(_at_random(sp, e))[0] == 0 and sp.expand(e) == 0
+
+
+def _at_random(sp, *expressions):
+    """Expressions at random whole numbers, again and again."""
     from random import Random  # 3 ms, and few programs come here
 
     draw = Random(0)
-    at = {x: sp.Integer(draw.randint(2, 999)) for x in sorted(e.free_symbols, key=str)}
-    return e.xreplace(at) == 0 and sp.expand(e) == 0
+    symbols = sorted(set().union(*(e.free_symbols for e in expressions)), key=str)
+    while True:
+        at = {x: sp.Integer(draw.randint(2, 999)) for x in symbols}
+        yield [e.xreplace(at) for e in expressions]
 
 
 def cofactors(sp, x, y):
@@ -130,8 +140,22 @@ def _quotient(sp, top, bottom):
         return sp.oo
     if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
         return top / bottom
+    if _are_coprime(sp, top, bottom):
+        return top / bottom
     common = sp.gcd(top, bottom)
     return top / bottom if common.is_Number else sp.cancel(top / bottom)
+
+
+def _are_coprime(sp, top, bottom):
+    """Whether whole numbers that two polynomials are somewhere tell that they have no factor in
+    common, which takes long to find out from themselves.
+    """
+    for values in islice(_at_random(sp, top, bottom), TRIED):
+        if not all(v.is_Integer for v in values):
+            return False
+        if sp.igcd(*values) == 1:
+            return True
+    return False
 
 
 def triangular_solution(sp, a, b, *, upper, left, unitriangular):

@@ -18,7 +18,12 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG
-from ...notation.jacobians.patterns import KRONECKERS, ONE_A_ROW, PERMUTED_BLOCKS, confirmed
+from ...notation.jacobians.patterns import (
+    KRONECKERS,
+    ONE_A_ROW,
+    PERMUTED_BLOCKS,
+    confirmed,
+)
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
@@ -55,12 +60,12 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     )
     found = _shortest(found, w, x, numbers)
     if counted is None and numbers is not None and _is_smooth(a):  # 0 that deltas do not tell of
-        return found._replace(nonzero=int(np.count_nonzero(numbers)))
+        return found._replace(nonzero=int(np.count_nonzero(numbers)), at_most=False)
     if counted is None:
         return found
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
         return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
-    return found._replace(nonzero=counted)
+    return found._replace(nonzero=counted, at_most=False)
 
 
 def _is_smooth(a: Analysis) -> bool:

@@ -77,7 +77,8 @@ def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
     if found.nonzero is None or found.nonzero >= j.entries:
         return []
     kind = "sparse" if found.name == "dense" else KINDS.get(found.name, found.name)
-    return [Row((words(kind), words(f"{count_text(found.nonzero)} of them not zero")), 1)]
+    bound = "at most " if found.at_most else ""
+    return [Row((words(kind), words(f"{bound}{count_text(found.nonzero)} of them not zero")), 1)]
 
 
 def _named(x: Input) -> Line:

@@ -64,7 +64,9 @@ KINDS = {
 
 
 def structure_row(s: Structure, total: int) -> Row:
-    """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`."""
+    """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`; at most so many, where values
+    decide that are not known.
+    """
     if total == 1:
         return Row((words("a single number"),))
     kind = KINDS.get(s.name, s.name)
@@ -74,8 +76,9 @@ def structure_row(s: Structure, total: int) -> Row:
         kind = "no special structure"
     verb = "is" if s.nonzero == 1 else "are"
     count = f"{total:,} entries"
-    if s.nonzero is not None:
-        count = f"{s.nonzero:,} of its {total:,} entries {verb} not zero"
+    bound = "at most " if s.at_most and s.nonzero else ""
+    if s.nonzero is not None and not (bound and s.nonzero == total):
+        count = f"{bound}{s.nonzero:,} of its {total:,} entries {verb} not zero"
     said = words(f"{kind}: {count}")
     return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
 

@@ -30,7 +30,8 @@ OUT = Name("out")  # an output without a name
 
 
 class Structure(NamedTuple):
-    """`formula` is None where there is no short one, `nonzero` where they are too many to count.
+    """`formula` is None where there is no short one, `nonzero` where they are too many to count;
+    `at_most` so many are not 0, where values decide on it that are not known.
 
     Of a block-diagonal matrix the formula is that of one block, and `blocks` are the letters that
     tell which one, each with its size as it is written.
@@ -41,6 +42,7 @@ class Structure(NamedTuple):
     nonzero: int | None
     total: int
     blocks: tuple[tuple[str, str], ...] = ()
+    at_most: bool = False
 
     @property
     def text(self) -> str | None:
@@ -154,7 +156,9 @@ def _structure(
     nonzero = reading.count() if pattern is None else int(pattern.sum())
     if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
-    found = Structure(name, formula, nonzero, total, blocks if formula is not None else ())
+    blocks = blocks if formula is not None else ()
+    at_most = name not in SELECTIONS and reading.is_decided
+    found = Structure(name, formula, nonzero, total, blocks, at_most)
     if matrix is None:
         return found
     if name == "dense" and reading.picking:  # where its entries are is in numbers
