@@ -8,6 +8,8 @@ from .places import is_hard, picked_shape, picks
 from .products import build, product_of, with_factor
 from .registry import normal, other
 
+MOSTLY_ZERO = ("put_at", "diag")
+
 
 @other("mul", "div")
 def beside_what_is_put(node: Node) -> Node | None:
@@ -48,10 +50,13 @@ def sum_of_what_is_put(node: Node) -> Node | None:
 
 @other("mul", "div")
 def put_before_a_product(node: Node) -> Node | None:
-    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y."""
+    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) is 0
+    elsewhere too.
+    """
     found = product_of(node)
     terms = opened(found) if found is not None else []
-    if len(terms) < 2 or not any(f.op.name == "put_at" for t in terms for f in t.factors):
+    thin = (f.op.name in MOSTLY_ZERO for t in terms for f in t.factors)
+    if len(terms) < 2 or not any(thin):
         return None
     made = [build(t, node.shape) for t in terms]
     first, *others = (beside_what_is_put(part) or part for part in made)
