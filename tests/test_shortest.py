@@ -173,6 +173,15 @@ CASES = {
         "x.put_at(A.shape, (..., 1)).sum()",
     ],
     "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
+    "column_of_picks": [
+        f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
+        f"(1 / A[:3][arange(3), {LABELS}]).unsqueeze(-1)",
+    ],
+    "picks_cancelled": [
+        f"i = {LABELS}; A[:3] * 2 * eye(z.shape[0])[i] / A[:3].gather(1, i.unsqueeze(1))",
+        f"i = {LABELS}; (A[:3] * eye(z.shape[0])[i]).sum(1, keepdim=True) * B[:3]"
+        " / A[:3].gather(1, i.unsqueeze(1)) ** 2",
+    ],
     "matrix_beside_a_diagonal": [
         "z.diag() * S", "2 * S * z.diag() / T / s", "S * (z / T.diagonal()).diag()",
     ],
