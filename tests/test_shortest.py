@@ -172,7 +172,23 @@ CASES = {
         "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
         "x.put_at(A.shape, (..., 1)).sum()",
     ],
-    "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)"],
+    "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
+    "column_of_picks": [
+        f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
+        f"(1 / A[:3][arange(3), {LABELS}]).unsqueeze(-1)",
+    ],
+    "picks_cancelled": [
+        f"i = {LABELS}; A[:3] * 2 * eye(z.shape[0])[i] / A[:3].gather(1, i.unsqueeze(1))",
+        f"i = {LABELS}; (A[:3] * eye(z.shape[0])[i]).sum(1, keepdim=True) * B[:3]"
+        " / A[:3].gather(1, i.unsqueeze(1)) ** 2",
+    ],
+    "matrix_beside_a_diagonal": [
+        "z.diag() * S", "2 * S * z.diag() / T / s", "S * (z / T.diagonal()).diag()",
+    ],
+    "vectors_out_of_einsum": [
+        "einsum('i,ij,jk->ik', x, A, C)", "einsum('ij,j,jk->ijk', A, z, C)",
+        "einsum('ij,jk,k->ki', A, S, z)",
+    ],
     "row_beside_columns": ["x.unsqueeze(0) @ A", "x.unsqueeze(1).T @ y", "y.unsqueeze(0) @ x"],
     "chosen_by_opposites": [
         "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
@@ -443,7 +459,7 @@ CASES = {
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
-    "spread_as_it_is": [
+    "spread_as_it_is": ["(A.sum(0, keepdim=True) + z).expand(2, *A.shape)", 
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
     "sum_of_a_matrix_product": [
@@ -482,7 +498,7 @@ CASES = {
     ],
     "transposed_into": [
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
-        "(A.T - z.unsqueeze(1)).T",
+        "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "triangle_of_a_sum": ["S.tril(1) + T.tril(1)", "S.triu() - T.triu()"],
     "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],

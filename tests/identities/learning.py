@@ -278,6 +278,12 @@ IDENTITIES = together(
         x="(softmax(x, -1) - eye(x.shape[1])[y]) / y.shape[0]",
     ),
     case(
+        "cross entropy, by hand",
+        "p = softmax(x, 1); -log(p[range(len(y)), y]).mean()",
+        "x: m c real, y: m index=c",
+        x="(p - eye(x.shape[1])[y]) / y.shape[0]",
+    ),
+    case(
         "cross entropy, weighted",
         "cross_entropy(x, y, weight=w)",
         "x: m c real, y: m index=c, w: c",

@@ -122,6 +122,12 @@ IDENTITIES = together(
         "A: n d real, B: n d real, tau:",
         A="(softmax(S, 1) - eye(S.shape[0])) @ B / (S.shape[0] * tau)",
     ),
+    case(
+        "InfoNCE, van den Oord 2018",
+        "S = A @ B.T / tau; -log(softmax(S, 1).diagonal()).mean()",
+        "A: n d real, B: n d real, tau:",
+        A="(softmax(S, 1) - eye(S.shape[0])) @ B / (S.shape[0] * tau)",
+    ),
     # ---- sums that are products of matrices ----
     case("by hand", "x @ (A + c * B) @ y", "x: m, A: m n, B: m n, y: n, c:", c="x @ B @ y"),
     case(

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ...graphs import Node, intern, walk
+from ...graphs.shapes import numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
@@ -220,12 +221,25 @@ class Search:
         return self.names.stand_for_the_same(before.names)
 
     def _normalised(self, node: Node) -> Node:
-        short = self._called(self.normal(node))
+        short = self._called(self._with_equal_sizes(self.normal(node)))
         if self.names.opened:
             return short
         with_names = self.names.folded(short, self.normal)
         self.folded = self.folded or with_names is not short
         return with_names
+
+    def _with_equal_sizes(self, node: Node) -> Node:
+        """The node with one way to count for each size, where sizes tell which are equal."""
+        counts: dict[int, list[Node]] = {}
+        for n in walk([node]) if self.length.writer.telling is not None else ():
+            if n.op.name == "size":
+                (x,) = n.parents
+                counts.setdefault(numel(tuple(x.shape[d] for d in n.attrs["dim"])), []).append(n)
+        several = [min(same, key=self.length) for same in counts.values() if len(same) > 1]
+        if not several:
+            return node
+        best = {n: one for one in several for same in counts.values() if one in same for n in same}
+        return self.normal(substitute(node, best))
 
     def _called(self, node: Node) -> Node:
         """The node with what a function means called by that function, where both occur."""

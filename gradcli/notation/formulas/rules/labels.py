@@ -1,12 +1,14 @@
 """Labels: rows of the identity that they pick, and what they pick out of each row."""
 
+from itertools import permutations
+
 from ....graphs import OPS, Node, as_node
 from ....graphs.shapes import axes, axis
 from ....lazy import np
 from ....operators.leaves import Array
 from .atoms import definition
 from .places import RESHAPING, at_unit, picks
-from .products import build, product_of
+from .products import Coefficient, build, product_of, with_factors
 from .registry import normal, other
 
 
@@ -40,11 +42,7 @@ def _counts(x: Node) -> bool:
 def put_into_each_row(node: Node) -> Node | None:
     """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
     v, index = node.parents[0], node.attrs["index"]
-    if node.ndim != 2 or len(index) != 2 or not all(map(picks, index)):
-        return None
-    rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
-    each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(node.shape[0]))
-    if not each or labels.dtype.kind != "i" or not v.shape == labels.shape == rows.shape:
+    if node.ndim != 2 or not _in_order(index, node) or v.shape != node.shape[:1]:
         return None
     return at_unit(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
 
@@ -112,3 +110,92 @@ def sum_of_rows(node: Node) -> Node | None:
         return None
     one = 1.0 if node.dtype == "float" else 1
     return OPS["full"](size=node.shape, fill_value=one) if node.shape else as_node(one)
+
+
+# ---- one element of each row ---------------------------------------------------------------------
+
+
+@normal("unsqueeze")
+def column_of_picks(node: Node) -> Node | None:
+    """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
+    v = node.parents[0]
+    found = product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None
+    picks = {f: y for f in found.factors if (y := _labels_of_pick(f)) is not None} if found else {}
+    if found is None or not picks:
+        return None
+    factors: dict[Node, Coefficient] = {}
+    for f, e in found.factors.items():
+        column = f.unsqueeze(dim=1) if f.shape else f
+        if f in picks:
+            index = OPS["tensor"](data=picks[f]).unsqueeze(dim=1)
+            column = f.parents[0].gather(dim=1, index=index)
+        factors = with_factors(factors, {column: e})
+    return build(found._replace(factors=factors), node.shape)
+
+
+@normal("mul", "div")
+def picks_cancelled(node: Node) -> Node | None:
+    """x * eye(n)[y] / x.gather(1, y.unsqueeze(1)) = eye(n)[y]; the sum of x * eye(n)[y] by what is
+    gathered is 1.
+    """
+    found = product_of(node) if node.ndim == 2 else None
+    if found is None:
+        return None
+    powers = found.factors
+    below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
+    labels = [_labels_of_rows(f) for f, e in powers.items() if e == 1]
+    for f, e in powers.items() if below else ():
+        of_rows = ((f, y) for y in labels if y is not None)
+        pick = next((p for p in (_picked(f), *of_rows) if p in below), None) if e > 0 else None
+        if pick is not None:
+            factors = with_factors(powers, {f: -1, below[pick]: 1})
+            return build(found._replace(factors=factors), node.shape)
+    return None
+
+
+def _picked(f: Node) -> tuple[Node, bytes] | None:
+    """x and the labels where a column has one element of each row of x."""
+    if f.ndim != 2 or f.shape[1] != 1:
+        return None
+    if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
+        x, index = f.parents
+        labels = index.parents[0] if index.op.name in RESHAPING else index
+        return (x, _numbers(labels.attrs["data"])) if labels.op.name == "tensor" else None
+    inside = product_of(f.parents[0]) if f.op.name == "sum" else None
+    if inside is None or inside.coefficient != 1 or len(inside.factors) != 2:
+        return None
+    for x, rows in permutations(inside.factors):
+        y = _labels_of_rows(rows)
+        if y is not None and x.shape == rows.shape and inside.factors[x] == 1:
+            return x, y
+    return None
+
+
+def _labels_of_rows(f: Node) -> bytes | None:
+    """y of eye(n)[y], as numbers."""
+    rows = f.op.name == "getitem" and f.parents[0].op.name == "eye"
+    index: tuple = f.attrs["index"] if rows else ()
+    return _numbers(index[0]) if len(index) == 1 and isinstance(index[0], Array) else None
+
+
+def _numbers(data: Array) -> bytes:
+    """What two arrays of labels have in common that are equal."""
+    return np.asarray(data.value).tobytes()
+
+
+def _labels_of_pick(f: Node) -> Array | None:
+    """y of x[arange(x.shape[0]), y]."""
+    of_matrix = f.op.name == "getitem" and f.parents[0].ndim == 2
+    index: tuple = f.attrs["index"] if of_matrix else ()
+    if len(index) != 2 or not isinstance(index[1], Array) or not _in_order(index, f.parents[0]):
+        return None
+    return index[1]
+
+
+def _in_order(index: tuple, x: Node) -> bool:
+    """Whether an index into x has one whole number for each row."""
+    if len(index) != 2 or not all(map(picks, index)):
+        return False
+    rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
+    each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(x.shape[0]))
+    return each and labels.dtype.kind == "i" and labels.shape == rows.shape

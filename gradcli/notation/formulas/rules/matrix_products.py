@@ -43,13 +43,15 @@ def _cancels(chain: Chain) -> bool:
 @normal("transpose")
 def transposed_into(node: Node) -> Node | None:
     """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element;
-    (A.T - v.unsqueeze(1)).T = A - v.
+    (A.T - v.unsqueeze(1)).T = A - v; v.unsqueeze(1).T = v.unsqueeze(0).
     """
     x = node.parents[0]
     if not last_two(node):
         return None
     if is_symmetric(x):
         return x
+    if is_column(x):
+        return x.parents[0].unsqueeze(dim=0)
     if x.op.family != "elementwise" or len(x.inputs) < 1 or x.ndim != 2:
         return None
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):

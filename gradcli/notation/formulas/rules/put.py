@@ -48,12 +48,19 @@ def sum_of_what_is_put(node: Node) -> Node | None:
 
 @other("mul", "div")
 def put_before_a_product(node: Node) -> Node | None:
-    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y."""
+    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) and
+    eye(n)[y] are 0 elsewhere too.
+    """
     found = product_of(node)
     terms = opened(found) if found is not None else []
-    if len(terms) < 2 or not any(f.op.name == "put_at" for t in terms for f in t.factors):
+    if len(terms) < 2 or not any(_is_mostly_zero(f) for t in terms for f in t.factors):
         return None
     made = [build(t, node.shape) for t in terms]
     first, *others = (beside_what_is_put(part) or part for part in made)
     total = sum(others, first)
     return total if total.shape == node.shape else None
+
+
+def _is_mostly_zero(f: Node) -> bool:
+    rows = f.op.name == "getitem" and f.parents[0].op.name == "eye"
+    return rows or f.op.name in ("put_at", "diag")

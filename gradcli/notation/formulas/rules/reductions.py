@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
 from .atoms import definition
@@ -248,6 +248,22 @@ def einsum_in_short(node: Node) -> Node | None:
     return _contracted(letters, right, node.parents) if len(letters) == 2 else None
 
 
+@normal("einsum")
+def vectors_out_of_einsum(node: Node) -> Node | None:
+    """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    letters = terms.split(",")
+    for k, letter in enumerate(letters):
+        others = letters[:k] + letters[k + 1 :]
+        if len(letter) != 1 or letter not in right or letter not in "".join(others):
+            continue
+        v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
+        for _ in right[right.index(letter) + 1 :]:
+            v = v.unsqueeze(dim=v.ndim)
+        return v * intern(node.op, tuple(rest), {"equation": ",".join(others) + arrow + right})
+    return None
+
+
 def _moved(left: str, right: str, x: Node) -> Node | None:
     if left == right and len(set(left)) == len(left):
         return x
@@ -362,6 +378,11 @@ def dimension_kept(node: Node) -> Node | None:
 
 @normal("expand")
 def spread_as_it_is(node: Node) -> Node | None:
-    """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2)."""
-    thin = thinner(node.parents[0])
+    """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2); so with sums of such."""
+    (x,) = node.parents
+    thin = thinner(x)
+    if thin is None and x.op.family == "elementwise" and x.ndim > 1:
+        parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
+        made = None if None in parts or len(parts) < 2 else x.op(*parts, **x.attrs)
+        thin = made if made is not None and made.shape == x.shape[1:] else None
     return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)

@@ -1,12 +1,12 @@
 """Inverses, determinants and diagonals of square matrices."""
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.leaves import size_of
 from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import is_unit, last_two
-from .products import ONE, Product, product_of, scaled
+from .products import ONE, Product, build, product_of, scaled, with_factor
 from .registry import normal, other
 from .triangular import DIAGONAL, is_plain
 
@@ -150,6 +150,25 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
     if node.attrs["keepdim"]:
         return None
     return d.parents[0].sum() if dim is None else d.parents[0]
+
+
+@normal("mul", "div")
+def matrix_beside_a_diagonal(node: Node) -> Node | None:
+    """diag(x) * A = diag(x * A.diag())."""
+    found = product_of(node) if node.ndim == 2 else None
+    powers = {} if found is None else found.factors
+    whole = next((f for f, e in powers.items() if e == 1 and _is_diagonal(f)), None)
+    rest = {f: e for f, e in powers.items() if f is not whole}
+    shapes = [f.shape for f in rest]
+    if found is None or whole is None or node.shape not in shapes:
+        return None
+    if whole.shape != node.shape or {*shapes} - {(), node.shape}:
+        return None
+    (x,) = whole.parents
+    taken = (n.op for n in walk([x]) if n.op.name in DIAGONAL and n.ndim == 1)
+    part = next(taken, OPS["diag"])  # as the program says it
+    along = {part(f) if f.shape else f: e for f, e in rest.items()}
+    return whole.op(build(found._replace(factors=with_factor(along, x)), x.shape))
 
 
 @other("diag", "diagonal")
