@@ -390,7 +390,7 @@ def test_targets_of_the_command_are_those_of_python():
 def test_a_mistaken_target():
     result = command("code", "x * x", "--target", "tensorflow")
     assert result.status == 2
-    assert "not one of 'torch', 'jax', 'numpy'" in result.err
+    assert "--target takes one of torch, jax, numpy, torch-function, custom-vjp" in result.err
     with pytest.raises(GradcliError, match="there is no target nunpy"):
         gradcli.code("x * x", "nunpy")
 
