@@ -72,6 +72,18 @@ def misused(name: str, hint: str | None = None) -> GradcliError:
     return GradcliError("arguments", f"{name}() does not take these arguments", hint=hint)
 
 
+def unreadable(path: str, error: OSError) -> GradcliError:
+    """The error for a file that cannot be read."""
+    import os
+
+    hint, (folder, name) = None, os.path.split(path)
+    if isinstance(error, FileNotFoundError):
+        there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else ()
+        hint = did_you_mean(name, there) or "a path begins in the folder that gradcli is run in"
+    said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
+    return GradcliError("file", said, hint=hint)
+
+
 def did_you_mean(word: str, candidates) -> str | None:
     """`did you mean softmax?`, or None where nothing is near."""
     from difflib import get_close_matches

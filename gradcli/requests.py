@@ -17,6 +17,7 @@ from .limits import NO_MEMORY, Limits
 if TYPE_CHECKING:
     from .explanation.data import Data
 
+EXAMPLE = 'as in {"expr": "a * b"}'
 FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
 OBJECTS = {  # fields by name of the input, each with an example
     "shapes": '{"x": [2, 3]}',
@@ -89,7 +90,7 @@ def _internal(error: Exception) -> dict[str, Any]:
 def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     fields = _parsed(request, limits) if isinstance(request, str) else request
     if not isinstance(fields, dict):
-        raise GradcliError("request", "a request is a JSON object", hint='as in {"expr": "a * b"}')
+        raise GradcliError("request", "a request is a JSON object", hint=EXAMPLE)
     return fields
 
 
@@ -99,8 +100,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
             hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
     if not isinstance(fields.get("expr"), str):
-        hint = 'as in {"expr": "a * b"}'
-        raise GradcliError("request", "a request needs the field expr, a text", hint=hint)
+        raise GradcliError("request", "a request needs the field expr, a text", hint=EXAMPLE)
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -109,7 +109,7 @@ def _parsed(text: str, limits: Limits) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-        raise GradcliError("request", f"the line is not JSON: {reason}") from None
+        raise GradcliError("request", f"the line is not JSON: {reason}", hint=EXAMPLE) from None
 
 
 def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:

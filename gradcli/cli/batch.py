@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO
 
-from ..errors import GradcliError
+from ..errors import unreadable
 from ..limits import Limits
 from ..requests import batch
 from .streams import Streams
@@ -20,7 +20,7 @@ def request_lines(file: str, streams: Streams) -> Iterator[str]:
         with open(file, "rb") as source:
             yield from _lines(source)
     except OSError as error:
-        raise GradcliError("file", f"{file} cannot be read: {error.strerror}") from None
+        raise unreadable(file, error) from None
 
 
 def _lines(source: Iterable[bytes | str]) -> Iterator[str]:

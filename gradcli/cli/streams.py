@@ -142,8 +142,10 @@ class Streams:
         except OSError as error:
             if file is None:
                 self.silence()
-            said = f"{file or 'standard output'} cannot be written: {error.strerror}"
-            raise GradcliError("file", said) from None
+            name = "standard output" if file is None else file or "a file without a name"
+            said = f"{name} cannot be written: {error.strerror}"
+            hint = "write -o and the name of a file in a folder that is there" if file else None
+            raise GradcliError("file", said, hint=hint) from None
 
     def silence(self) -> None:
         """Whatever is still buffered for the output must not complain at exit."""

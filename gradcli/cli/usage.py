@@ -23,6 +23,7 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
     elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += MINUS
     elif "unexpected extra argument" in text:
+        hint = f"options stand before --; {hint}" if "--" in arguments else hint
         return _extra(first, error, said, commands, hint)
     return GradcliError("option", said, hint=hint)
 

@@ -68,6 +68,7 @@ SHORT = {
     "crossentropyloss": "crossentropy",
     "kldivloss": "kldiv",
     "identity": "clone",
+    "multiheadattention": "multiheadattentionforward",
     "rnn": "rnntanh",
     "rnncell": "rnntanhcell",
 }
@@ -84,6 +85,7 @@ MORE_THAN_FUNCTIONS = (
     r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|\w*Norm\d?d?|\w*Dropout\w*|RNN\w*|LSTM\w*|GRU\w*"
     r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
 )
+WITH_PARAMETERS = r"(Lazy)?((Bil|L)inear|Embedding\w*|Conv\w*|RNN\w*|LSTM\w*|GRU\w*)"
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
 # What a tensor has and is not called: functions of one tensor, and facts of it.
@@ -115,6 +117,8 @@ def function(name: str, span: Span | None) -> Callable:
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
             hint = f"call the function: {_called(name, inside)}"
+            if re.fullmatch(WITH_PARAMETERS, name):
+                hint += "; the parameters, which PyTorch draws at random, are inputs"
             raise GradcliError("unsupported", said, hint=hint, span=span)
         said = f"there is no function {name}"
         raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
@@ -134,6 +138,8 @@ def _instead(name: str) -> str:
     """What to write for the name of no function."""
     if name in SPELLINGS:
         return SPELLINGS[name]
+    if name[:1].isupper() and name[1:2].islower():
+        return "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
     near = did_you_mean(name, functions())
     own = "write out what a function of your own computes"
     if near is None:

@@ -318,7 +318,7 @@ class Builder:
         hint = (
             f"it is a method: write .{e.attr}(...)"
             if lookup(e.attr)
-            else of_library(e) or did_you_mean(e.attr, known)
+            else of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
         )
         span = self.source.span(e)
         return GradcliError(

@@ -4,7 +4,7 @@ import os
 import re
 from typing import IO, TYPE_CHECKING
 
-from ...errors import GradcliError, Span, did_you_mean
+from ...errors import GradcliError, Span, unreadable
 from ...graphs.shapes import numel
 from ...limits import Limits
 from .number_words import DIGITS, WORDS, numbers, plain
@@ -34,15 +34,7 @@ def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray
         with open(npz["path"] if npz else path, "rb") as file:
             return _read_npz(file, npz, limits) if npz else _read_stream(file, path, limits)
     except OSError as error:
-        raise _unreadable(npz["path"] if npz else path, error) from None
-
-
-def _unreadable(path: str, error: OSError) -> GradcliError:
-    hint = None
-    folder, name = os.path.split(path)
-    if isinstance(error, FileNotFoundError) and os.path.isdir(folder or "."):
-        hint = did_you_mean(name, os.listdir(folder or "."))
-    return GradcliError("file", f"cannot read {path}: {error.strerror or error}", hint=hint)
+        raise unreadable(npz["path"] if npz else path, error) from None
 
 
 def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":

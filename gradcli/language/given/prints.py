@@ -296,4 +296,4 @@ def _hint(word: str) -> str:
         return "complex numbers are not supported"
     if re.fullmatch(r"[^\W\d]\w*=", word):
         return f"each value has an option of its own: -v a=[1] -v {word}[2]"
-    return LIST_HINT
+    return "standard input is written @-" if word == "-" else LIST_HINT
