@@ -58,6 +58,13 @@ FORMS = [
         "binary_cross_entropy_with_logits(X @ w, y, reduction='sum')",
         *("X=4x2,w=2,y=4", "w", "X.T @ diag(sigmoid(X @ w) * sigmoid(-X @ w)) @ X"),
     ),
+    ("(x[1:]**3).sum()", "x=5", "x", "6 * diag(pad(x[1:], (1, 0)))"),
+    (  # Rosenbrock's function
+        *("(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2).sum()", "x=5", "x"),
+        "diag(pad(2 - 400 * x[1:] + 1200 * x[:-1] ** 2, (0, 1)))"
+        " + 200 * diag(pad(ones(x.shape[0] - 1), (1, 0)))"
+        " - 400 * diag(x[:-1], 1) - 400 * diag(x[:-1], -1)",
+    ),
     (  # multinomial logistic regression
         *("logsumexp(X @ W, 1).mean()", "X=4x2,W=2x3", "W"),
         "kron(X.T, eye(W.shape[1])) @ (diag(softmax(X @ W, dim=1)) - diag(softmax(X @ W, dim=1))"

@@ -240,6 +240,14 @@ FORMS = [
             ("x.prod(0)", f"diag(out) @ kron(ones(1, {N}), eye({M})) @ diag(1 / x)"),
         )
     ),
+    (
+        "interpolate(x, scale_factor=2)",
+        "x=2x1x3",
+        "x=1x3x4",
+        "x",
+        "selection",
+        f"kron(eye({N}), kron(eye({M}), kron(eye(x.shape[2]), ones(2, 1))))",
+    ),
     ("x * arange(x.shape[0])", "x=3", "x=4", "x", "diagonal", f"diag(arange({N}))"),
     (
         "x[0] * x[1]",

@@ -160,7 +160,7 @@ NAMED = [
         "x=3",
         "x",
         "selection",
-        "eye(x.shape[0])[arange(x.shape[0]).repeat_interleave(2, dim=0)]",
+        "kron(eye(x.shape[0]), ones(2, 1))",
         6,
     ),
     ("(X @ w - y)**2", "X=4x3,w=3,y=4", "w", "dense", "2 * (X * (X @ w - y)[:, None])", 12),

@@ -14,6 +14,7 @@ from .families import composite, shorthand
 from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
+from .selecting import repeat_each
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
@@ -110,10 +111,23 @@ def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
     if x.shape[dim] != kind[2 if transposed else 1]:
         raise GradcliError("shape", f"resample() by {kind} needs another size, not {x.shape[dim]}")
+    times, place = _repeated(_weights(kind, False)), x.ndim + dim
+    if times and transposed:
+        apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
+        return apart.sum(dim=place + 1)
+    if times:
+        return repeat_each(x, repeats=times, dim=place)
     matrix = OPS["tensor"](data=Array(_weights(kind, transposed).matrix, f"{kind[0]}_weights"))
     if dim == -1:
         return x @ matrix.mT
     return (x.transpose(dim0=dim, dim1=-1) @ matrix.mT).transpose(dim0=dim, dim1=-1)
+
+
+def _repeated(weights):
+    """How often each element is taken, all its times in a row; 0 where it is otherwise."""
+    times = len(weights.places) // max(weights.size, 1)
+    in_a_row = np.repeat(np.arange(weights.size), times)[:, None]
+    return times if np.array_equal(weights.places, in_a_row) and (weights.weights == 1).all() else 0
 
 
 # ---- weights -------------------------------------------------------------------------------------

@@ -39,7 +39,10 @@ def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Lett
         return None
     if len(relations) == 1:
         return _triangle(write, relations[0], rest, row, column)
-    return _windows(write, relations, rest, row, column) if len(relations) == 2 else None
+    if len(relations) != 2:
+        return None
+    repeated = None if rest else _repeated(write, relations, row, column)
+    return repeated or _windows(write, relations, rest, row, column)
 
 
 # ---- one delta: rows or columns of an identity ---------------------------------------------------
@@ -201,6 +204,18 @@ def _triangle(
             return Infix("*", written if own == column else Subscript(written, ":, None"), ones)
     whole = write.plain(rest, [row], [column])
     return None if whole is None else triangle(bound, row, column, whole)
+
+
+def _repeated(write: "Matrices", bounds_: list[Relation], row: str, column: str) -> Tree | None:
+    """kron(eye(n), ones(2, 1)): [0 ≤ i-2j < 2], each row of an identity as often."""
+    times, left = divmod(write.sizes[row], write.sizes[column])
+    inside = plus(row, column, -times)
+    wanted = [plus(inside, 0), plus(times - 1, inside, -1)]
+    found = [plus(bound.right, bound.left, -1) for bound in bounds_]
+    if left or times < 2 or any(place not in wanted for place in found) or found[0] == found[1]:
+        return None
+    eye = Call("eye", (write.length([column]),))
+    return Call("kron", (eye, Call("ones", (write.constant(times), tree.Number(1)))))
 
 
 def _windows(

@@ -16,6 +16,7 @@ from .. import tree
 from ..formulas.formula import Telling
 from ..indices.index import Indices
 from ..tree import Name, Tree
+from .bands import bands
 from .composed import Composition
 from .deltas import Reading, kronecker_name
 from .layouts import Layout, Side, layouts
@@ -122,8 +123,17 @@ def jacobian_structure(
             sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
             return None if sub is None else sub.formula()
 
-        found = _with_formula(found, Composition(write)(Layout(out, grad, seed_node)))
+        composed = Composition(write)(Layout(out, grad, seed_node))
+        banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
+        found = _with_formula(found, _plainer(composed, banded))
     return found or _of_matrix(matrix, total)
+
+
+def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:
+    """Of D.T @ diag(w) @ D and its diagonals the product, unless these are much shorter."""
+    if composed is None or banded is None:
+        return composed or banded
+    return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
 
 
 def _with_formula(found: Structure, formula: Tree | None) -> Structure:

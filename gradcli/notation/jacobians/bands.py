@@ -1,0 +1,138 @@
+"""A square matrix as the sum of its diagonals: diag(pad(12 * x[:-1] ** 2, (0, 1))) + diag(w, 1).
+
+A delta between the letter of rows and that of columns tells which diagonal a term is on, and bounds
+of these letters tell on which part of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import tree
+from ..indices.collect import Simplifier
+from ..indices.expressions import (
+    Expr,
+    Relation,
+    Total,
+    factors_of,
+    letters_of,
+    product_of,
+    substituted,
+)
+from ..indices.places import linear, plus, solve
+from ..indices.written import opposite
+from ..tree import Call, Infix, Tree, Verbatim
+from .masks import has_relation
+from .matrix_products import in_numbers
+from .placed import INSIDE
+from .tensors import negated
+
+if TYPE_CHECKING:
+    from .matrices import Matrices
+
+MOST = 12  # terms that are put on diagonals
+
+
+class Part(NamedTuple):
+    """Of the diagonal so far below the main one what is between two columns, both included."""
+
+    down: int
+    first: int
+    last: int
+
+
+def _whole(down: int, size: int) -> Part:
+    """All of a diagonal."""
+    return Part(down, max(0, -down), size - 1 - max(0, down))
+
+
+def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
+    """The diagonals added up; None where a term is on none of them, or there are too many."""
+    if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
+        return None
+    (row,), (column,) = rows, columns
+    simplify = Simplifier(write.sizes)
+    parts: dict[Part, list[Expr]] = {}
+    for count, term in enumerate(_multiplied_out(e, simplify)):
+        found = _placed(term, row, column, write.sizes) if count < MOST else None
+        if found is None:
+            return None
+        parts.setdefault(found[0], []).append(found[1])
+    if {*parts} <= {_whole(0, write.sizes[column])}:  # diagonal, or zero
+        return None
+    weights = {part: simplify.total(parts[part]) for part in parts}
+    out: Tree | None = None
+    for part in sorted(parts, key=lambda p: (opposite(weights[p]) is not None, abs(p.down), *p)):
+        minus = opposite(weights[part])
+        written = _diagonal(write, minus or weights[part], part, column)
+        if written is None:
+            return None
+        if out is None:
+            out = written if minus is None else negated(written)
+        else:
+            out = Infix("+" if minus is None else "-", out, written)
+    return out
+
+
+def _multiplied_out(e: Expr, simplify: Simplifier) -> Iterator[Expr]:
+    """The terms of an expression whose totals hold relations."""
+    factors = factors_of(e)
+    spread = next((f for f in factors if isinstance(f, Total) and has_relation(f)), None)
+    if spread is None:
+        yield e
+        return
+    others = [f for f in factors if f is not spread]
+    for term in spread.terms:
+        yield from _multiplied_out(simplify.product([*others, term]), simplify)
+
+
+def _placed(e: Expr, row: str, column: str, sizes: Mapping[str, int]) -> tuple[Part, Expr] | None:
+    """The part of a diagonal that a term is on, and its weight there by the column's letter."""
+    relations = [f for f in factors_of(e) if isinstance(f, Relation)]
+    rest = [f for f in factors_of(e) if not isinstance(f, Relation)]
+    deltas = [f for f in relations if f.symbol == "=="]
+    if len(deltas) != 1 or any(map(has_relation, rest)):
+        return None
+    down = plus(solve(deltas[0].left, deltas[0].right, row), column, -1)
+    if not isinstance(down, int):
+        return None
+    same = {row: plus(column, down)}
+    _, first, last = _whole(down, sizes[column])
+    for bound in relations:
+        own = substituted(bound, same, sizes)
+        assert isinstance(own, Relation)
+        terms, offset = linear(plus(own.right, own.left, -1))
+        if bound.symbol == "<=" and terms == ((column, 1),):
+            first = max(first, -offset)
+        elif bound.symbol == "<=" and terms == ((column, -1),):
+            last = min(last, offset)
+        elif bound.symbol == "<=":
+            return None
+    weight = substituted(product_of(rest), same, sizes)
+    return (Part(down, first, last), weight) if first <= last else None
+
+
+def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree | None:
+    """diag(w), diag(w, 1), diag(pad(w, (0, 1))): 0 before and after the part."""
+    inside = write.with_sizes({INSIDE: part.last - part.first + 1})
+    at_first = {column: plus(INSIDE, part.first)}
+    number, rest = write.number(substituted(weight, at_first, inside.sizes))
+    written = _weights(inside, rest, column)
+    if written is None:
+        return None
+    whole = _whole(part.down, write.sizes[column])
+    around = (part.first - whole.first, whole.last - part.last)
+    if any(around):
+        written = Call("pad", (written, Verbatim(str(around))))
+    at = (tree.Number(-part.down),) if part.down else ()
+    return write.scaled(number, Call("diag", (in_numbers(written), *at)))
+
+
+def _weights(inside: "Matrices", factors: Sequence[Expr], column: str) -> Tree | None:
+    """What stands along a part of a diagonal."""
+    e = product_of(factors)
+    if letters_of(e) - {*inside.given}:
+        return inside.tensor(e, [INSIDE])
+    left, length = inside.sizes[column] - inside.sizes[INSIDE], inside.length([column])
+    ones = Call("ones", (Infix("-", length, tree.Number(left)) if left else length,))
+    number = inside.tensor(e, []) if factors else None
+    return None if factors and number is None else inside.scaled(number, ones)
