@@ -97,6 +97,13 @@ def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
             assert all(check["ok"] for check in checks)
 
 
+@pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])
+def test_labels_of_a_square_matrix_are_those_of_its_columns(rows):
+    given = {"shapes": {"p": (3, 3)}, "values": {"t": [1, 0, 2]}}
+    found = gradcli.formula(f"p[{rows}, t]", wrt="p", **given)
+    assert found == "g.unsqueeze(1) * eye(p.shape[1])[t]"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

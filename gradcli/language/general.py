@@ -15,7 +15,14 @@ from ..graphs import walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
 from .given.values import Reader
-from .inference.infer import Trial, Tried, different_sides, in_general, unusual_sizes
+from .inference.infer import (
+    Trial,
+    Tried,
+    different_sides,
+    equal_as_a_rule,
+    in_general,
+    unusual_sizes,
+)
 from .problem import Input, Posing, Problem
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
@@ -129,7 +136,8 @@ def telling_sizes(
     trying = _with_sides(trial) if sides or unusual_sizes(problem.roots) else trial
     ends = _ends(problem)
     cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
-    first = [(), [*given][::-1], *cutting] if ends else [()]
+    may_reach_too_far = ends or equal_as_a_rule(problem.roots)
+    first = [(), [*given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
         given, first, lambda ordered: in_general(ordered, known, trying, telling, least)
     )

@@ -329,9 +329,13 @@ def _assumed(
 
 def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes that are equal as a rule, where they are not."""
+    return [*different_sides(roots), *((a, b) for a, b in equal_as_a_rule(roots) if a != b)]
+
+
+def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
+    """Pairs of sizes that are equal as a rule, though they need not be; sides of matrices apart."""
     nodes = [n for n in walk(roots) if n.op.usual is not None]
-    pairs = [p for n in nodes for p in n.op.usual(*(i.shape for i in n.parents), **n.attrs)]
-    return [*different_sides(roots), *((a, b) for a, b in pairs if a != b)]
+    return [p for n in nodes for p in n.op.usual(*(i.shape for i in n.parents), **n.attrs)]
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
