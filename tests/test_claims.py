@@ -613,10 +613,14 @@ def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
 
 
 def test_a_step_that_changes_elements_is_told_what_to_write():
-    for step in ("d[x <= 0] = 0", "d[0] -= 1"):
+    steps = {
+        "d[x <= 0] = 0": "write d = where(x <= 0, 0, d)",
+        "d[0] -= 1": "write d = d.index_put((tensor(0),), d[0] - 1)",
+    }
+    for step, cure in steps.items():
         with pytest.raises(GradcliError) as raised:
             judge([f"d = g.clone(); {step}; x = d"], pose("relu(x)"))
-        assert "index_put and select_scatter give a changed copy" in raised.value.hint
+        assert cure in raised.value.hint
 
 
 def test_a_step_that_nothing_uses_is_refused():
