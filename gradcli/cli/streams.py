@@ -144,7 +144,8 @@ class Streams:
                 self.silence()
             name = "standard output" if file is None else file or "a file without a name"
             said = f"{name} cannot be written: {error.strerror}"
-            hint = "write -o and the name of a file in a folder that is there" if file else None
+            absent = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError)
+            hint = "write -o and the name of a file in a folder that is there" if absent else None
             raise GradcliError("file", said, hint=hint) from None
 
     def silence(self) -> None:
