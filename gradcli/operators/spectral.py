@@ -73,6 +73,7 @@ def eigh(A, UPLO="L"):
 
 
 def _exponential(x):
+    x = np.asarray(x, float)
     return scipy_linalg.expm(x) if np.isfinite(x).all() else np.full_like(x, np.nan)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input
 from ...lazy import np
@@ -27,35 +28,45 @@ def rounded(a: Analysis) -> Iterator[Rounded]:
     where numbers of more digits are not to be had.
     """
     if a.dtype == "float64" and np.finfo(np.longdouble).eps < np.finfo(float).eps:
-        yield from _computed_in("longdouble", a)
+        yield from _computed_in("longdouble", a, FEW)
 
 
-def differs_in_single(a: Analysis) -> bool:
-    """Whether single precision leaves fewer than four digits of some gradient."""
-    return any(True for _ in _computed_in("float32", a))
+def wants_double(a: Analysis, within: float = FEW) -> bool:
+    """Whether single precision changes a number that is given, or more than `within` of a gradient,
+    relative.
+    """
+    given = [v for p in a.problem.orders for v in (*p.values.values(), p.seed.array)]
+    floats = [v for v in given if v is not None and v.dtype.kind == "f"]
+    with np.errstate(over="ignore"):
+        exact = all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in floats)
+    return not exact or any(True for _ in _computed_in("float32", a, within))
 
 
-def _computed_in(dtype: str, a: Analysis) -> Iterator[Rounded]:
-    """The gradients that have other first digits where all is computed in `dtype`."""
+def _computed_in(dtype: str, a: Analysis, within: float) -> Iterator[Rounded]:
+    """The gradients that change by more than `within` where all is computed in `dtype`."""
     grads = [(x, grad) for x in a.problem.wrt if (grad := a.computed(x)) is not None]
     if sum(n.numel for n in walk([g for _, g in grads])) > MOST:
         return
     again = Analysis(a.problem, dtype=dtype)
     for x, grad in grads:
         here, other = a.value(grad), _value(again, grad)
-        if here is None or other is None:
-            continue
-        with np.errstate(all="ignore"):
-            size = np.maximum(np.abs(here), np.abs(other))
-            alike = np.abs(other - here) <= FEW * size
-            few = np.isfinite(here) & (size > np.finfo(float).tiny) & ~(alike & np.isfinite(size))
-        if np.any(few):
-            yield Rounded(x, few, other)
+        if here is not None and other is not None:
+            few = _differs(here, other, within)
+            if np.any(few):
+                yield Rounded(x, few, other)
+
+
+def _differs(here: Any, other: Any, within: float) -> Any:
+    """Where finite numbers are others; what is 0 but for the smallest numbers is 0."""
+    size = np.fmax(np.abs(here), np.abs(other))
+    with np.errstate(all="ignore"):
+        alike = np.isfinite(other) & (np.abs(other - here) <= within * size)
+    return np.isfinite(here) & ~alike & ~(size <= np.finfo(float).tiny)
 
 
 def _value(a: Analysis, grad: Node) -> Any:
     """A gradient in numbers, or None where a library computes in double precision alone."""
     try:
         return a.value(grad)
-    except Exception:  # each library refuses in words of its own
+    except GradcliError:
         return None

@@ -215,8 +215,8 @@ class Wording:
         """The formula of the gradient of an input; None where it is too long to be read, and where
         what was found is `wrong`.
         """
-        grad = self.analysis.gradient(x)
-        if grad is None or grad in self.names:
+        grad, seed = self.analysis.gradient(x), self.problem.seed
+        if grad is None or (grad in self.names and not (seed.implicit and grad is seed.node)):
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]

@@ -68,7 +68,7 @@ def _in_module(drawn: str, module: str) -> str:
 
 def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
     """The seed: a value, an expression, or random numbers."""
-    p, given = plan.problem, plan.seed_array
+    p, given = plan.problem, plan.problem.seed.array
     if p.seed.value is None or (given is not None and given.size > LARGE):
         return _in_module(f"rng.normal(size={p.out.shape})", writer.module)
     if given is not None:

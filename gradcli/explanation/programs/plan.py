@@ -145,14 +145,6 @@ class Plan:
         except GradcliError:
             return False
 
-    @property
-    def seed_array(self):
-        """The seed where it was given as numbers."""
-        value = self.problem.seed.value
-        if value is None or value.op.name != "tensor" or value.span is not None:
-            return None
-        return value.attrs["data"].value
-
     def refuse_barriers(self, target: str) -> None:
         """Refuse what finite differences see through, where they are the program's test."""
         for node in walk([self.problem.out]):

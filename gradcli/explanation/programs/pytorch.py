@@ -2,11 +2,11 @@
 
 from ...graphs import Node
 from ...language.problem import Input
-from ...lazy import np
 from ...notation import tree
 from ...notation.code.statements import Statements
 from ...notation.code.torch_code import UNDERIVED, array, fixed
 from ...notation.tree import Name, Tree
+from ..checking.rounding import wants_double
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import Choice, Draw, finite, given_or_drawn
@@ -14,6 +14,7 @@ from .plan import Plan, named
 from .torch_writer import ProgramWriter
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
+CLOSE = 5e-6  # relative: half of what the assertions allow
 
 
 def program(plan: Plan, sized: AtSizes) -> str:
@@ -83,11 +84,8 @@ class _Torch:
 
     def _wants_double(self, choice: Choice) -> bool:
         """Whether single precision would change a number, or might miss an assertion."""
-        arrays = [i.value for i in self.plan.inputs if i.value is not None]
-        arrays += [self.plan.seed_array] if self.plan.seed_array is not None else []
-        arrays = [a for a in arrays if a.dtype.kind == "f"]
-        exact = all(np.array_equal(a, a.astype(np.float32), equal_nan=True) for a in arrays)
-        return self.by_formula or choice.draw is not None or not exact
+        drawn = self.by_formula or choice.draw is not None
+        return drawn or wants_double(self.plan.analysis, CLOSE)
 
     def _seed(self) -> tuple[list[str], str]:
         """The lines that make the seed, and the call of backward."""
@@ -102,7 +100,7 @@ class _Torch:
         return [], f"{out}.backward({written})"
 
     def _seed_text(self, out: str) -> str:
-        p, given = self.problem, self.plan.seed_array
+        p, given = self.problem, self.problem.seed.array
         if p.seed.value is None or (given is not None and given.size > 60):
             return f"torch.randn_like({out})"
         if given is not None:

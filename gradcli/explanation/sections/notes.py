@@ -308,18 +308,18 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Gradients that are no more than what rounding leaves."""
+    """Gradients of which rounding leaves few digits."""
     digits, more = (np.finfo(kind).precision for kind in (float, np.longdouble))
     found = []
-    for x, few, better in rounded(a):
+    for x, few, other in rounded(a):
         name = w.gradient_name(x)
         where = _places(name, few) if few.ndim else name
-        here, there = (number_text(array[few][0]) for array in (a.grad_value(x), better))
+        here, there = (number_text(array[few][0]) for array in (a.grad_value(x), other))
         it = "the first" if np.count_nonzero(few) > 1 else "it"
         said = (
-            f"rounding leaves fewer than four digits of {where}. Computed in {digits} digits, as "
-            f"here and in PyTorch, {it} is {here}; in {more} digits {there}. Close numbers are "
-            "subtracted on the way."
+            f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
+            f"digits, as here and in PyTorch, {it} is {here}, in {more} digits {there}: neither is "
+            "to be relied on."
         )
         found.append(("rounding", said))
     return found

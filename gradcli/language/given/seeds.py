@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from itertools import chain, count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node
@@ -30,6 +30,14 @@ class Seed(NamedTuple):
     def name(self) -> str:
         """What formulas call it."""
         return self.node.attrs["name"]
+
+    @property
+    def array(self) -> Any:
+        """The numbers that were given for it; None where none were, or an expression."""
+        value = self.value
+        if value is None or value.op.name != "tensor" or value.span is not None:
+            return None
+        return value.attrs["data"].value
 
 
 def seed_name(taken: Collection[str]) -> str:

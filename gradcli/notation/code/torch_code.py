@@ -11,7 +11,6 @@ from typing import Any
 from ...autodiff.kept import refused_again
 from ...graphs import Node, Operator, walk
 from ...graphs.shapes import Shape, numel
-from ...lazy import np
 from ...operators.indexing import index_text
 from ...operators.leaves import Array
 from .. import tree
@@ -220,15 +219,14 @@ def array(value: Any, requires_grad: bool = False) -> str:
 # ---- programs ------------------------------------------------------------------------------------
 
 
-def program_lines(problem: Any, in_double: bool = False) -> list[str]:
+def program_lines(problem: Any, in_double: bool) -> list[str]:
     """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
-    is higher, one gradient after the other. `in_double`: in double precision, whatever is given.
+    is higher, one gradient after the other.
     """
     lowest, *further = problem.orders
     first = _Program(lowest._replace(wrt=problem.wrt))
     programs = [first, *map(_Program, further)]
-    single = not in_double and all(p.is_exact for p in programs)
-    lines = [] if single else ["torch.set_default_dtype(torch.float64)"]
+    lines = ["torch.set_default_dtype(torch.float64)"] if in_double else []
     lines += first.statements()
     return lines + (first.backward() if not further else _gradients(programs))
 
@@ -273,20 +271,6 @@ class _Program:
         """The inputs by which PyTorch differentiates."""
         return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether no number would be another one in single precision."""
-        given = [value for value in self.problem.values.values() if value.dtype.kind == "f"]
-        given += [self._seed_array] if self._seed_array is not None else []
-        with np.errstate(over="ignore"):
-            return all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in given)
-
-    @property
-    def _seed_array(self) -> Any:
-        value = self.problem.seed.value
-        written = value is not None and value.op.name == "tensor" and value.span is None
-        return value.attrs["data"].value if written else None
-
     def _input(self, x: Any, differentiated: bool) -> str:
         option = ", requires_grad=True" if differentiated else ""
         if x.value is None:
@@ -322,7 +306,7 @@ class _Program:
         if seed.value is None:
             hint = f"# or any seed of shape {p.out.shape}"
             return [f"{p.out_name}.backward({self.seed()})  {hint}"]
-        values = self._seed_array
+        values = p.seed.array
         if values is not None and values.size > LARGE:
             comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
             return [comment, f"{p.out_name}.backward({self.seed()})"]
@@ -333,7 +317,7 @@ class _Program:
         p = self.problem
         if p.seed.value is None:
             return f"torch.ones_like({self.out_name})"
-        values = self._seed_array
+        values = p.seed.array
         if values is None:
             return self._seed_expression()
         return p.seed.name if values.size > LARGE else array(values)
