@@ -10,6 +10,7 @@ from ...lazy import np
 from ..analysis import Analysis
 
 FEW = 1e-4  # relative: with a larger error fewer than four digits are right
+LONGER = {"float32": "float64", "float64": "longdouble"}
 MOST = 20_000  # elements of all nodes together that are computed again: in more digits it is slow
 
 
@@ -24,17 +25,23 @@ class Rounded(NamedTuple):
 
 
 def rounded(a: Analysis) -> Iterator[Rounded]:
-    """The gradients with elements of which double precision leaves fewer than four digits; none
-    where numbers of more digits are not to be had.
+    """The gradients with elements of which rounding leaves fewer than four digits; none where
+    numbers of more digits are not to be had. A gradient that is exactly 0 is taken for that.
     """
-    if a.dtype == "float64" and np.finfo(np.longdouble).eps < np.finfo(float).eps:
-        yield from _computed_in("longdouble", a, FEW)
+    longer = LONGER[a.dtype]
+    if np.finfo(longer).eps < np.finfo(a.dtype).eps:
+        for x, few, other in _computed_in(longer, a, FEW):
+            few = few & (a.grad_value(x) != 0)
+            if np.any(few):
+                yield Rounded(x, few, other)
 
 
 def wants_double(a: Analysis, within: float = FEW) -> bool:
-    """Whether single precision changes a number that is given, or more than `within` of a gradient,
-    relative.
+    """Whether double precision was asked for, and single would change a number that is given, or
+    more than `within` of a gradient, relative.
     """
+    if a.dtype != "float64":
+        return False
     given = [v for p in a.problem.orders for v in (*p.values.values(), p.seed.array)]
     floats = [v for v in given if v is not None and v.dtype.kind == "f"]
     with np.errstate(over="ignore"):

@@ -50,7 +50,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
     jacobian, numbers, counted = a.jacobian(x), None, None
     if p.out.numel * x.node.numel <= CONFIRMED:
-        numbers = _unrounded(in_numbers(a, x))
+        numbers = _unrounded(in_numbers(a, x), 0.0 if jacobian.numeric else 1.0)
         counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
     if numbers is not None and not np.all(np.isfinite(numbers)):
         numbers = None
@@ -59,25 +59,34 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
     found = _shortest(found, w, x, numbers)
-    if counted is None and numbers is not None and _is_smooth(a):  # 0 that deltas do not tell of
-        return found._replace(nonzero=int(np.count_nonzero(numbers)), at_most=False)
     if counted is None:
-        return found
+        return found if numbers is None else _recounted(found, a, numbers)
     if numbers is None and found.nonzero is not None and found.nonzero < counted:
         return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=counted, at_most=False)
 
 
+def _recounted(found: Structure, a: Analysis, numbers: Any) -> Structure:
+    """With the count of a matrix at random values, where deltas do not tell of zeros: as many as
+    they tell of at most, where the program decides by its values.
+    """
+    count = int(np.count_nonzero(numbers))
+    if _is_smooth(a):
+        return found._replace(nonzero=count, at_most=False)
+    fewer = found.nonzero is not None and count < found.nonzero
+    return found._replace(at_most=found.at_most or fewer)
+
+
 def _is_smooth(a: Analysis) -> bool:
     """Whether the program decides nothing by its values: what is 0 at random ones always is."""
-    nodes = walk([a.problem.orders[0].out])
+    nodes = (n for n in walk([a.problem.orders[0].out]) if n.op.name != "constant")
     return not any(n.op.kink or n.dtype != "float" for n in nodes)
 
 
-def _unrounded(matrix: Any) -> Any:
-    """A matrix with 0 for what rounding alone leaves, beside its largest finite entry."""
+def _unrounded(matrix: Any, least: float) -> Any:
+    """A matrix with 0 for what rounding leaves of its largest finite entry, or of `least`."""
     size = np.abs(matrix)
-    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    largest = np.max(size, initial=least, where=np.isfinite(size))
     return np.where(size <= ROUNDING * largest, 0.0, matrix)
 
 

@@ -16,7 +16,7 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import Note, Section, plain, words
-from ..checking.rounding import rounded
+from ..checking.rounding import LONGER, rounded
 from ..formulas.tried_out import MOST, value_of
 from ..formulas.wording import Wording
 from ..higher.hessian import Hessian
@@ -309,7 +309,7 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
 
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Gradients of which rounding leaves few digits."""
-    digits, more = (np.finfo(kind).precision for kind in (float, np.longdouble))
+    digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
     found = []
     for x, few, other in rounded(a):
         name = w.gradient_name(x)
@@ -318,8 +318,8 @@ def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         it = "the first" if np.count_nonzero(few) > 1 else "it"
         said = (
             f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
-            f"digits, as here and in PyTorch, {it} is {here}, in {more} digits {there}: neither is "
-            "to be relied on."
+            f"digits, as here and in PyTorch, {it} is {here}; in {more} digits it would be "
+            f"{there}, which need not be right either."
         )
         found.append(("rounding", said))
     return found
