@@ -6,8 +6,6 @@ product of arrays summed over letters, and deltas say where in the matrix it sta
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 from ...graphs import Node
@@ -41,14 +39,14 @@ BUDGET = 5_000  # what takes longer to find is computed sooner row by row
 Letters = frozenset[str]
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """number * Σ over `sums` of the product of `groups`, at the places that `fixed` gives.
 
     `fixed` are letters of the matrix whose place the others decide, `free` the others, in their
     order. `axes`: where `fixed` are no more than equal to letters of `free`, the dimension of
     `free` for each letter of the matrix. A group is the product of all factors with the same
-    letters, which are sorted.
+    letters, which are sorted. `single`: its numbers are those of one array, or 1 over those;
+    `alone`: the node whose elements they are, each at its own place, if there is one.
     """
 
     number: float
@@ -57,22 +55,18 @@ class Term:
     axes: tuple[int, ...] | None
     sums: tuple[str, ...]
     groups: Mapping[tuple[str, ...], Expr]
+    single: bool = False
+    alone: Node | None = None
 
-    @cached_property
-    def single(self) -> bool:
-        """Whether its numbers are those of one array, or 1 over those."""
-        factors = list(self.groups.values())
-        if self.sums or len(factors) != 1:
-            return False
-        return isinstance(factors[0].base if isinstance(factors[0], Power) else factors[0], Element)
-
-    @cached_property
-    def alone(self) -> Node | None:
-        """The node whose elements its numbers are, each at its own place."""
-        if self.number != 1 or self.sums or len(self.groups) != 1:
-            return None
+    def complete(self) -> "Term":
+        """The same with what is read off its groups."""
+        if self.sums or len(self.groups) != 1:
+            return self._replace(single=False, alone=None)
         ((letters, e),) = self.groups.items()
-        return e.node if isinstance(e, Element) and e.places == letters == self.free else None
+        single = isinstance(e.base if isinstance(e, Power) else e, Element)
+        bare = e if self.number == 1 and isinstance(e, Element) else None
+        whole = bare is not None and bare.places == letters == self.free
+        return self._replace(single=single, alone=bare.node if bare and whole else None)
 
 
 class ClosedForm(NamedTuple):
@@ -104,7 +98,8 @@ def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
         terms = _Terms(lower.sizes, letters)(e)
     except (TooLong, RecursionError):
         return None
-    return ClosedForm(letters, lower.sizes, tuple(terms), _nodes(terms))
+    whole = tuple(term.complete() for term in terms)
+    return ClosedForm(letters, lower.sizes, whole, _nodes(terms))
 
 
 def _nodes(terms: Iterable[Term]) -> tuple[Node, ...]:
@@ -297,8 +292,8 @@ def _together(a: Term, b: Term) -> Term | None:
         return None
     different = [k for k in {*a.groups, *b.groups} if a.groups.get(k) != b.groups.get(k)]
     if not different:
-        return replace(a, number=a.number + b.number)
+        return a._replace(number=a.number + b.number)
     if len(different) > 1:
         return None
     parts = [Product((Number(t.number), t.groups.get(different[0], ONE))) for t in (a, b)]
-    return replace(a, number=1.0, groups={**a.groups, different[0]: Total(tuple(parts))})
+    return a._replace(number=1.0, groups={**a.groups, different[0]: Total(tuple(parts))})
