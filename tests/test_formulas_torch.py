@@ -175,6 +175,8 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
         ("((x > 0) / 1 - (y > 0) / 1) * z", "z", {"x": (3,), "y": (3,), "z": (3,)}),
         ("x.clamp(min=1e-9).log()", "x", {"x": (6,)}),
         ("y / x.clamp(min=1e-9)", "y", {"x": (6,), "y": (6,)}),
+        ("einsum('b,b...->b...', w, x)", "x", {"w": (2,), "x": (2, 3)}),
+        ("einsum('b,b...->b...', w, x)", "w", {"w": (2,), "x": (2, 3)}),
     ],
 )
 def test_what_looks_like_something_shorter_is_not_taken_for_it(program, name, sizes):
