@@ -75,9 +75,16 @@ def test_formulas_are_python(example):
             assert_equal(torch.as_tensor(found).numpy(), expected[x.name], rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("text", ["x[arange(3), t].sum()", "x[arange(2), t[:2]].mean()"])
-def test_what_labels_pick_sends_back_floats(text):
-    values = {"x": generator(text).normal(size=(3, 4)), "t": np.array([1, 0, 3])}
+@pytest.mark.parametrize(
+    ("text", "t"),
+    [
+        ("x[arange(3), t].sum()", [1, 0, 3]),
+        ("x[arange(2), t[:2]].mean()", [1, 0, 3]),
+        ("x.gather(1, t.reshape(-1, 1)).sum()", [[1, 0, 3]]),
+    ],
+)
+def test_what_labels_pick_sends_back_floats(text, t):
+    values = {"x": generator(text).normal(size=(3, 4)), "t": np.array(t)}
     formula = gradcli.formula(text, shapes={"x": (3, 4)}, values={"t": values["t"]})
     tensors = {name: torch.tensor(value) for name, value in values.items()}
     found = run_torch(formula, tensors)

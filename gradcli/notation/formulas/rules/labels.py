@@ -59,12 +59,12 @@ def picked_by_labels(node: Node) -> Node | None:
 def times_rows_of_the_identity(node: Node) -> Node | None:
     """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
     v, index = node.parents
-    y = index.parents[0] if index.op.name in RESHAPING else index
-    if node.ndim != 2 or axis(node.attrs["dim"], 2) != 1 or y.op.name != "tensor":
+    y = _labels_of_column(index)
+    if y is None or axis(node.attrs["dim"], node.ndim) != 1:
         return None
     if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
         return None
-    return v * OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
+    return v * OPS["eye"](n=node.shape[1])[(y,)]
 
 
 @normal("elementwise")
@@ -159,8 +159,8 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
         return None
     if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
         x, index = f.parents
-        labels = index.parents[0] if index.op.name in RESHAPING else index
-        return (x, _numbers(labels.attrs["data"])) if labels.op.name == "tensor" else None
+        labels = _labels_of_column(index)
+        return None if labels is None else (x, _numbers(labels))
     inside = product_of(f.parents[0]) if f.op.name == "sum" else None
     if inside is None or inside.coefficient != 1 or len(inside.factors) != 2:
         return None
@@ -169,6 +169,13 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
         if y is not None and x.shape == rows.shape and inside.factors[x] == 1:
             return x, y
     return None
+
+
+def _labels_of_column(index: Node) -> Array | None:
+    """y of y.unsqueeze(1), for known labels y."""
+    y = index.parents[0] if index.op.name in RESHAPING else index
+    known = y.op.name == "tensor" and index.shape == (y.numel, 1) and y.ndim == 1
+    return y.attrs["data"] if known else None
 
 
 def _labels_of_rows(f: Node) -> bytes | None:
