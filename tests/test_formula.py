@@ -24,7 +24,7 @@ from gradcli.notation.code.torch_code import expression, program_lines
 from gradcli.notation.formulas.formula import formula, too_long
 from gradcli.notation.formulas.numerals import numeral
 from gradcli.notation.formulas.rules import LAYOUT, RULES
-from gradcli.notation.formulas.shorten import NORMALISING
+from gradcli.notation.formulas.shorten import ALTERNATIVES, NORMALISING
 from gradcli.notation.formulas.simplify import simplify
 from gradcli.notation.tree import Name
 
@@ -646,6 +646,14 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     shown = found.to("plain")
     assert shown.startswith("x.grad = (no formula that has these numbers)")
     assert "a formula too long" not in shown
+
+
+@pytest.mark.parametrize("made", [lambda x: x @ x, lambda x: x.unsqueeze(dim=0)])
+def test_a_rule_that_makes_no_equal_does_not_apply(made, monkeypatch):
+    """One raises an error of shapes, the other has a dimension more."""
+    monkeypatch.setitem(NORMALISING, "cos", [made])
+    monkeypatch.setitem(ALTERNATIVES, "cos", [lambda x: iter([made(x)])])
+    assert package.formula("sin(x)", shapes={"x": (3, 2)}) == "g * cos(x)"
 
 
 @pytest.mark.parametrize(("text", "shapes", "expected"), [

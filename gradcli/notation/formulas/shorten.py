@@ -16,7 +16,7 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -291,18 +291,11 @@ class Search:
                 return ()
             self.asked.add(n)
             if n not in self.said:
-                made = self._made_by_rules(n)
+                made = [*made_of(n, ALTERNATIVES)]
                 others = dict.fromkeys([*self._normal_too(made), *self._by_known_names(n)])
                 self.said[n] = tuple(others), len(made)
             self.left -= self.said[n][1]
         return self.said[n][0]
-
-    def _made_by_rules(self, n: Node) -> list[Node]:
-        made: list[Node] = []
-        for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
-            found = rule(n)
-            made += () if found is None else (found,) if isinstance(found, Node) else found
-        return [new for new in made if new.shape == n.shape and new.dtype == n.dtype]
 
     def _normal_too(self, made: list[Node]) -> Iterator[Node]:
         for new in made:
