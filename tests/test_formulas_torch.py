@@ -81,6 +81,9 @@ def test_formulas_are_python(example):
         ("x[arange(3), t].sum()", [1, 0, 3]),
         ("x[arange(2), t[:2]].mean()", [1, 0, 3]),
         ("x.gather(1, t.reshape(-1, 1)).sum()", [[1, 0, 3]]),
+        ("(x[arange(3), t] ** 2).sum()", [-1, 0, -4]),
+        ("(1 / x[arange(3), t]).sum()", [-1, 0, -4]),
+        ("x[t].exp().sum()", [-1, 0, -3]),
     ],
 )
 def test_what_labels_pick_sends_back_floats(text, t):

@@ -191,12 +191,12 @@ def _numbers(data: Array) -> bytes:
 
 
 def _labels_of_pick(f: Node) -> Array | None:
-    """y of x[arange(x.shape[0]), y]."""
+    """y of x[arange(x.shape[0]), y], none of it counted from the end."""
     of_matrix = f.op.name == "getitem" and f.parents[0].ndim == 2
     index: tuple = f.attrs["index"] if of_matrix else ()
     if len(index) != 2 or not isinstance(index[1], Array) or not _in_order(index, f.parents[0]):
         return None
-    return index[1]
+    return None if (index[1].value < 0).any() else index[1]
 
 
 def _in_order(index: tuple, x: Node) -> bool:
