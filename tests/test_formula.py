@@ -677,6 +677,13 @@ def test_one_label_that_is_written_out_is_not_divided_by():
     assert found == "softmax(x, dim=1) - eye(x.shape[1])[tensor([2])]"
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], [1, 0, 2]])
+def test_labels_that_count_up_are_labels(labels):
+    text = "-log_softmax(x, 1)[range(len(y)), y].mean()"
+    found = package.formula(text, shapes={"x": (3, 3)}, values={"y": labels})
+    assert found == "(softmax(x, dim=1) - eye(x.shape[1])[y]) / y.numel()"
+
+
 def test_an_operator_with_a_value_is_no_number():
     expr, shapes = "y * pad(x, (1, 1), value=-2.0)", {"x": (3,), "y": (5,)}
     assert package.formula(expr, shapes=shapes, wrt="y") == "g * pad(x, (1, 1), value=-2.0)"
