@@ -235,11 +235,11 @@ class Search:
             if n.op.name == "size":
                 (x,) = n.parents
                 counts.setdefault(numel(tuple(x.shape[d] for d in n.attrs["dim"])), []).append(n)
-        several = [min(same, key=self.length) for same in counts.values() if len(same) > 1]
-        if not several:
-            return node
-        best = {n: one for one in several for same in counts.values() if one in same for n in same}
-        return self.normal(substitute(node, best))
+        best: dict[Node, Node] = {}
+        for same in counts.values():
+            if len(same) > 1:
+                best |= dict.fromkeys(same, min(same, key=self.length))
+        return self.normal(substitute(node, best)) if best else node
 
     def _called(self, node: Node) -> Node:
         """The node with what a function means called by that function, where both occur."""
@@ -279,7 +279,7 @@ class Search:
                 yield from self._both(n, [*best[:k], way, *best[k + 1 :]])
 
     def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
-        """The node as it is, and in its normal form."""
+        """The node in its normal form, and as it is."""
         new = intern(n.op, tuple(inputs), n.attrs, n.span)
         yield self.normal.top(new)
         yield new
