@@ -24,7 +24,7 @@ from gradcli.notation.code.torch_code import expression, program_lines
 from gradcli.notation.formulas.formula import formula, too_long
 from gradcli.notation.formulas.numerals import numeral
 from gradcli.notation.formulas.rules import LAYOUT, RULES
-from gradcli.notation.formulas.shorten import NORMALISING
+from gradcli.notation.formulas.shorten import ALTERNATIVES, NORMALISING
 from gradcli.notation.formulas.simplify import simplify
 from gradcli.notation.tree import Name
 
@@ -648,6 +648,14 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     assert "a formula too long" not in shown
 
 
+@pytest.mark.parametrize("made", [lambda x: x @ x, lambda x: x.unsqueeze(dim=0)])
+def test_a_rule_that_makes_no_equal_does_not_apply(made, monkeypatch):
+    """One raises an error of shapes, the other has a dimension more."""
+    monkeypatch.setitem(NORMALISING, "cos", [made])
+    monkeypatch.setitem(ALTERNATIVES, "cos", [lambda x: iter([made(x)])])
+    assert package.formula("sin(x)", shapes={"x": (3, 2)}) == "g * cos(x)"
+
+
 @pytest.mark.parametrize(("text", "shapes", "expected"), [
     ("(torch.topk(x, 3).values * topk).sum()", {"x": (5,), "topk": (3,)},
      {"x": "zeros_like(x).scatter_add(-1, torch.topk(x, 3).indices, topk)",
@@ -667,6 +675,13 @@ def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, 
 def test_one_label_that_is_written_out_is_not_divided_by():
     found = package.formula("cross_entropy(x, tensor([2]))", shapes={"x": (1, 4)})
     assert found == "softmax(x, dim=1) - eye(x.shape[1])[tensor([2])]"
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [1, 0, 2]])
+def test_labels_that_count_up_are_labels(labels):
+    text = "-log_softmax(x, 1)[range(len(y)), y].mean()"
+    found = package.formula(text, shapes={"x": (3, 3)}, values={"y": labels})
+    assert found == "(softmax(x, dim=1) - eye(x.shape[1])[y]) / y.numel()"
 
 
 def test_an_operator_with_a_value_is_no_number():

@@ -75,9 +75,19 @@ def test_formulas_are_python(example):
             assert_equal(torch.as_tensor(found).numpy(), expected[x.name], rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("text", ["x[arange(3), t].sum()", "x[arange(2), t[:2]].mean()"])
-def test_what_labels_pick_sends_back_floats(text):
-    values = {"x": generator(text).normal(size=(3, 4)), "t": np.array([1, 0, 3])}
+@pytest.mark.parametrize(
+    ("text", "t"),
+    [
+        ("x[arange(3), t].sum()", [1, 0, 3]),
+        ("x[arange(2), t[:2]].mean()", [1, 0, 3]),
+        ("x.gather(1, t.reshape(-1, 1)).sum()", [[1, 0, 3]]),
+        ("(x[arange(3), t] ** 2).sum()", [-1, 0, -4]),
+        ("(1 / x[arange(3), t]).sum()", [-1, 0, -4]),
+        ("x[t].exp().sum()", [-1, 0, -3]),
+    ],
+)
+def test_what_labels_pick_sends_back_floats(text, t):
+    values = {"x": generator(text).normal(size=(3, 4)), "t": np.array(t)}
     formula = gradcli.formula(text, shapes={"x": (3, 4)}, values={"t": values["t"]})
     tensors = {name: torch.tensor(value) for name, value in values.items()}
     found = run_torch(formula, tensors)
@@ -175,6 +185,8 @@ def test_parts_and_triangles_at_their_edges(program, name, sizes):
         ("((x > 0) / 1 - (y > 0) / 1) * z", "z", {"x": (3,), "y": (3,), "z": (3,)}),
         ("x.clamp(min=1e-9).log()", "x", {"x": (6,)}),
         ("y / x.clamp(min=1e-9)", "y", {"x": (6,), "y": (6,)}),
+        ("einsum('b,b...->b...', w, x)", "x", {"w": (2,), "x": (2, 3)}),
+        ("einsum('b,b...->b...', w, x)", "w", {"w": (2,), "x": (2, 3)}),
     ],
 )
 def test_what_looks_like_something_shorter_is_not_taken_for_it(program, name, sizes):

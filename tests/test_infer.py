@@ -95,6 +95,7 @@ CASES = [
     ("cross_entropy(x, y)", dict(values={"y": [0, 1]}), dict(x=(2, 3), y=(2,), out=())),
     ("x.gather(1, i)", dict(values={"i": [[0, 1], [2, 0]]}), dict(x=(3, 4), i=(2, 2), out=(2, 2))),
     ("x.gather(1, i)", dict(values={"i": [[0], [2]]}), dict(x=(2, 3), i=(2, 1), out=(2, 1))),
+    ("x[arange(len(y)), y]", dict(values={"y": [0, 1]}), dict(x=(2, 3), y=(2,), out=(2,))),
     ("x * y + z", dict(shapes={"y": (2, 1)}), dict(x=(3,), y=(2, 1), z=(3,), out=(2, 3))),
     ("norm(x - y)", dict(values={"x": [1.0, 2.0]}), dict(x=(2,), y=(2,), out=())),
     ("x ** 2 + y", dict(grad=5.0), dict(x=(), y=(), out=())),

@@ -466,7 +466,8 @@ CASES = {
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
     "solved_by_transpose": ["solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
-    "spread_as_it_is": ["(A.sum(0, keepdim=True) + z).expand(2, *A.shape)", 
+    "spread_as_it_is": [
+        "(A.sum(0, keepdim=True) + z).expand(2, *A.shape)",
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
     "sum_of_a_matrix_product": [

@@ -10,6 +10,7 @@ from gradcli.graphs import OPS
 from gradcli.language.given.options import read_shapes
 from gradcli.language.problem import pose
 from gradcli.notation import tree
+from gradcli.notation.formulas.spelling import read
 from gradcli.notation.indices.expressions import delta, factors_of, product_of
 from gradcli.notation.jacobians.composed import Composition
 from gradcli.notation.jacobians.diagonals import along_diagonal
@@ -363,6 +364,8 @@ TWICE = tree.Infix("*", tree.Number(2), tree.Call("eye", (tree.Number(3),)))
         (tree.Name("A"), TWICE, "2 * A"),
         (TWICE, tree.Name("A"), "2 * A"),
         (tree.Name("A"), ROWS, "A @ (w[:, None] * eye(3))"),  # it weighs the columns of A
+        (tree.Name("A"), read("B / x.shape[0]"), "A @ B / x.shape[0]"),
+        (tree.Name("A"), read("B / eigh(x).eigenvectors[0]"), "A @ (B / eigh(x).eigenvectors[0])"),
     ],
 )
 def test_numbers_alone_pass_a_matrix(before, after, product):

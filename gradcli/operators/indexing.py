@@ -168,7 +168,7 @@ def _one_a_row(s, *, index):
         return []
     picked = [(n, _array(i)) for n, i in zip(s, full, strict=True) if is_array(i)]
     rows = [(n, i.size) for n, i in picked if i.ndim == 1 and np.array_equal(i, range(i.size))]
-    return rows if len(rows) == 1 < len(picked) else []
+    return rows[:1] if len(picked) > 1 else []
 
 
 @movement(

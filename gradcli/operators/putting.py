@@ -97,11 +97,13 @@ def _new_dimensions(full):
 
 
 def _is_wide(item):
-    """Whether an item of an index is a mask, or has places in more than one row."""
+    """Whether an item of an index is a mask, or has places in more than one row, or from the end:
+    index_add takes none of them.
+    """
     if not is_array(item):
         return False
     array = _as_array(item)
-    return array.ndim != 1 or array.dtype.kind == "b"
+    return array.ndim != 1 or array.dtype.kind == "b" or (array < 0).any()
 
 
 def _is_among_new(full):

@@ -103,8 +103,8 @@ class Wording:
             yield short, {}
         write = Writer(names, self.telling)
         seed = self.problem.seed.node
-        ways = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
-        for parts in dict.fromkeys(ways):
+        found = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
+        for parts in dict.fromkeys(found):
             written = {n: write.tree(n) for n in parts if write.is_in_words(n)}
             if written:
                 yield short, written

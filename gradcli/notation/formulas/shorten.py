@@ -16,7 +16,7 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .rules import LAYOUT, NORMAL, OTHERS, RULES
+from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -235,11 +235,11 @@ class Search:
             if n.op.name == "size":
                 (x,) = n.parents
                 counts.setdefault(numel(tuple(x.shape[d] for d in n.attrs["dim"])), []).append(n)
-        several = [min(same, key=self.length) for same in counts.values() if len(same) > 1]
-        if not several:
-            return node
-        best = {n: one for one in several for same in counts.values() if one in same for n in same}
-        return self.normal(substitute(node, best))
+        best: dict[Node, Node] = {}
+        for same in counts.values():
+            if len(same) > 1:
+                best |= dict.fromkeys(same, min(same, key=self.length))
+        return self.normal(substitute(node, best)) if best else node
 
     def _called(self, node: Node) -> Node:
         """The node with what a function means called by that function, where both occur."""
@@ -279,7 +279,7 @@ class Search:
                 yield from self._both(n, [*best[:k], way, *best[k + 1 :]])
 
     def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
-        """The node as it is, and in its normal form."""
+        """The node in its normal form, and as it is."""
         new = intern(n.op, tuple(inputs), n.attrs, n.span)
         yield self.normal.top(new)
         yield new
@@ -291,18 +291,11 @@ class Search:
                 return ()
             self.asked.add(n)
             if n not in self.said:
-                made = self._made_by_rules(n)
+                made = [*made_of(n, ALTERNATIVES)]
                 others = dict.fromkeys([*self._normal_too(made), *self._by_known_names(n)])
                 self.said[n] = tuple(others), len(made)
             self.left -= self.said[n][1]
         return self.said[n][0]
-
-    def _made_by_rules(self, n: Node) -> list[Node]:
-        made: list[Node] = []
-        for rule in (*ALTERNATIVES.get(n.op.name, ()), *ALTERNATIVES.get(n.op.family, ())):
-            found = rule(n)
-            made += () if found is None else (found,) if isinstance(found, Node) else found
-        return [new for new in made if new.shape == n.shape and new.dtype == n.dtype]
 
     def _normal_too(self, made: list[Node]) -> Iterator[Node]:
         for new in made:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from ...graphs import Node, intern, walk
 from ...graphs.substitution import substitute
-from .rules import LAYOUT, RULES, Rule
+from .rules import LAYOUT, RULES, Rule, made_of
 from .rules.atoms import atom_of
 from .rules.products import constant_value
 
@@ -115,21 +115,11 @@ class Rewriter:
 
     def _top(self, node: Node) -> Node:
         for _ in range(REWRITES):
-            new = self._step(node)
+            new = next((n for n in made_of(node, self.rules) if n is not node), None)
             if new is None:
                 break
             node = new
         return node
-
-    def _step(self, node: Node) -> Node | None:
-        for rule in (*self.rules.get(node.op.name, ()), *self.rules.get(node.op.family, ())):
-            new = rule(node)
-            if new is not None and new is not node:
-                said = f"{rule.__name__}: {node.shape} became {new.shape}"
-                assert new.shape == node.shape, said
-                if new.dtype == node.dtype:
-                    return new
-        return None
 
 
 def merged(*tables: Mapping[str, list[Rule]]) -> dict[str, list[Rule]]:

@@ -105,8 +105,10 @@ def _number(written: Tree) -> tuple[tree.Number | None, Tree]:
 
 def _is_count(written: Tree) -> bool:
     """Whether it is a number or a size: x.shape[0], x.numel()."""
-    shape = isinstance(written, Subscript) and isinstance(written.base, Attribute)
-    return shape or isinstance(written, tree.Number) or tree.text(written).endswith(".numel()")
+    if isinstance(written, Subscript) and isinstance(written.base, Attribute):
+        return written.base.name == "shape"
+    number = isinstance(written, tree.Number)
+    return number or (isinstance(written, tree.Method) and written.name == "numel")
 
 
 def _is(function: str, *written: Tree) -> bool:

@@ -33,7 +33,7 @@ from . import (
     sums,
     triangular,
 )
-from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, normal, other, rule
+from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, normal, other, rule
 
 # Code has functions that put elements at places, where a formula multiplies by parts of eye(n).
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
@@ -41,7 +41,7 @@ IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms",
     "broadcasting", "chains", "choices", "complements", "contractions", "factoring", "foreign",
-    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "matrices",
-    "matrix_products", "moved", "normal", "other", "parts", "places", "powers", "products",
-    "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "made_of",
+    "matrices", "matrix_products", "moved", "normal", "other", "parts", "places", "powers",
+    "products", "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

@@ -1,5 +1,7 @@
 """Sums of products that are products of matrices and vectors."""
 
+from itertools import permutations
+
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .matrices import is_column
@@ -140,23 +142,14 @@ def sum_of_an_outer_product(node: Node) -> Node | None:
 def trace_of_product(node: Node) -> Node | None:
     """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
     x = node.parents[0]
-    if node.shape or node.attrs["keepdim"]:
+    found = product_of(x) if not node.shape else None
+    if found is None or found.coefficient != 1 or len(found.factors) != 2:
         return None
-    found = product_of(x)
-    if found is None or len(found.factors) < 2 or found.coefficient == 0:
-        return None
-    if found.coefficient != 1:
+    if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
         return None
     if x.ndim == 1:
-        if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
-            return None
-        return OPS["matmul"](*found.factors) if len(found.factors) == 2 else None
-    if x.ndim != 2 or len(found.factors) != 2 or set(found.factors.values()) != {1}:
-        return None
-    a, b = found.factors
-    if a.shape != x.shape or b.shape != x.shape or found.coefficient != 1:
-        return None
-    for one, two in ((a, b), (b, a)):
+        return OPS["matmul"](*found.factors)
+    for one, two in permutations(found.factors) if x.ndim == 2 else ():
         if one.op.name == "transpose":
             return OPS["trace"](one.parents[0] @ two)
         if one.op.name == "eye":

@@ -59,12 +59,12 @@ def picked_by_labels(node: Node) -> Node | None:
 def times_rows_of_the_identity(node: Node) -> Node | None:
     """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
     v, index = node.parents
-    y = index.parents[0] if index.op.name in RESHAPING else index
-    if node.ndim != 2 or axis(node.attrs["dim"], 2) != 1 or y.op.name != "tensor":
+    y = _labels_of_column(index)
+    if y is None or axis(node.attrs["dim"], node.ndim) != 1:
         return None
     if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
         return None
-    return v * OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
+    return v * OPS["eye"](n=node.shape[1])[(y,)]
 
 
 @normal("elementwise")
@@ -89,10 +89,18 @@ def rows_in_products(node: Node) -> Node | None:
     return build(found._replace(factors=factors), node.shape)
 
 
+def rows_of_unit(f: Node) -> Array | None:
+    """y of eye(n)[y], for known labels y."""
+    unit = f.parents[0] if f.op.name == "getitem" else f
+    square = unit is not f and unit.op.name == "eye" and unit.shape[0] == unit.shape[1]
+    index: tuple = f.attrs["index"] if square else ()
+    labelled = len(index) == 1 and isinstance(index[0], Array) and index[0].dtype == "int"
+    return index[0] if labelled else None
+
+
 def _are_rows(x: Node) -> bool:
     """Whether a node is rows of the identity, as whole numbers."""
-    rows = x.parents[0] if x.op.name == "long" else x
-    return rows is not x and rows.op.name == "getitem" and rows.parents[0].op.name == "eye"
+    return x.op.name == "long" and rows_of_unit(x.parents[0]) is not None
 
 
 @normal("sum")
@@ -100,13 +108,8 @@ def sum_of_rows(node: Node) -> Node | None:
     """eye(n)[y].sum(dim=1) = 1 for known labels y, also where it has a name."""
     named = node.parents[0]
     whole = definition(named) or named
-    x = whole.parents[0] if _are_rows(whole) else whole
-    unit = x.parents[0] if x.op.name == "getitem" else x
-    if unit is x or unit.op.name != "eye" or unit.shape[0] != unit.shape[1] or x.ndim < 2:
-        return None
-    labelled = len(x.attrs["index"]) == 1 and isinstance(x.attrs["index"][0], Array)
-    last = axes(node.attrs["dim"], x.ndim) == (x.ndim - 1,)
-    if not labelled or not last:
+    x = whole.parents[0] if whole.op.name == "long" else whole
+    if rows_of_unit(x) is None or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
         return None
     one = 1.0 if node.dtype == "float" else 1
     return OPS["full"](size=node.shape, fill_value=one) if node.shape else as_node(one)
@@ -143,9 +146,9 @@ def picks_cancelled(node: Node) -> Node | None:
         return None
     powers = found.factors
     below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
-    labels = [_labels_of_rows(f) for f, e in powers.items() if e == 1]
+    labels = [_numbers(y) for f, e in powers.items() if e == 1 and (y := rows_of_unit(f))]
     for f, e in powers.items() if below else ():
-        of_rows = ((f, y) for y in labels if y is not None)
+        of_rows = ((f, y) for y in labels)
         pick = next((p for p in (_picked(f), *of_rows) if p in below), None) if e > 0 else None
         if pick is not None:
             factors = with_factors(powers, {f: -1, below[pick]: 1})
@@ -159,23 +162,23 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
         return None
     if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
         x, index = f.parents
-        labels = index.parents[0] if index.op.name in RESHAPING else index
-        return (x, _numbers(labels.attrs["data"])) if labels.op.name == "tensor" else None
+        labels = _labels_of_column(index)
+        return None if labels is None else (x, _numbers(labels))
     inside = product_of(f.parents[0]) if f.op.name == "sum" else None
     if inside is None or inside.coefficient != 1 or len(inside.factors) != 2:
         return None
     for x, rows in permutations(inside.factors):
-        y = _labels_of_rows(rows)
+        y = rows_of_unit(rows)
         if y is not None and x.shape == rows.shape and inside.factors[x] == 1:
-            return x, y
+            return x, _numbers(y)
     return None
 
 
-def _labels_of_rows(f: Node) -> bytes | None:
-    """y of eye(n)[y], as numbers."""
-    rows = f.op.name == "getitem" and f.parents[0].op.name == "eye"
-    index: tuple = f.attrs["index"] if rows else ()
-    return _numbers(index[0]) if len(index) == 1 and isinstance(index[0], Array) else None
+def _labels_of_column(index: Node) -> Array | None:
+    """y of y.unsqueeze(1), for known labels y."""
+    y = index.parents[0] if index.op.name in RESHAPING else index
+    known = y.op.name == "tensor" and index.shape == (y.numel, 1) and y.ndim == 1
+    return y.attrs["data"] if known else None
 
 
 def _numbers(data: Array) -> bytes:
@@ -184,12 +187,12 @@ def _numbers(data: Array) -> bytes:
 
 
 def _labels_of_pick(f: Node) -> Array | None:
-    """y of x[arange(x.shape[0]), y]."""
+    """y of x[arange(x.shape[0]), y], none of it counted from the end."""
     of_matrix = f.op.name == "getitem" and f.parents[0].ndim == 2
     index: tuple = f.attrs["index"] if of_matrix else ()
     if len(index) != 2 or not isinstance(index[1], Array) or not _in_order(index, f.parents[0]):
         return None
-    return index[1]
+    return None if (index[1].value < 0).any() else index[1]
 
 
 def _in_order(index: tuple, x: Node) -> bool:

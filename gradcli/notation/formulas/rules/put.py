@@ -4,6 +4,7 @@ from ....graphs import Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .factoring import opened
+from .labels import rows_of_unit
 from .places import is_hard, picked_shape, picks
 from .products import build, product_of, with_factor
 from .registry import normal, other
@@ -62,5 +63,4 @@ def put_before_a_product(node: Node) -> Node | None:
 
 
 def _is_mostly_zero(f: Node) -> bool:
-    rows = f.op.name == "getitem" and f.parents[0].op.name == "eye"
-    return rows or f.op.name in ("put_at", "diag")
+    return f.op.name in ("put_at", "diag") or rows_of_unit(f) is not None

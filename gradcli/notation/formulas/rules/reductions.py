@@ -253,6 +253,8 @@ def vectors_out_of_einsum(node: Node) -> Node | None:
     """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
     terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     letters = terms.split(",")
+    if "." in right:  # it stands for any number of dimensions
+        return None
     for k, letter in enumerate(letters):
         others = letters[:k] + letters[k + 1 :]
         if len(letter) != 1 or letter not in right or letter not in "".join(others):

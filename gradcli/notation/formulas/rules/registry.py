@@ -1,7 +1,8 @@
 """Where rules are kept: by the operators at whose nodes they are tried."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
+from ....errors import GradcliError
 from ....graphs import Node
 
 Rule = Callable[[Node], Node | None]
@@ -30,6 +31,19 @@ def normal(*operators: str) -> Callable[[Rule], Rule]:
 def other(*operators: str) -> Callable[[Callable], Callable]:
     """An identity that may make a formula shorter: it answers with equal nodes, or with one."""
     return _kept(OTHERS, operators)
+
+
+def made_of(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
+    """What the rules of a table make of a node. One that makes what has no shape, or not that of
+    the node, took it for what it is not: no reason to refuse a request.
+    """
+    for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
+        try:
+            found = rule(node)
+            made = () if found is None else (found,) if isinstance(found, Node) else [*found]
+        except GradcliError:
+            continue
+        yield from (n for n in made if n.shape == node.shape and n.dtype == node.dtype)
 
 
 def _kept(table: dict[str, list], operators: tuple[str, ...]) -> Callable:
