@@ -75,11 +75,13 @@ def misused(name: str, hint: str | None = None) -> GradcliError:
 def unreadable(path: str, error: OSError) -> GradcliError:
     """The error for a file that cannot be read."""
     import os
+    from contextlib import suppress
 
     hint, (folder, name) = None, os.path.split(path)
     if isinstance(error, FileNotFoundError):
-        there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else ()
-        hint = did_you_mean(name, there) or "a path begins in the folder that gradcli is run in"
+        hint = "a path begins in the folder that gradcli is run in"
+        with suppress(OSError):  # a folder that is not there, or that may not be listed
+            hint = did_you_mean(name, os.listdir(folder or ".")) or hint
     said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
     return GradcliError("file", said, hint=hint)
 

@@ -529,6 +529,8 @@ EXCEPTIONS = [  # what PyTorch has at 0 is its convention: 0 for each of these
     ("abs(x).sum()", "x = sign(x)", {}, None),
     ("x / y", "x = g / (y + 1e-12)", {}, TINY),
     ("x / y", "d = 1e-13 + y; x = g / d", {}, TINY.replace("12", "13")),
+    ("x / y", "x = g / (y + 1e-12) + 1e-13", {},
+     TINY.replace("term 1e-12 is one", "terms 1e-13 and 1e-12 are")),
     ("x / (y + 1e-12)", "x = g / (y + 1e-12)", {}, None),
 ]  # fmt: skip
 

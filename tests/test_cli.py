@@ -518,6 +518,7 @@ def test_unknown_commands_and_options():
     assert "takes a whole number, not 1.5" in refused("x", "--random-seed", "1.5").err
     assert "--color takes one of auto, always, never, not" in refused("x", "--color=").err
     assert 'stands in quotes, as "x * y"' in refused("grad", "x", "*", "y").err
+    assert 'stands in quotes, as "x * y"' in refused("x", "*", "y").err
     assert "quotes" not in refused("ops", "exp", "log").err
     refused("x", "y z", "w")
 

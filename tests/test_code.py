@@ -30,9 +30,9 @@ OWN = [e for e in FIRST if e.op.numpy or e.op.jax or e.op.name in IN_OTHER_WORDS
 UNSAID = {
     "adaptive_max_pool1d_indices", "adaptive_max_pool2d_indices", "adaptive_max_pool3d_indices",
     "as_strided_scatter", "ctc_losses", "cummax_indices", "cummin_indices", "diag_embed",
-    "diagonal_scatter", "failed_minor", "matrix_rank", "max_pool1d_indices", "max_pool2d_indices",
-    "max_pool3d_indices", "mode_indices", "nanmedian_indices", "put", "row_exchanges", "scatter",
-    "scatter_reduce", "zero_pivot",
+    "diagonal_scatter", "factor_so_far", "failed_minor", "matrix_rank", "max_pool1d_indices",
+    "max_pool2d_indices", "max_pool3d_indices", "mode_indices", "nanmedian_indices", "put",
+    "row_exchanges", "scatter", "scatter_reduce", "zero_pivot",
 }  # fmt: skip
 UNSAID_IN_JAX = UNSAID | {
     *("lu_p", "lu_l", "lu_u", "svd_left_all", "svd_right_all", "nextafter"),

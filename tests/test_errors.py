@@ -108,10 +108,21 @@ MISTAKES = [
     (["x[0] = y"], "syntax", "x[0]", "write x = x.index_put((tensor(0),), y)"),
     (["x[0, -1] = 2; x"], "syntax", None, "x.index_put((tensor(0), tensor(-1)), tensor(2.0))"),
     (["x[x > 0] = 0; x"], "syntax", None, "write x = where(x > 0, 0, x)"),
+    (["x[x > 0] += 1; x"], "syntax", None, "write x = where(x > 0, x + 1, x)"),
+    (["x[x>0] = y[x>0]*2; x"], "syntax", None, "write x = where(x > 0, y * 2, x)"),
+    (["x[x > 0] /= x[x > 0].sum(); x"], "syntax", None, "x.index_put((x > 0,), x[x > 0] / x[x"),
     (["x[1:] = y; x"], "syntax", "x[1:]", "slice_scatter give a changed copy"),
     (["x[1] += 2; x"], "syntax", None, "write x = x.index_put((tensor(1),), x[1] + 2)"),
     (["x += y; x"], "syntax", "x += y", "write x = x + y"),
-    (["x.add_(y)"], "unsupported", "add_", "write x = x.add(...)"),
+    (["x *= y + 1; x"], "syntax", "x *= y + 1", "write x = x * (y + 1)"),
+    (["x **= (y - 1); x"], "syntax", None, "write x = x ** (y - 1)"),
+    (["x[0] *= y + 1; x"], "syntax", None, "write x = x.index_put((tensor(0),), x[0] * (y + 1))"),
+    (["y.add_(x, alpha=2)"], "unsupported", "add_", "write y = y.add(x, alpha=2)"),
+    (["h = x * 2; h.add_(x); h"], "unsupported", "h.add_(x)", "write h = h.add(x)"),
+    (["x.exp().mul_(y)"], "unsupported", "mul_", "write x.exp().mul(y)"),
+    (["F.relu_(x)"], "unsupported", "relu_", "write x = F.relu(x)"),
+    (["x.fill_(2)"], "unsupported", "fill_", "write x = full_like(x, 2)"),
+    (["x.zero_()"], "unsupported", "zero_", "write x = zeros_like(x)"),
     (["x.a = y"], "syntax", "x.a", "names only"),
     (["x * 2; x * 3"], "syntax", "x * 2", "only the last statement may go without a name"),
     ([""], "syntax", None, "the expression is empty"),
@@ -148,6 +159,8 @@ MISTAKES = [
     (["torch.from_file(x)"], "unsupported", "from_file", "no rule for"),
     (["x.bernoulli()"], "unsupported", "bernoulli", "draws random numbers"),
     (["x.relu_()"], "unsupported", "relu_", "in place"),
+    (["Softmx(x, 0)"], "unknown-function", "Softmx", "did you mean softmax?"),
+    (["cat([x, y], 1)", "-s", "x=2x3,y=3x2"], "shape", None, "sizes along all other dimensions"),
     (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),
     (["x.shap"], "unknown-function", "shap", "did you mean shape?"),
     (["x.sum * 2"], "unknown-function", "sum", "write .sum(...)"),
@@ -184,7 +197,10 @@ MISTAKES = [
     (["2(x)", "-s", "x=2"], "syntax", "2(x)", "write 2 * (x + 1)"),
     (["[t for t in x]", "-s", "x=2"], "syntax", "[t for t in x]", "a loop in brackets"),
     (["x\n*2", "-s", "x=2"], "syntax", None, "within brackets an expression goes on"),
-    (["nn.Linear(3, 4)(x)"], "unsupported", "Linear", "F.linear(input, weight, bias); the param"),
+    (["nn.Linear(3, 4)(x)"], "unsupported", "Linear", "as inputs: F.linear(input, weight, bias)"),
+    (["nn.LayerNorm(3)(x)"], "unsupported", "LayerNorm", "as inputs: F.layer_norm("),
+    (["nn.PReLU()(x)"], "unsupported", "PReLU", "as inputs: F.prelu(input, weight)"),
+    (["nn.MultiheadAttention(4, 2)(x, x, x)"], "unsupported", None, "parameters as inputs"),
     (["nn.MultiheadAttention(4, 2)(x)"], "unsupported", None, "F.multi_head_attention_forward("),
     (["nn.Transformer()(x)"], "unknown-function", "Transformer", "write out what a class comp"),
     (["nn.LSTM(3, 4)(x)", "-s", "x=2x3"], "unsupported", "LSTM", "torch.lstm(input, hx, params,"),
@@ -490,6 +506,16 @@ def test_what_is_alone_in_a_file_is_no_header(tmp_path):
     result = refused("x", "-v", f"x=@{tmp_path}/text.json")
     assert "abc is not a number" in result.err.replace("`", "")
     assert "header" not in result.err
+
+
+def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):
+    def forbidden(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.listdir", forbidden)
+    with pytest.raises(GradcliError, match="No such file") as caught:
+        library.grad("a * a", values={"a": "@missing.npy"})
+    assert "a path begins in the folder" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from ..errors import GradcliError, did_you_mean
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
+QUOTED = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
+
 
 def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -> GradcliError:
     """The error for a UsageError of click's about these arguments."""
@@ -33,10 +35,9 @@ def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str
     if first.isidentifier() and first not in commands:
         near = did_you_mean(first, commands)
         said = f"there is no command {first}"
-        return GradcliError("option", said, hint=near or "gradcli --help lists them")
+        return GradcliError("option", said, hint=near or f"gradcli --help lists them; {QUOTED}")
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):
-        quoted = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
-        hint = f"{quoted}; {hint}"
+        hint = f"{QUOTED}; {hint}"
     return GradcliError("option", said, hint=hint)
 
 

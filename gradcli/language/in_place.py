@@ -1,14 +1,19 @@
 """What to write for steps that change a tensor in place: values never change here."""
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from ..errors import GradcliError
+from ..errors import GradcliError, Span
+from ..operators import lookup
+from .refusals import BY_UNDERSCORE
+from .syntax import dotted
+from .vocabulary import module_of
 
 if TYPE_CHECKING:
     from .program import Source
 
 COPIES = "index_put, select_scatter and slice_scatter give a changed copy"
+INSTEAD = {"fill": "full_like", "zero": "zeros_like"}  # for names that no method has
 NOT_IN_PLACE = "in-place changes are not part of the language"
 
 
@@ -18,7 +23,7 @@ def assigned(node: ast.Assign, source: "Source") -> GradcliError:
     if isinstance(target, ast.Tuple | ast.List):
         hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
     elif isinstance(target, ast.Subscript):
-        copy = changed_copy(target, source.segment(node.value), source)
+        copy = changed_copy(target, node.value)
         hint = f"{NOT_IN_PLACE}; {copy}"
     else:
         hint = NOT_IN_PLACE
@@ -28,29 +33,73 @@ def assigned(node: ast.Assign, source: "Source") -> GradcliError:
 
 def augmented(node: ast.AugAssign, source: "Source") -> GradcliError:
     """The error for `x += y`, which in PyTorch changes x itself."""
-    name, value = source.segment(node.target), source.segment(node.value)
+    name = source.segment(node.target)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
     said = f"{sign}= changes {name} in place, and values never change here"
-    result = f"{name} {sign} {value}"
-    hint = f"write {name} = {result}"
+    result = ast.BinOp(node.target, node.op, node.value)
+    hint = f"write {name} = {ast.unparse(result)}"
     if isinstance(node.target, ast.Subscript):
-        hint = changed_copy(node.target, result, source)
+        hint = changed_copy(node.target, result)
     return GradcliError("syntax", said, span=source.span(node), hint=hint)
 
 
-def changed_copy(target: ast.Subscript, value: str, source: "Source") -> str:
+def underscored(e: ast.Call, name: str, span: Span) -> GradcliError:
+    """The error for `x.add_(y)`, which in PyTorch changes x itself."""
+    said = f"{name} {BY_UNDERSCORE}"
+    return GradcliError("unsupported", said, span=span, hint=_plain_call(e, name))
+
+
+def _plain_call(e: ast.Call, name: str) -> str | None:
+    """The same call without the underscore: `write x = x.add(y)`; None where there is none."""
+    func, plain = e.func, name.removesuffix("_")
+    if not isinstance(func, ast.Attribute) or not (plain in INSTEAD or lookup(plain)):
+        return None
+    operands = e.args if module_of(dotted(func.value) or "") else [func.value, *e.args]
+    if plain in INSTEAD:
+        same = ast.Call(ast.Name(INSTEAD[plain]), operands, e.keywords)
+    else:
+        same = ast.Call(ast.Attribute(func.value, plain), e.args, e.keywords)
+    changed = operands[0] if operands else None
+    name = f"{changed.id} = " if isinstance(changed, ast.Name) else ""
+    return f"write {name}{ast.unparse(same)}"
+
+
+def changed_copy(target: ast.Subscript, value: ast.expr) -> str:
     """What to write for a change of elements: `write x = x.index_put((tensor(0),), y)`."""
-    base = source.segment(target.value)
     if not isinstance(target.value, ast.Name):
         return COPIES
+    base = target.value.id
     if isinstance(target.slice, ast.Compare):
-        return f"write {base} = where({source.segment(target.slice)}, {value}, {base})"
+        return f"write {base} = {_where(base, ast.unparse(target.slice), value)}"
     items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     if not all(map(_is_whole, items)):
         return COPIES
-    places = "".join(f"tensor({source.segment(item)}), " for item in items)
+    places = "".join(f"tensor({ast.unparse(item)}), " for item in items)
     places = places.strip() if len(items) == 1 else places.removesuffix(", ")
-    return f"write {base} = {base}.index_put(({places}), {_as_tensor(value)})"
+    return f"write {base} = {base}.index_put(({places}), {_as_tensor(ast.unparse(value))})"
+
+
+def _where(base: str, mask: str, value: ast.expr) -> str:
+    """`where(x > 0, x + 1, x)` for x[x > 0] + 1; what takes the chosen elements together, as
+    x[x > 0].sum(), has them alone.
+    """
+    whole = _of_all(value, mask)
+    if any(_is_chosen(e, mask) for e in ast.walk(whole)):
+        return f"{base}.index_put(({mask},), {ast.unparse(value)})"
+    return f"where({mask}, {ast.unparse(whole)}, {base})"
+
+
+def _of_all(e: ast.expr, mask: str) -> ast.expr:
+    """Arithmetic on the elements that a mask chooses, as that on all of them."""
+    if _is_chosen(e, mask):
+        return e.value
+    if isinstance(e, ast.BinOp) and not isinstance(e.op, ast.MatMult):
+        return ast.BinOp(_of_all(e.left, mask), e.op, _of_all(e.right, mask))
+    return ast.UnaryOp(e.op, _of_all(e.operand, mask)) if isinstance(e, ast.UnaryOp) else e
+
+
+def _is_chosen(e: ast.AST, mask: str) -> TypeGuard[ast.Subscript]:
+    return isinstance(e, ast.Subscript) and ast.unparse(e.slice) == mask
 
 
 def _is_whole(e: ast.expr) -> bool:

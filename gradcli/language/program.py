@@ -13,9 +13,10 @@ from typing import NamedTuple
 from ..errors import EXPRESSION, GradcliError, Span
 from ..limits import Limits
 from .foreign import foreign_statement
-from .in_place import assigned, augmented
+from .in_place import assigned, augmented, underscored
 from .pasting.asked import Asked
 from .pasting.sessions import typed
+from .refusals import BY_UNDERSCORE, ELSEWHERE, refusal
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
@@ -175,11 +176,11 @@ def _too_deep(source: Source) -> GradcliError:
 
 def _nameless(e: ast.expr, source: Source) -> GradcliError:
     """The error for a value that no name is given to, though statements follow."""
-    from .refusals import ELSEWHERE, refusal
-
     function = e.func if isinstance(e, ast.Call) else None
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     why = refusal(name)
+    if isinstance(e, ast.Call) and why == BY_UNDERSCORE:
+        return underscored(e, name, source.span(e))
     if why not in (None, ELSEWHERE):
         return GradcliError("unsupported", f"{name} {why}", span=source.span(e))
     said, hint = "only the last statement may go without a name", "write h = ... before it"

@@ -30,6 +30,7 @@ TOLERANCE = (
     "linalg.eigh gives all eigenvalues"
 )
 GONE = "is no longer part of PyTorch: calling it is an error there too"
+BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
 # Names by reason; what matches a pattern below is left out too.
@@ -84,7 +85,7 @@ PATTERNS = (
     Pattern(r"(quantize|quantized|q|fbgemm)_\w+", "quantized_gru", QUANTISED),
     Pattern(r"(cudnn|miopen|mkldnn)_\w+", "cudnn_batch_norm", HARDWARE),
     Pattern(r"(set|get)_\w+|is_\w+_enabled", "set_default_dtype", SETTING),
-    Pattern(r"[a-z]\w*[a-z0-9]_", "add_", f"{IN_PLACE}: leave out the underscore"),
+    Pattern(r"[a-z]\w*[a-z0-9]_", "add_", BY_UNDERSCORE),
     Pattern(r"(?!index_)\w+_copy", "view_copy", COPY),
     Pattern(r"_\w+|\w+_backward", "_softmax", INNER),
 )

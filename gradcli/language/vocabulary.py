@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
-from ..graphs.arguments import IN_PLACE
 from ..operators import functions, lookup
 from .foreign import SPELLINGS
 from .refusals import refusal
@@ -80,12 +79,14 @@ OF_TORCH = {
 PAD_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
 NORMS = r"(?:lazy|sync)?(batchnorm|instancenorm)(?:\dd)?"
 PADS = r"(zero|constant|reflection|replication|circular)(pad)\dd"
+WITH_PARAMETERS = (
+    r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|(Layer|Group|RMS|(Sync)?Batch)Norm(\dd)?"
+    r"|RNN\w*|LSTM\w*|GRU\w*|Multihead\w*|Transformer\w*|PReLU)"
+)
 # Modules that have parameters or random numbers of their own, or another default.
 MORE_THAN_FUNCTIONS = (
-    r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|\w*Norm\d?d?|\w*Dropout\w*|RNN\w*|LSTM\w*|GRU\w*"
-    r"|Multihead\w*|Transformer\w*|PReLU|RReLU|Fractional\w*|\w+Pad\dd|SyncBatchNorm)"
+    rf"{WITH_PARAMETERS}|\w*Norm(\dd)?|\w*Dropout\w*|RReLU|Fractional\w*|\w+Pad\dd"
 )
-WITH_PARAMETERS = r"(Lazy)?((Bil|L)inear|Embedding\w*|Conv\w*|RNN\w*|LSTM\w*|GRU\w*)"
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
 # What a tensor has and is not called: functions of one tensor, and facts of it.
@@ -110,15 +111,12 @@ def function(name: str, span: Span | None) -> Callable:
     if found is None:
         why = refusal(name)
         if why is not None:
-            plain = name.removesuffix("_")
-            copy = f"write x = x.{plain}(...)" if IN_PLACE in why and lookup(plain) else None
-            raise GradcliError("unsupported", f"{name} {why}", hint=copy, span=span)
+            raise GradcliError("unsupported", f"{name} {why}", span=span)
         inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
-            hint = f"call the function: {_called(name, inside)}"
-            if re.fullmatch(WITH_PARAMETERS, name):
-                hint += "; the parameters, which PyTorch draws at random, are inputs"
+            own = ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
+            hint = f"call the function{own}: {_called(name, inside)}"
             raise GradcliError("unsupported", said, hint=hint, span=span)
         said = f"there is no function {name}"
         raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
@@ -138,10 +136,10 @@ def _instead(name: str) -> str:
     """What to write for the name of no function."""
     if name in SPELLINGS:
         return SPELLINGS[name]
-    if name[:1].isupper() and name[1:2].islower():
-        return "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
-    near = did_you_mean(name, functions())
     own = "write out what a function of your own computes"
+    if name[:1].isupper() and name[1:2].islower():
+        own = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
+    near = did_you_mean(name, functions())
     if near is None:
         return f"gradcli ops lists what there is; {own}"
     return f"{near} (gradcli ops {name[:3]} lists what is near); {own}"

@@ -29,7 +29,8 @@ def _joined(*given, dim):
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
             if d != place and a != b:
                 message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
-                raise shapes.Conflict(message, a, b, "all others must be equal")
+                hint = "sizes along all other dimensions must be equal"
+                raise shapes.Conflict(message, a, b, hint)
     return (*first[:place], sum(s[place] for s in given), *first[place + 1 :])
 
 

@@ -80,6 +80,7 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 
 # ---- Cholesky ------------------------------------------------------------------------------------
 
+WHETHER_POSITIVE = Unwritten("whether a matrix is positive definite depends on its numbers")
 NOT_POSITIVE = "the matrix is not positive definite, and has no Cholesky decomposition"
 IN_ONE_BLOCK = 32  # rows of a matrix whose columns LAPACK finds one after another
 
@@ -102,11 +103,7 @@ def _of_positive(value, **fields):
     return operator(
         shape=lambda s, *, upper: square(s),
         value=value,
-        symbolic=matrix_elements.cholesky_factor,
         dtype="float",
-        numpy=lambda *, upper: (
-            "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})"
-        ),
         symmetric=("x",),
         flops=of_each_matrix(lambda n, _: n**3 / 3),
         left_to="LAPACK",
@@ -125,7 +122,9 @@ def _through_factor(g, y, upper):
 
 @_of_positive(
     _cholesky,
+    symbolic=matrix_elements.cholesky_factor,
     torch=LINALG + "cholesky",
+    numpy=lambda *, upper: "np.linalg.cholesky({0}.mT).mT" if upper else "np.linalg.cholesky({0})",
     examples=(
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
@@ -147,7 +146,7 @@ def _failed_minor(x):
 @operator(
     shape=lambda s: square(s)[:-2],
     value=lambda x: each_matrix(_failed_minor, (), x, dtype=int),
-    symbolic=Unwritten("whether a matrix is positive depends on its numbers"),
+    symbolic=WHETHER_POSITIVE,
     dtype="int",
     torch=LINALG + "cholesky_ex",
     spelling="cholesky_ex({0}).info",
@@ -187,6 +186,7 @@ def _factor_so_far(x, *, upper):
 
 @_of_positive(
     _factor_so_far,
+    symbolic=WHETHER_POSITIVE,
     torch=LINALG + "cholesky_ex",
     spelling="cholesky_ex({0}, upper={upper}).L",
     kink=lambda y, x, *, upper: failed_minor(x.mT if upper else x).ne(0),

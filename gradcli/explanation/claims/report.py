@@ -9,7 +9,7 @@ from ...notation.tree import Token
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..formulas.wording import Wording
-from ..phrases import label, shape_text
+from ..phrases import label, listed, shape_text
 from .trials import Trial
 from .verdict import Verdict
 
@@ -55,8 +55,16 @@ def right_line(v: Verdict) -> Line:
 
 def exception(v: Verdict) -> str | None:
     """Where a right claim is not, and what in it is too small to tell."""
-    small = v.unseen and f"the term {v.unseen} is one too many, though too small to be seen here"
-    return "; ".join(filter(None, (_exception(v), small))) or None
+    return "; ".join(filter(None, (_exception(v), _unseen(v.unseen)))) or None
+
+
+def _unseen(numbers: list[float]) -> str | None:
+    """`the term 1e-12 is one too many`."""
+    if not numbers:
+        return None
+    only = len(numbers) == 1
+    terms = f"term {numbers[0]} is one" if only else f"terms {listed([*map(str, numbers)])} are"
+    return f"the {terms} too many, though too small to be seen here"
 
 
 def _exception(v: Verdict) -> str | None:

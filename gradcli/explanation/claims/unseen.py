@@ -13,14 +13,16 @@ from .points import Point
 from .trials import holds
 
 
-def unseen(claim: Claim, points: list[Point]) -> str | None:
-    """The first small number without which the claim is as right; None where the program has it."""
+def unseen(claim: Claim, points: list[Point]) -> list[float]:
+    """The small numbers without any one of which the claim is as right, but the program's own."""
     problem = points[0].problem
     known = _numbers([problem.out, points[0].gradient(claim.name)])
-    for draft, number in _without(claim.program):
-        if number not in known and _holds(draft, claim.name, points):
-            return str(number)
-    return None
+    found = (
+        number
+        for draft, number in _without(claim.program)
+        if number not in known and _holds(draft, claim.name, points)
+    )
+    return list(dict.fromkeys(found))
 
 
 def _without(program: Program) -> Iterator[tuple[Draft, float]]:

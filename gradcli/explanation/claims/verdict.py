@@ -158,9 +158,9 @@ class Verdict:
         return apart(self.claim, self.points.tried) if self.ok else None
 
     @cached_property
-    def unseen(self) -> str | None:
-        """A small number in a claim that is right, which may not belong there."""
-        return unseen(self.claim, self.points.tried) if self.ok and not self.same else None
+    def unseen(self) -> list[float]:
+        """Small numbers in a claim that is right, which may not belong there."""
+        return unseen(self.claim, self.points.tried) if self.ok and not self.same else []
 
     @property
     def only_here(self) -> bool:

@@ -10,8 +10,9 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
+from ..in_place import underscored
 from ..names import library_path
-from ..refusals import refusal
+from ..refusals import BY_UNDERSCORE, refusal
 from ..storage import STORAGE
 from ..syntax import dotted
 from ..vocabulary import DTYPES, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
@@ -54,7 +55,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         value = _made(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
-        called = of_tensors or lookup(name) or function(name, _function_span(b, e))
+        called = of_tensors or lookup(name) or _unlisted(b, e, name)
         if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
             other, named = called.of_one
             called = function(other, _function_span(b, e))
@@ -129,6 +130,14 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
             hint=CHOOSE,
         )
     return e.func.attr, [base]
+
+
+def _unlisted(b: "Builder", e: ast.Call, name: str) -> Callable:
+    """What a name that is no operator's calls."""
+    span = _function_span(b, e)
+    if refusal(name) == BY_UNDERSCORE:
+        raise underscored(e, name, span)
+    return function(name, span)
 
 
 def _function_span(b: "Builder", e: ast.Call) -> Span:
