@@ -91,11 +91,11 @@ class _Meeting:
         if step is not None:
             nodes += [step.received, *(c.sent for c in step.contributions)]
         largest = [self._largest(n) for n in nodes]
-        if np.inf in largest and any(map(self._below_zero, part.parents)):
+        if np.inf in largest and any(map(self._has_minus_zero, part.parents)):
             return "-0, whose sign may be that of inf"
         return self._in_words(largest, others)
 
-    def _below_zero(self, node: Node) -> bool:
+    def _has_minus_zero(self, node: Node) -> bool:
         """Whether -0 is in it."""
         if node.dtype != "float" or not self.a.known(node):
             return False
