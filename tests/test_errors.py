@@ -116,6 +116,7 @@ MISTAKES = [
     (["x += y; x"], "syntax", "x += y", "write x = x + y"),
     (["x *= y + 1; x"], "syntax", "x *= y + 1", "write x = x * (y + 1)"),
     (["x **= (y - 1); x"], "syntax", None, "write x = x ** (y - 1)"),
+    (["x += " + "y+" * 2000 + "1; x"], "syntax", None, "give the changed value a name"),
     (["x[0] *= y + 1; x"], "syntax", None, "write x = x.index_put((tensor(0),), x[0] * (y + 1))"),
     (["y.add_(x, alpha=2)"], "unsupported", "add_", "write y = y.add(x, alpha=2)"),
     (["h = x * 2; h.add_(x); h"], "unsupported", "h.add_(x)", "write h = h.add(x)"),

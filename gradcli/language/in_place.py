@@ -1,7 +1,8 @@
 """What to write for steps that change a tensor in place: values never change here."""
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..errors import GradcliError, Span
 from ..operators import lookup
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 COPIES = "index_put, select_scatter and slice_scatter give a changed copy"
 INSTEAD = {"fill": "full_like", "zero": "zeros_like"}  # for names that no method has
+LONG = "give the changed value a name: h = ..., and write h from there on"
 NOT_IN_PLACE = "in-place changes are not part of the language"
 
 
@@ -23,8 +25,7 @@ def assigned(node: ast.Assign, source: "Source") -> GradcliError:
     if isinstance(target, ast.Tuple | ast.List):
         hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
     elif isinstance(target, ast.Subscript):
-        copy = changed_copy(target, node.value)
-        hint = f"{NOT_IN_PLACE}; {copy}"
+        hint = f"{NOT_IN_PLACE}; {_told(changed_copy, target, node.value)}"
     else:
         hint = NOT_IN_PLACE
     said = "values are given to names only"
@@ -37,16 +38,22 @@ def augmented(node: ast.AugAssign, source: "Source") -> GradcliError:
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
     said = f"{sign}= changes {name} in place, and values never change here"
     result = ast.BinOp(node.target, node.op, node.value)
-    hint = f"write {name} = {ast.unparse(result)}"
-    if isinstance(node.target, ast.Subscript):
-        hint = changed_copy(node.target, result)
+    hint = _told(changed_copy, node.target, result)
     return GradcliError("syntax", said, span=source.span(node), hint=hint)
 
 
 def underscored(e: ast.Call, name: str, span: Span) -> GradcliError:
     """The error for `x.add_(y)`, which in PyTorch changes x itself."""
     said = f"{name} {BY_UNDERSCORE}"
-    return GradcliError("unsupported", said, span=span, hint=_plain_call(e, name))
+    return GradcliError("unsupported", said, span=span, hint=_told(_plain_call, e, name))
+
+
+def _told(hint: Callable, *parts: Any) -> str | None:
+    """What to write, as `hint` says it; where it is too long to be said again, what to do."""
+    try:
+        return hint(*parts)
+    except RecursionError:
+        return LONG
 
 
 def _plain_call(e: ast.Call, name: str) -> str | None:
@@ -64,8 +71,10 @@ def _plain_call(e: ast.Call, name: str) -> str | None:
     return f"write {name}{ast.unparse(same)}"
 
 
-def changed_copy(target: ast.Subscript, value: ast.expr) -> str:
-    """What to write for a change of elements: `write x = x.index_put((tensor(0),), y)`."""
+def changed_copy(target: ast.expr, value: ast.expr) -> str:
+    """What to write for a change to `value`: `write x = x.index_put((tensor(0),), y)` for x[0]."""
+    if not isinstance(target, ast.Subscript):
+        return f"write {ast.unparse(target)} = {ast.unparse(value)}"
     if not isinstance(target.value, ast.Name):
         return COPIES
     base = target.value.id
