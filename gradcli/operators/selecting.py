@@ -105,11 +105,8 @@ def take_along_dim(input, indices, dim=None):
     if dim is None:
         return gather(flatten(input), dim=0, index=flatten(indices))
     if input.ndim != indices.ndim:
-        raise GradcliError(
-            "shape",
-            f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}, "
-            f"not {indices.ndim}",
-        )
+        said = f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}"
+        raise GradcliError("shape", f"{said}, not {indices.ndim}")
     require(indices.dtype == "int", "take_along_dim() takes whole numbers as indices, no mask")
     place = shapes.axis(dim, input.ndim)
     size = input.shape[place]

@@ -34,9 +34,7 @@ def opposite_comparison(node: Node) -> Node | None:
 
 @normal("where")
 def no_denominator_is_zero(node: Node) -> Node | None:
-    """where(y == 0, 0, x / y) = x / y; where(y == 0, 0, x * y) = x * y; where(norm(x) == 0, 0,
-    x * z) = x * z.
-    """
+    """where(y == 0, 0, x / y) = x / y; where(norm(y) == 0, 0, x * y) = x * y."""
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
