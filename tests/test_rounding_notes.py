@@ -47,6 +47,7 @@ def test_where_digits_are_kept_nothing_is_told(expr, x):
     ("softmax(x, 0).sum()", [1.0, 2.5, 0.5], True),
     ("exp(x).sum()", [1.0, 90.0], True),
     ("x[0] - 1e-50 * x[1]", [1.0, 2.0], True),
+    ("x * 1", [0.1], True),
     ("log(1 - sigmoid(x))", [17.5], True),  # nan in single precision
     ("softmax(x, 0)[0]", [1.0, 2.5, 0.5], False),
 ])  # fmt: skip
