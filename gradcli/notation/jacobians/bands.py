@@ -24,7 +24,7 @@ from ..tree import Call, Infix, Tree, Verbatim
 from .masks import has_relation
 from .matrix_products import in_numbers
 from .placed import INSIDE
-from .tensors import negated
+from .tensors import added
 
 if TYPE_CHECKING:
     from .matrices import Matrices
@@ -66,10 +66,7 @@ def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str
         written = _diagonal(write, minus or weights[part], part, column)
         if written is None:
             return None
-        if out is None:
-            out = written if minus is None else negated(written)
-        else:
-            out = Infix("+" if minus is None else "-", out, written)
+        out = added(out, written, minus is not None)
     return out
 
 

@@ -12,7 +12,7 @@ from .. import tree
 from ..tree import Attribute, Call, Infix, Subscript, Tree, shortest
 from .layouts import Layout
 from .matrix_products import multiplied, scaled
-from .tensors import negated
+from .tensors import added
 
 Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns are the input's
 
@@ -59,10 +59,7 @@ class Composition:
             written = self._part(layout._replace(grad=node), to_input, deep)
             if written is None:
                 return None
-            if out is None:
-                out = written if sign == "+" else negated(written)
-            else:
-                out = Infix(sign, out, written)
+            out = added(out, written, sign == "-")
         return out
 
 

@@ -48,7 +48,7 @@ from .patterns import (
     by_pattern,
 )
 from .placed import is_identity, picks
-from .tensors import is_count, negated
+from .tensors import added, is_count
 
 Named = tuple[str, Tree | None]  # what a structure is called, and its formula
 MOST_TERMS = 4  # of a sum that is multiplied out for its matrices
@@ -281,10 +281,7 @@ class Reading:
             written = self._part(part)
             if written is None:
                 return None
-            if out is None:
-                out = written if minus is None else negated(written)
-            else:
-                out = Infix("+" if minus is None else "-", out, written)
+            out = added(out, written, minus is not None)
         return self.write.scaled(common, out)
 
     def _written(self) -> Tree | None:

@@ -384,6 +384,13 @@ def is_count(e: Expr) -> bool:
     return isinstance(e, Element) and e.node.op.name == "size"
 
 
+def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
+    """out + written, or out - written; alone, the first term of a sum."""
+    if out is None:
+        return negated(written) if minus else written
+    return Infix("-" if minus else "+", out, written)
+
+
 def negated(written: Tree) -> Tree:
     """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
     if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
