@@ -541,7 +541,8 @@ def test_requests_are_refused_with_an_example(request_, hint):
     ["embedding(tensor([{}]), x)", "x.index_select(0, tensor([{}]))",
      "x.gather(0, tensor([[{}]]))", "x.scatter(0, tensor([[{}]]), 1.)",
      "x.scatter_add(0, tensor([[{}]]), x)", "x.scatter_reduce(0, tensor([[{}]]), x, 'sum')",
-     "nll_loss(x.T, tensor([{}, 0, 0]))"],
+     "nll_loss(x.T, tensor([{}, 0, 0]))", "x.index_add(0, tensor([{}]), x[:1])",
+     "x.index_copy(0, tensor([{}]), x[:1])", "x.index_reduce(0, tensor([{}]), x[:1], 'prod')"],
 )  # fmt: skip
 def test_labels_are_from_0_to_below_a_size_with_values_or_without(text):
     for given in ({"shapes": {"x": (2, 3)}}, {"values": {"x": [[1.0] * 3] * 2}}):

@@ -227,6 +227,8 @@ def test_no_values(text, message, place):
 def test_hints():
     assert "1000" in refusal("1,000").hint
     assert "complex" in refusal("[1j]").hint
+    for dtype in ("complex64", "torch.cfloat"):
+        assert f"{dtype} is complex" in refusal(f"tensor([1, 2], dtype={dtype})").message
     assert "set_printoptions" in refusal("tensor([0, ..., 9])").hint
 
 

@@ -50,6 +50,7 @@ ORDER = (
     "determinants",
     "triangular",
     "decompositions",
+    "lu_solving",
     "reflections",
     "singular",
     "spectral",

@@ -4,7 +4,7 @@ The outputs of a decomposition are operators of their own: the gradient is the s
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import Outputs, as_node
 from ..lazy import np
 from .diagonals import diagonal
 from .elements import Unwritten
@@ -21,7 +21,6 @@ from .lapack import (
     of_each_matrix,
     packed_lu,
     reflections,
-    square,
 )
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
@@ -248,28 +247,6 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     unit = eye(n=rows, m=k)
     L = triangle(data[..., :k], upper=False, strict=True) + unit
     return Outputs((P, L, triangle(data[..., :k, :], upper=True)), ("P", "L", "U"))
-
-
-@shorthand("linalg.lu_solve", alone=True)
-def solve_by_lu(LU, pivots, B, *, left=True, adjoint=False):
-    """x such that A @ x is B, from the LU decomposition of A; adjoint, A.mT @ x."""
-    LU, B, pivots = as_node(LU), as_node(B), as_node(pivots)
-    message = f"lu_solve() needs a pivot for each row of {shapes.text(square(LU.shape))}, not "
-    shapes.require_equal(pivots.shape, LU.shape[:-1], message + shapes.text(pivots.shape))
-    if not left:
-        return solve_by_lu(LU, pivots, B.mT, adjoint=not adjoint).mT
-    P, L, U = lu_unpack(LU, pivots)
-    if adjoint:
-        half = solve_triangular(U.mT, B, upper=False)
-        return P @ solve_triangular(L.mT, half, upper=True, unitriangular=True)
-    half = solve_triangular(L, P.mT @ B, upper=False, unitriangular=True)
-    return solve_triangular(U, half, upper=True)
-
-
-@shorthand()
-def lu_solve(b, LU_data, LU_pivots):
-    """x such that A @ x is b, from the LU decomposition of A."""
-    return solve_by_lu(LU_data, LU_pivots, b)
 
 
 # ---- QR ------------------------------------------------------------------------------------------

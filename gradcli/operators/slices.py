@@ -7,7 +7,7 @@ from .families import composite
 from .leaves import zeros
 from .reductions import TIE
 from .scattering import WINS, scatter_reduce, tied
-from .selecting import spread
+from .selecting import along_dim, spread
 from .shaping import expand, reshape
 
 
@@ -39,6 +39,7 @@ SLICES = {"labels": ("index",), "method": True}
         ("x.index_add(0, tensor([1, 1]), v)", "x=3x2,v=2x2"),
         ("index_add(x, 1, tensor([0, 2]), v, alpha=2)", "x=2x3,v=2x2"),
     ),
+    reach=along_dim,
     **SLICES,
 )
 def index_add(x, index, source, *, dim, alpha=1):
@@ -61,6 +62,7 @@ def _times(x, alpha):
     kink=lambda y, x, index, source, *, dim: _count(x, index, dim) > 1,
     caveat=WINS,
     examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
+    reach=along_dim,
     **SLICES,
 )
 def index_copy(x, index, source, *, dim):
@@ -117,6 +119,7 @@ def _count(x, index, dim):
         ("x.index_reduce(0, tensor([0, 0, 2]), v, 'prod')", "x=3x2,v=3x2"),
         ("x.index_reduce(0, tensor([0, 0]), v, 'mean', include_self=False)", "x=3,v=2"),
     ),
+    reach=along_dim,
     **SLICES,
 )
 def index_reduce(x, index, source, *, dim, reduce, include_self=True):

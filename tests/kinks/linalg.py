@@ -1,5 +1,7 @@
 """Products and linear algebra where they are odd: no rows, one row, inf, nan, singular matrices."""
 
+import numpy as np
+
 INF, NAN = float("inf"), float("nan")
 
 SQUARE = [[2.0, 1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]]
@@ -61,6 +63,18 @@ PRODUCTS = [
     ("einsum('ij,ij', a, a)", {"a": WIDE}, None),
 ]
 SYSTEMS = [
+    *(
+        (
+            f"linalg.lu_solve(x, tensor([1, 2], dtype=torch.int32), b{how})",
+            {"x": [[0.0, 2.0], [3.0, 0.0]], "b": b},
+            None,
+        )
+        for b, hows in (
+            (np.zeros((2, 0)), ("", ", adjoint=True")),
+            (np.zeros((0, 2)), (", left=False", ", left=False, adjoint=True")),
+        )
+        for how in hows
+    ),
     ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
     ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
     ("linalg.cond(x, 'nuc')", {"x": [[1.0, 0.0], [0.0, 0.0]]}, None),

@@ -36,6 +36,11 @@ def kind_of(name: str) -> str:
     return next((kind for kind, names in KINDS.items() if re.search(names, name.lower())), "")
 
 
+def is_complex(name: str) -> bool:
+    """Whether the name of a dtype is one of complex numbers: complex64, torch.cfloat."""
+    return bool(re.search(r"complex|\bc(float|double|half)\b", name.lower()))
+
+
 def numbers(words: list[str]) -> "np.ndarray":
     """The numbers that `words` spell, shape (n,): bool, int64 if all are whole, or float64."""
     import numpy as np

@@ -11,7 +11,7 @@ from ...errors import GradcliError, Span
 from ...graphs.shapes import Shape, numel
 from ...graphs.shapes import text as shape_text
 from ...limits import Limits
-from .number_words import DIGITS, NUMBER, cast, kind_of, numbers
+from .number_words import DIGITS, NUMBER, cast, is_complex, kind_of, numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,8 +212,11 @@ class _Scanner:
             self._fail("there is no value in these brackets", call.start, end)
         if call.opener.endswith("Tensor") and not call.item and not call.keywords:
             self._fail(f"{call.opener} of a size has no definite values", call.start, end)
+        dtype = call.keywords.get("dtype", call.opener)
+        if is_complex(dtype):
+            self._fail(f"{dtype} is complex, and numbers are real here", call.start, end)
         if all(outer.holds_one for outer in self.open):
-            self.kind = kind_of(call.keywords.get("dtype", call.opener)) or self.kind
+            self.kind = kind_of(dtype) or self.kind
         declared = call.keywords.get("size") or call.keywords.get("shape")
         if not declared:
             return call.item
