@@ -50,6 +50,19 @@ def test_zeros_have_no_name():
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x / x.norm(dim=-1, keepdim=True)", "sum(dim=-1, keepdim=True)"),
+        ("x / x.norm(dim=1, keepdim=True)", "sum(dim=1, keepdim=True)"),
+        ("(x**2).sum(-1)", "g.unsqueeze(-1)"),
+        ("(x - x.mean(1, keepdim=True)).logsumexp(-1)", "mean(dim=1, keepdim=True)"),
+    ],
+)
+def test_dimensions_are_counted_as_the_program_counts_them(text, expected):
+    assert expected in gradcli.formula(text, shapes={"x": (2, 3)})
+
+
+@pytest.mark.parametrize(
     ("text", "x", "expected"),
     [
         ("h = sin(x).unsqueeze(0); h**2", (3,), "2 * (g * h).squeeze(0) * cos(x)"),

@@ -131,8 +131,8 @@ IDENTITIES = together(
         "distance",
         "((x - y) ** 2).sum(-1)",
         "x: m n, y: m n",
-        x="2 * g.unsqueeze(1) * (x - y)",
-        y="2 * g.unsqueeze(1) * (y - x)",
+        x="2 * g.unsqueeze(-1) * (x - y)",
+        y="2 * g.unsqueeze(-1) * (y - x)",
     ),
     case("cumulative sum", "x.cumsum(0)", "x: n", x="g.flip(0).cumsum(0).flip(0)"),
     case(

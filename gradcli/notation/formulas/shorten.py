@@ -14,6 +14,7 @@ from ...graphs.shapes import numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
+from .counting import Counting
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
@@ -44,6 +45,7 @@ class Shortener:
         telling: Telling | None = None,
     ):
         familiar = [stripped(n, {}) for n in program]
+        self.counted = Counting(familiar)
         ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
         self.searches = [
             Search(Names(names, opened, familiar), familiar, telling) for opened in ways
@@ -63,7 +65,7 @@ class Shortener:
         if not found:
             return node
         search, short = found[lengths.index(min(lengths))]
-        return search.names.show(short)
+        return self.counted(search.names.show(short))
 
 
 class Length:
