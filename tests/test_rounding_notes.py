@@ -1,5 +1,7 @@
 """Where rounding leaves few digits of a gradient a note says so, and nowhere else."""
 
+import math
+
 import numpy as np
 import pytest
 from console import gradcli as command
@@ -54,6 +56,28 @@ def test_where_digits_are_kept_nothing_is_told(expr, x):
 def test_code_is_in_double_precision_where_single_has_other_digits(expr, x, told):
     code = gradcli.explain(expr, values={"x": x}).to(show=["code"])
     assert ("torch.set_default_dtype(torch.float64)" in code) == told
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("expr", "x"), [
+    ("exp(x) / (1 + exp(x))", 90.0), ("x**10 / (1 + x**10)", 1e5), ("log(1 - tanh(x))", 9.5),
+    ("log(1 - erf(x))", 4.0), ("log(1 + erf(x))", [-3.5]), ("i0(x)", 90.0), ("i1(x)", [-90.0]),
+    ("digamma(x) - x", -88.0), ("F.gelu(x)", -5.0), ("log(-F.gelu(x))", [-5.25]),
+    ("exp(x) / (1 + exp(x))", 2.0), ("log(1 - tanh(x))", [0.5]), ("i0(x)", 9.0),
+    ("digamma(x) - x", -8.75), ("F.gelu(x)", -1.0), ("x * math.sqrt(2)", 0.5),
+])  # fmt: skip
+def test_code_is_in_double_precision_where_torch_has_other_digits_in_single(expr, x):
+    torch = pytest.importorskip("torch", reason="torch is the oracle of this test")
+    known = {"F": torch.nn.functional, "math": math, **vars(torch.special), **vars(torch)}
+
+    def in_torch(dtype):
+        given = torch.tensor(x, dtype=dtype, requires_grad=True)
+        return torch.autograd.grad(eval(expr, {**known, "x": given}).sum(), given)[0].double()
+
+    double, single = in_torch(torch.float64), in_torch(torch.float32)
+    alike = torch.isfinite(single) & ((double - single).abs() <= 1e-4 * double.abs())
+    code = gradcli.explain(expr, values={"x": x}, grad="ones_like(out)").to(show=["code"])
+    assert ("torch.set_default_dtype(torch.float64)" in code) == (not alike.all())
 
 
 def test_single_precision_is_held_against_double_and_stays_in_code():

@@ -64,8 +64,8 @@ def _computed_in(dtype: str, a: Analysis, within: float) -> Iterator[Rounded]:
 
 
 def _differs(here: Any, other: Any, within: float) -> Any:
-    """Where finite numbers are others; what is 0 but for the smallest numbers is 0."""
-    size = np.fmax(np.abs(here), np.abs(other))
+    """Where finite numbers are others, or no numbers; what is 0 but for the smallest is 0."""
+    size = np.maximum(np.abs(here), np.abs(other))
     with np.errstate(all="ignore"):
         alike = np.isfinite(other) & (np.abs(other - here) <= within * size)
     return np.isfinite(here) & ~alike & ~(size <= np.finfo(float).tiny)
