@@ -15,6 +15,7 @@ from ..limits import Limits
 
 Values = dict[Node | None, Any]
 
+PYTHONS = (bool, int, float)
 LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
 
@@ -89,9 +90,17 @@ class Evaluator:
         except MISUSES as error:
             said = f"{op.name}() has no value here: {error}"
             raise GradcliError("arguments", said, span=node.span) from error
-        if self.dtype != "float64" and node.dtype == "float" and node.shape != ():
-            return np.asarray(value, dtype=self.dtype)
-        return value
+        if self.dtype == "float64" or node.dtype != "float":
+            return value
+        return self._rounded(value, arrays)
+
+    def _rounded(self, value: Any, arrays: Sequence[Any]) -> Any:
+        """A value in `dtype`. Numbers that no tensor has met stay Python's, in double precision."""
+        if type(value) in PYTHONS:
+            return value
+        if np.ndim(value) == 0 and arrays and all(type(array) in PYTHONS for array in arrays):
+            return value.item()
+        return np.asarray(value, dtype=self.dtype)
 
     def _checked(self, order: Sequence[Node]) -> int:
         """Elements of the largest tensor of `order`, none of which is too large."""

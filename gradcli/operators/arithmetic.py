@@ -7,6 +7,7 @@ from .bounds import NOT_NEGATIVE, added, subtracted
 from .comparisons import where
 from .families import elementwise, shorthand
 from .leaves import zeros
+from .precision import floats
 
 
 @elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add", bounds=added)
@@ -71,7 +72,7 @@ SHORT_POWERS = {  # PyTorch has other ways for these numbers, with other last di
 
 def _pow(a, b):
     if np.any(np.less(b, 0)):
-        a = np.asarray(a, float)
+        a = floats(a)
     if type(b) in (int, float):
         short = SHORT_POWERS.get(b)
         return short(a) if short else np.power(a, b)

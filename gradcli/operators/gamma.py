@@ -6,6 +6,7 @@ from ..lazy import np, scipy_special
 from . import elements
 from .families import composite, elementwise, is_whole, require
 from .leaves import arange
+from .precision import floats
 
 POSITIVE = (0.5, 3.0)
 WRITTEN_OUT = 10  # rows, of which mvlgamma is written as so many terms
@@ -45,7 +46,7 @@ BY_INVERSE_SQUARES = (  # digamma far from 0, less its logarithm
 
 def _digamma(x):
     """As PyTorch computes it, so that digits agree next to zeros and poles."""
-    x = np.asarray(x, float)
+    x = floats(x)
     out = _digamma_right_of_zero(np.where(x < 0, 1 - x, x))
     reflected = out - np.pi / np.tan(np.pi * np.modf(x)[0])
     out = np.where(x < 0, np.where(x == np.trunc(x), np.nan, reflected), out)
@@ -78,7 +79,7 @@ def digamma(g, y, x):
 
 def _trigamma(x):
     """As PyTorch computes it, which is right to nine digits."""
-    x = np.asarray(x, float)
+    x = floats(x)
     left = x < 0.5
     reflected = np.where(left, np.pi**2 / np.sin(np.pi * x) ** 2, 0)
     x = np.where(left, 1 - x, x)

@@ -8,6 +8,7 @@ from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, larger
 from .comparisons import where
 from .families import SAMPLES, elementwise, written_out
 from .guards import unless
+from .precision import by_python
 
 
 @elementwise(bounds=NOT_NEGATIVE)
@@ -228,12 +229,8 @@ def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
     return where(scaled > threshold, sent, sent * z / (z + 1))
 
 
-def _erf(x):
-    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), float)
-
-
 @elementwise(
-    _erf,
+    by_python(math.erf),
     symbolic=lambda sp, x: sp.erf(x),
     dtype="float",
     numpy="scipy.special.erf",

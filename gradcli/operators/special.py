@@ -8,6 +8,7 @@ from .arithmetic import abs
 from .comparisons import clamp, where
 from .families import composite, elementwise
 from .pointwise import erf, exp, log
+from .precision import by_python
 
 EPS = 2.220446049250313e-16
 
@@ -30,7 +31,7 @@ def special(value=None, **fields):
 
 
 @elementwise(
-    lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), float),
+    by_python(math.erfc),
     symbolic=lambda sp, x: sp.erfc(x),
     dtype="float",
     numpy="scipy.special.erfc",
@@ -73,7 +74,17 @@ def ndtri(g, y, x):
 # ---- Bessel functions ----------------------------------------------------------------------------
 
 
-@special(torch="torch.i0")
+def _bessel(name):
+    """SciPy's function, infinite where PyTorch's is: it has the exponential of x on the way."""
+
+    def value(x):
+        found = getattr(scipy_special, name)(x)
+        return np.where(np.isinf(np.exp(np.abs(x))) & np.isfinite(x), found * np.inf, found)
+
+    return value
+
+
+@special(_bessel("i0"), torch="torch.i0")
 def i0(g, y, x):
     """Modified Bessel function of the first kind, of order 0."""
     return g * i1(x)
@@ -85,7 +96,7 @@ def i0e(g, y, x):
     return g * (i1e(x) - x.sign() * y)
 
 
-@special()
+@special(_bessel("i1"))
 def i1(g, y, x):
     """Modified Bessel function of the first kind, of order 1."""
     far = abs(x) > EPS

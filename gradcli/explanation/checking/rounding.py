@@ -11,6 +11,7 @@ from ..analysis import Analysis
 
 FEW = 1e-4  # relative: with a larger error fewer than four digits are right
 LONGER = {"float32": "float64", "float64": "longdouble"}
+MUCH = 1e3  # beside the rounding of the seed: what a saturated tanh leaves is less
 MOST = 20_000  # elements of all nodes together that are computed again: in more digits it is slow
 
 
@@ -26,12 +27,14 @@ class Rounded(NamedTuple):
 
 def rounded(a: Analysis) -> Iterator[Rounded]:
     """The gradients with elements of which rounding leaves fewer than four digits; none where
-    numbers of more digits are not to be had. A gradient that is exactly 0 is taken for that.
+    numbers of more digits are not to be had. What is exactly 0 is taken for that unless in more
+    digits it is much beside the seed.
     """
-    longer = LONGER[a.dtype]
-    if np.finfo(longer).eps < np.finfo(a.dtype).eps:
+    longer, eps = LONGER[a.dtype], np.finfo(a.dtype).eps
+    if np.finfo(longer).eps < eps:
         for x, few, other in _computed_in(longer, a, FEW):
-            few = few & (a.grad_value(x) != 0)
+            seed = np.max(np.abs(a.value(a.problem.seed.node)), initial=0.0)
+            few = few & ((a.grad_value(x) != 0) | (np.abs(other) > MUCH * eps * seed))
             if np.any(few):
                 yield Rounded(x, few, other)
 
@@ -64,8 +67,8 @@ def _computed_in(dtype: str, a: Analysis, within: float) -> Iterator[Rounded]:
 
 
 def _differs(here: Any, other: Any, within: float) -> Any:
-    """Where finite numbers are others; what is 0 but for the smallest numbers is 0."""
-    size = np.fmax(np.abs(here), np.abs(other))
+    """Where finite numbers are others, or no numbers; what is 0 but for the smallest is 0."""
+    size = np.maximum(np.abs(here), np.abs(other))
     with np.errstate(all="ignore"):
         alike = np.isfinite(other) & (np.abs(other - here) <= within * size)
     return np.isfinite(here) & ~alike & ~(size <= np.finfo(float).tiny)

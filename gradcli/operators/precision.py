@@ -1,0 +1,38 @@
+"""In which precision NumPy computes a value."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..lazy import np
+
+
+def floats(x: Any) -> Any:
+    """An array of floats in the precision they have; whole numbers in double precision."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
+def by_python(function: Callable) -> Callable:
+    """A function of Python's, for each element."""
+
+    def value(x: Any) -> Any:
+        x = floats(x)
+        return np.asarray(np.frompyfunc(function, 1, 1)(x), x.dtype)
+
+    return value
+
+
+def named(name: str) -> Callable:
+    """NumPy's function. In single precision that is up to three units of the last place off, and
+    PyTorch's one: so it is computed in double, for the evaluator to round, where it is one step.
+    """
+
+    def value(*xs: Any) -> Any:
+        function = getattr(np, name)
+        return function(*(map(_in_double, xs) if isinstance(function, np.ufunc) else xs))
+
+    return value
+
+
+def _in_double(x: Any) -> Any:
+    return x.astype(float) if getattr(x, "dtype", None) == np.float32 else x
