@@ -162,6 +162,19 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "equal_within_batches": [
+        *("D @ ones_like(G)", "D.mT @ ones_like(D)", "ones_like(D).mT @ D", "D @ ones_like(C)"),
+        *("D @ z.unsqueeze(1).expand(G.shape)", "D.mT @ z.expand(D.shape)"),
+        *("z.expand(D.shape) @ G", "x.unsqueeze(1).expand(D.shape) @ G"),
+    ],
+    "spread_by_the_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
+    "rows_of_batches": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
+    "transposed_batch": ["A.expand(D.shape).mT", "D.sum(1).unsqueeze(1).mT", "A.unsqueeze(2).mT"],
+    "sum_of_batches": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
+    "ones_in_einsum": [
+        *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
+        *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
+    ],
     "sum_of_a_reshape": [
         "A.reshape(A.shape[0], 1, 1, A.shape[1]).sum((0, 2))",
         "A.reshape(1, 1, A.shape[0], A.shape[1]).sum((0, 3), keepdim=True)",
@@ -258,6 +271,8 @@ CASES = {
     ],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
+        *("einsum('bij,bjk->bik', D, G)", "einsum('bji,bjk->bki', D, E)"),
+        *("einsum('bij,jk->bik', D, C)", "einsum('ij,bkj->bik', A, E)"),
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
         "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
         "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",

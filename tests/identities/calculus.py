@@ -456,6 +456,28 @@ IDENTITIES = together(
         "x: n, A: n n, B: n n",
         x="(A * B.T + A.T * B) @ x",
     ),
+    case("products", "inner(X, W)", "X: m n, W: k n", X="g @ W", W="g.T @ X"),
+    case(
+        "products, batched",
+        "inner(X, W)",
+        "X: b m n, W: k n",
+        X="g @ W",
+        W="g.flatten(0, 1).T @ X.flatten(0, 1)",
+    ),
+    case(
+        "products, batched",
+        "(A @ B).sum()",
+        "A: b m n, B: b n k",
+        A="B.sum(2).unsqueeze(1).expand_as(A)",
+        B="A.sum(1).unsqueeze(2).expand_as(B)",
+    ),
+    case(
+        "products, batched",
+        "einsum('bij,jk->bik', A, W).sum()",
+        "A: b m n, W: n k",
+        A="W.sum(1).expand_as(A)",
+        W="A.sum((0, 1)).unsqueeze(1).expand_as(W)",
+    ),
     case("Hessian", "x @ A @ x", "x: n, A: n n", kind="hessian", x="A + A.T"),
     case(
         "Hessian",
