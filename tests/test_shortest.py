@@ -162,6 +162,16 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "selected_by_the_unit_matrix": [
+        *("A @ eye(z.shape[0])[1]", "eye(x.shape[0])[1] @ A", "A.T @ eye(x.shape[0])[0]"),
+        *("eye(x.shape[0])[:2] @ A", "A @ eye(z.shape[0])[1:].T", "eye(x.shape[0])[2] @ x"),
+        "eye(z.shape[0])[:1] @ A.T",
+    ],
+    "part_of_an_outer_product": [
+        *("outer(x, z)[:, :1]", "outer(x, z)[0]", "outer(x, z)[..., 1]", "outer(x, z)[1, 0]"),
+    ],
+    "part_of_a_matrix_product": ["(A @ C)[0]", "(A @ C)[1:, 0]", "(A @ z)[1]", "(x @ A)[:1]"],
+    "diagonal_of_a_sum": ["(S - diag(z)).diag()", "(z.diag() + S / s).diag()"],
     "equal_within_batches": [
         *("D @ ones_like(G)", "D.mT @ ones_like(D)", "ones_like(D).mT @ D", "D @ ones_like(C)"),
         *("D @ z.unsqueeze(1).expand(G.shape)", "D.mT @ z.expand(D.shape)"),
@@ -314,8 +324,8 @@ CASES = {
         "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
         "upper=True), upper=False, left=False)",
     ],
-    "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
-    "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "inverse_of_product": ["inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
+    "inverse_of_transpose": ["inv(eye(z.shape[0]))", "inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
@@ -479,7 +489,7 @@ CASES = {
         "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
     ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
-    "solved_by_transpose": ["solve(K.T, z)"],
+    "solved_by_transpose": ["solve(S.T, eye(z.shape[0]))", "solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
     "spread_as_it_is": [
         "(A.sum(0, keepdim=True) + z).expand(2, *A.shape)",
@@ -513,7 +523,7 @@ CASES = {
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
-    "trace_of_outer": ["outer(z, S @ z).trace()"],
+    "trace_of_outer": ["eye(z.shape[0]).trace()", "outer(z, S @ z).trace()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "

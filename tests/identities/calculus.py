@@ -456,6 +456,17 @@ IDENTITIES = together(
         "x: n, A: n n, B: n n",
         x="(A * B.T + A.T * B) @ x",
     ),
+    case(
+        "parts of products",
+        "hstack([A, B]) @ w",
+        "A: m 3, B: m 2, w: 5",
+        A="outer(g, w[:A.shape[1]])",
+        B="outer(g, w[A.shape[1]:])",
+    ),
+    case(
+        "parts of products", "stack([a, b], 1) @ w", "a: n, b: n, w: 2", a="g * w[0]", b="g * w[1]"
+    ),
+    case("diagonals", "((A - diag(diag(A))) ** 2).sum()", "A: n n", A="2 * (A - diag(diag(A)))"),
     case("products", "inner(X, W)", "X: m n, W: k n", X="g @ W", W="g.T @ X"),
     case(
         "products, batched",

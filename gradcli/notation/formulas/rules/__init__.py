@@ -30,6 +30,7 @@ from . import (
     products,
     put,
     reductions,
+    selected,
     spectral,
     square,
     sums,
@@ -45,5 +46,5 @@ __all__ = [
     "broadcasting", "chains", "choices", "complements", "contractions", "factoring", "foreign",
     "functions", "guards", "interpolation", "kronecker", "labels", "layout", "letters", "made_of",
     "matrices", "matrix_products", "moved", "normal", "other", "parts", "places", "powers",
-    "products", "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "products", "put", "reductions", "rule", "selected", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip
