@@ -162,6 +162,11 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "names_in_order": ["y @ x"],
+    "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
+    "projection_of_a_sum": [
+        "2 * A @ pinv(A) @ (x - A @ z / s)", "pinv(A) @ (2 * x - A @ pinv(A) @ x)",
+    ],
     "selected_by_the_unit_matrix": [
         *("A @ eye(z.shape[0])[1]", "eye(x.shape[0])[1] @ A", "A.T @ eye(x.shape[0])[0]"),
         *("eye(x.shape[0])[:2] @ A", "A @ eye(z.shape[0])[1:].T", "eye(x.shape[0])[2] @ x"),
@@ -316,7 +321,7 @@ CASES = {
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
         "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
     ],
-    "in_a_row": [
+    "in_a_row": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
@@ -324,7 +329,9 @@ CASES = {
         "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
         "upper=True), upper=False, left=False)",
     ],
-    "inverse_of_product": ["inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
+    "inverse_of_product": [
+        *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
+    ],
     "inverse_of_transpose": ["inv(eye(z.shape[0]))", "inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
     "factors_out_of_a_sum": [
@@ -454,6 +461,7 @@ CASES = {
     ],
     "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
     "shared_matrices": [
+        "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
         "-A.T @ x - B.T @ x", "A.sum(1) - A @ z", "2 * A.T @ x - A.sum(0)", "S.sum(1) - T @ S.T",
@@ -562,7 +570,7 @@ CASES = {
         "z.expand(A.shape) @ S", "S @ z.expand(S.shape)", "A @ z.unsqueeze(1).expand(S.shape)",
         "x.unsqueeze(1).expand(A.shape) @ S",
     ],
-    "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
+    "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
 }  # fmt: skip

@@ -467,6 +467,13 @@ IDENTITIES = together(
         "parts of products", "stack([a, b], 1) @ w", "a: n, b: n, w: 2", a="g * w[0]", b="g * w[1]"
     ),
     case("diagonals", "((A - diag(diag(A))) ** 2).sum()", "A: n n", A="2 * (A - diag(diag(A)))"),
+    case(
+        "Golub and Pereyra 1973, variable projection",
+        "norm(y - X @ pinv(X) @ y) ** 2",
+        "X: m n real, y: m",
+        X="-2 * outer(y - X @ pinv(X) @ y, pinv(X) @ y)",
+        y="2 * (y - X @ pinv(X) @ y)",
+    ),
     case("products", "inner(X, W)", "X: m n, W: k n", X="g @ W", W="g.T @ X"),
     case(
         "products, batched",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import axes, axis
+from ....graphs.shapes import Shape, axes, axis
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .factoring import sum_of
+from .factoring import MOST_TERMS, sum_of
 from .matrices import is_column, is_unit, last_two
 from .products import (
     ONE,
@@ -37,7 +37,7 @@ def in_a_row(node: Node) -> Node | None:
 
 
 def _cancels(chain: Chain) -> bool:
-    return len(settled(chain).factors) < len(chain.factors)
+    return settled(chain) != chain
 
 
 @normal("transpose")
@@ -161,9 +161,9 @@ def is_row(f: Node) -> bool:
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
 
 
-@normal("matmul")
+@normal("matmul", "outer")
 def with_zeros(node: Node) -> Node | None:
-    """A @ zeros = zeros."""
+    """A @ zeros = zeros; outer(x, zeros) too."""
     return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
 
 
@@ -179,6 +179,35 @@ def as_column(node: Node) -> Node | None:
         chain = chain_of(node)
         return None if chain is None else node_of(settled(chain), node.shape)
     return None
+
+
+@normal("matmul")
+def names_in_order(node: Node) -> Node | None:
+    """x @ g = g @ x of vectors that have names, g first, so that like terms are found."""
+    if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
+        return None
+    order = sorted(node.parents, key=lambda i: (not i.attrs["is_seed"], i.attrs["name"]))
+    return None if order == node.parents else node.op(*order)
+
+
+@other("matmul")
+def inner_product_of_a_sum(node: Node) -> Node | None:
+    """x @ (y - 2 * z) = x @ y - 2 * (x @ z)."""
+    a, b = node.parents
+    if node.shape or a.ndim != 1:
+        return None
+    for v, total in ((a, b), (b, a)):
+        terms = terms_of(total) if total.op.name in ("add", "sub") else None
+        if terms is not None and len(terms) <= MOST_TERMS:
+            return sum_of([_beside(v, t, total.shape) for t in terms])
+    return None
+
+
+def _beside(v: Node, term: Product, shape: Shape) -> Product:
+    """The inner product of a vector and a term, numbers before it."""
+    numbers = {f: e for f, e in term.factors.items() if f.shape == ()}
+    rest = {f: e for f, e in term.factors.items() if f not in numbers}
+    return Product(term.coefficient, with_factor(numbers, v @ build(Product(ONE, rest), shape)))
 
 
 @other("matmul")
