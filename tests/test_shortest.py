@@ -162,6 +162,12 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "known_by_bounds": [
+        *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
+        "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
+    ],
+    "both_where_one_is_certain": ["(x > 1) & True", "True & (A > z)"],
+    "squeezed_before": ["(A.sum(0, keepdim=True) / z).squeeze(0)", "(z - A[:1]).squeeze(0)"],
     "names_in_order": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
     "projection_of_a_sum": [
@@ -524,7 +530,13 @@ CASES = {
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sums_together": ["A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
-    "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
+    "of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
+    "terms_with_a_new_dimension": [
+        *("x.unsqueeze(1) - y.unsqueeze(1)", "A.unsqueeze(0) + B.unsqueeze(0)"),
+    ],
     "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
@@ -537,7 +549,7 @@ CASES = {
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
-    "transposed_into": [
+    "transposed_into": ["cov(A).T", 
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],

@@ -29,7 +29,7 @@ def _symmetric(node: Node, depth: int) -> bool:
         return False
     if name == "input":
         return bool({"symmetric", "diagonal", "posdef"} & set(known(node)))
-    if name in ("eye", "ones", "zeros", "full"):
+    if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
     if name == "outer":
         return parts[0] is parts[1]

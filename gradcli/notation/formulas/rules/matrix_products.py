@@ -264,15 +264,22 @@ def _turned_back(x: Node) -> Node | None:
 
 @other("matmul")
 def of_one_row(node: Node) -> Node | None:
-    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left."""
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left; and so
+    is (A * eye(n)[k]) @ B.
+    """
     a, b = node.parents
-    if a.ndim != 2 or b.ndim != 2 or b.op.name != "mul":
+    if a.ndim != 2 or b.ndim != 2:
         return None
-    for column, rows in (b.parents, b.parents[::-1]):
-        row = column.parents[0] if column.op.name == "unsqueeze" else column
-        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
+    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
+        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
+        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
             (k,) = row.attrs["index"]
             return OPS["outer"](a[:, k], rows[k])
+    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
+        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
+            (k,) = unit.attrs["index"]
+            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
+            return OPS["outer"](columns[:, k], row)
     return None
 
 

@@ -110,6 +110,15 @@ def new_dimensions_together(node: Node) -> Node | None:
     return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
+@normal("add", "sub")
+def terms_with_a_new_dimension(node: Node) -> Node | None:
+    """a.unsqueeze(1) - b.unsqueeze(1) = (a - b).unsqueeze(1)."""
+    a, b = node.parents
+    if a.op.name != "unsqueeze" or a.op is not b.op or a.attrs != b.attrs or a.shape != b.shape:
+        return None
+    return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
+
+
 @other("mul", "div")
 def softmax_beside_a_new_dimension(node: Node) -> Iterator[Node]:
     """(g / exp(x).sum(dim=1)).unsqueeze(1) * exp(x) = g.unsqueeze(1) * softmax(x, dim=1)."""
