@@ -278,6 +278,10 @@ RULE_CASES = {
     ],
     "sum_over_all": ["A.sum(dim=(0, 1))", "s.sum()"],
     "one_dimension": ["A.sum(dim=(1,))", "A.mean(dim=(0,), keepdim=True)"],
+    "sums_in_a_row": [
+        *("A.sum(dim=1).sum(dim=0)", "A.expand(4, 3, 3)[:, :, :2].sum(dim=1).sum(dim=1)"),
+        *("A.mean(dim=1, keepdim=True).mean(dim=0, keepdim=True)", "A.sum(dim=0).sum()"),
+    ],
     "sum_of_equals": [
         "x.expand(4, 3).sum(dim=0)", "x.expand(4, 3).sum()", "s.expand(2, 3).sum(dim=1)",
         "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
@@ -315,7 +319,10 @@ RULE_CASES = {
         "x.unsqueeze(0).permute(1, 0)", "A.unsqueeze(1).permute(0, 2, 1)",
         "A.reshape(1, 3, 3).permute(1, 2, 0)",
     ],
-    "order_kept": ["A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"],
+    "dimensions_exchanged": [
+        *("A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"),
+        *("A.permute(1, 0)", "A.expand(4, 3, 3).permute(2, 1, 0)"),
+    ],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
     "never_refused": [

@@ -175,6 +175,40 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "known_by_bounds": [
+        *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
+        "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
+    ],
+    "both_where_one_is_certain": ["(x > 1) & True", "True & (A > z)"],
+    "squeezed_before": ["(A.sum(0, keepdim=True) / z).squeeze(0)", "(z - A[:1]).squeeze(0)"],
+    "names_in_order": ["y @ x"],
+    "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
+    "projection_of_a_sum": [
+        "2 * A @ pinv(A) @ (x - A @ z / s)", "pinv(A) @ (2 * x - A @ pinv(A) @ x)",
+    ],
+    "selected_by_the_unit_matrix": [
+        *("A @ eye(z.shape[0])[1]", "eye(x.shape[0])[1] @ A", "A.T @ eye(x.shape[0])[0]"),
+        *("eye(x.shape[0])[:2] @ A", "A @ eye(z.shape[0])[1:].T", "eye(x.shape[0])[2] @ x"),
+        "eye(z.shape[0])[:1] @ A.T",
+    ],
+    "part_of_an_outer_product": [
+        *("outer(x, z)[:, :1]", "outer(x, z)[0]", "outer(x, z)[..., 1]", "outer(x, z)[1, 0]"),
+    ],
+    "part_of_a_matrix_product": ["(A @ C)[0]", "(A @ C)[1:, 0]", "(A @ z)[1]", "(x @ A)[:1]"],
+    "diagonal_of_a_sum": ["(S - diag(z)).diag()", "(z.diag() + S / s).diag()"],
+    "equal_within_batches": [
+        *("D @ ones_like(G)", "D.mT @ ones_like(D)", "ones_like(D).mT @ D", "D @ ones_like(C)"),
+        *("D @ z.unsqueeze(1).expand(G.shape)", "D.mT @ z.expand(D.shape)"),
+        *("z.expand(D.shape) @ G", "x.unsqueeze(1).expand(D.shape) @ G"),
+    ],
+    "spread_by_the_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
+    "rows_of_batches": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
+    "transposed_batch": ["A.expand(D.shape).mT", "D.sum(1).unsqueeze(1).mT", "A.unsqueeze(2).mT"],
+    "sum_of_batches": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
+    "ones_in_einsum": [
+        *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
+        *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
+    ],
     "sum_of_a_reshape": [
         "A.reshape(A.shape[0], 1, 1, A.shape[1]).sum((0, 2))",
         "A.reshape(1, 1, A.shape[0], A.shape[1]).sum((0, 3), keepdim=True)",
@@ -271,6 +305,8 @@ CASES = {
     ],
     "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
+        *("einsum('bij,bjk->bik', D, G)", "einsum('bji,bjk->bki', D, E)"),
+        *("einsum('bij,jk->bik', D, C)", "einsum('ij,bkj->bik', A, E)"),
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
         "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
         "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",
@@ -304,7 +340,7 @@ CASES = {
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
         "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
     ],
-    "in_a_row": [
+    "in_a_row": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
@@ -312,8 +348,10 @@ CASES = {
         "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
         "upper=True), upper=False, left=False)",
     ],
-    "inverse_of_product": ["inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"],
-    "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
+    "inverse_of_product": [
+        *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
+    ],
+    "inverse_of_transpose": ["inv(eye(z.shape[0]))", "inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
@@ -442,6 +480,7 @@ CASES = {
     ],
     "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
     "shared_matrices": [
+        "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
         "2 * S @ T - 2 * S.T @ T", "outer(x, z) - outer(x, A.T @ x)", "A @ z + B @ z - x",
         "-A.T @ x - B.T @ x", "A.sum(1) - A @ z", "2 * A.T @ x - A.sum(0)", "S.sum(1) - T @ S.T",
@@ -477,7 +516,7 @@ CASES = {
         "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
     ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
-    "solved_by_transpose": ["solve(K.T, z)"],
+    "solved_by_transpose": ["solve(S.T, eye(z.shape[0]))", "solve(K.T, z)"],
     "square_root": ["x ** 0.5"],
     "spread_as_it_is": [
         "(A.sum(0, keepdim=True) + z).expand(2, *A.shape)",
@@ -504,20 +543,26 @@ CASES = {
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
     "sums_together": ["A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x"],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
-    "of_one_row": ["S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)"],
+    "of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
+    "terms_with_a_new_dimension": [
+        *("x.unsqueeze(1) - y.unsqueeze(1)", "A.unsqueeze(0) + B.unsqueeze(0)"),
+    ],
     "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
-    "trace_of_outer": ["outer(z, S @ z).trace()"],
+    "trace_of_outer": ["eye(z.shape[0]).trace()", "outer(z, S @ z).trace()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
-    "transposed_into": [
+    "transposed_into": ["cov(A).T", 
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
@@ -550,7 +595,7 @@ CASES = {
         "z.expand(A.shape) @ S", "S @ z.expand(S.shape)", "A @ z.unsqueeze(1).expand(S.shape)",
         "x.unsqueeze(1).expand(A.shape) @ S",
     ],
-    "with_zeros": ["zeros_like(S) @ z", "A @ zeros_like(C)"],
+    "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
 }  # fmt: skip

@@ -241,6 +241,13 @@ def test_a_formula_for_square_matrices_says_so():
     )
 
 
+def test_a_formula_for_sizes_that_are_products_of_others_says_so():
+    shapes = ("-s", "A=2x2,B=3x3,C=6x6")
+    found = run("formula", "trace(kron(A, B) @ C)", *shapes, "-w", "C")
+    assert found.out == "kron(A, B).T\n"
+    assert "for A of shape (2, 2), B of shape (3, 3) and C of shape (6, 6), and where" in found.err
+
+
 @pytest.mark.parametrize("program", [
     "X.diag()", "X.diagonal() ** 2", "trace(X)", "(2 * X).diag()", "X.T.diag()",
 ])  # fmt: skip

@@ -456,6 +456,46 @@ IDENTITIES = together(
         "x: n, A: n n, B: n n",
         x="(A * B.T + A.T * B) @ x",
     ),
+    case(
+        "parts of products",
+        "hstack([A, B]) @ w",
+        "A: m 3, B: m 2, w: 5",
+        A="outer(g, w[:A.shape[1]])",
+        B="outer(g, w[A.shape[1]:])",
+    ),
+    case(
+        "parts of products", "stack([a, b], 1) @ w", "a: n, b: n, w: 2", a="g * w[0]", b="g * w[1]"
+    ),
+    case("diagonals", "((A - diag(diag(A))) ** 2).sum()", "A: n n", A="2 * (A - diag(diag(A)))"),
+    case(
+        "Golub and Pereyra 1973, variable projection",
+        "norm(y - X @ pinv(X) @ y) ** 2",
+        "X: m n real, y: m",
+        X="-2 * outer(y - X @ pinv(X) @ y, pinv(X) @ y)",
+        y="2 * (y - X @ pinv(X) @ y)",
+    ),
+    case("products", "inner(X, W)", "X: m n, W: k n", X="g @ W", W="g.T @ X"),
+    case(
+        "products, batched",
+        "inner(X, W)",
+        "X: b m n, W: k n",
+        X="g @ W",
+        W="g.flatten(0, 1).T @ X.flatten(0, 1)",
+    ),
+    case(
+        "products, batched",
+        "(A @ B).sum()",
+        "A: b m n, B: b n k",
+        A="B.sum(2).unsqueeze(1).expand_as(A)",
+        B="A.sum(1).unsqueeze(2).expand_as(B)",
+    ),
+    case(
+        "products, batched",
+        "einsum('bij,jk->bik', A, W).sum()",
+        "A: b m n, W: n k",
+        A="W.sum(1).expand_as(A)",
+        W="A.sum((0, 1)).unsqueeze(1).expand_as(W)",
+    ),
     case("Hessian", "x @ A @ x", "x: n, A: n n", kind="hessian", x="A + A.T"),
     case(
         "Hessian",

@@ -427,4 +427,17 @@ IDENTITIES = together(
         kind="jacobian",
         x="(eye(x.shape[0]) - outer(x - a, x - a) / norm(x - a) ** 2) / norm(x - a)",
     ),
+    case(
+        "Matrix Cookbook 57, of a multiple",
+        "logdet(s * A)",
+        "s:, A: n n posdef",
+        s="A.shape[0] / s",
+        A="inv(A).T",
+    ),
+    case(
+        "Matrix Cookbook 60",
+        "inv(A)[0, 1]",
+        "A: n n regular",
+        A="-outer(inv(A)[0], inv(A)[:, 1])",
+    ),
 )

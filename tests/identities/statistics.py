@@ -330,4 +330,11 @@ IDENTITIES = together(
         "x: n",
         x="(g - g.mean() - out * (g @ out) / (x.numel() - 1)) / x.std()",
     ),
+    case(
+        "covariances",
+        "norm(cov(X) - S) ** 2",
+        "X: m n real, S: m m symmetric",
+        assume="S=symmetric",
+        X="4 * (cov(X) - S) @ (X - X.mean(1, keepdim=True)) / (X.shape[1] - 1)",
+    ),
 )

@@ -41,11 +41,14 @@ def untied_shapes(
     problem: Problem, fit: Callable[[dict[str, Shape]], bool]
 ) -> Iterator[dict[str, Shape]]:
     """Shapes that `fit` where only products of sizes need to be equal, as in a program that
-    flattens: one size is another, or a factor has moved from one dimension to another.
+    flattens: all are squares, one is another, or a factor has moved from one dimension to another.
     """
     if not _has_products(problem):
         return
     shapes = _own(problem)
+    squares = {x: tuple(n * n for n in shape) for x, shape in shapes.items()}
+    if fit(squares):
+        yield squares
     tied = []
     for x, d in _places(shapes):
         other = _scaled(shapes, {(x, d): (shapes[x][d] + 1, shapes[x][d])})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...graphs import Node
-from ...graphs.shapes import axis, numel
+from ...graphs.shapes import Shape, axis, numel
 from ...operators.indexing import index_text
 from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
@@ -165,11 +165,23 @@ def transpose(w: "Writer", node: Node) -> Tree:
 def reshape(w: "Writer", node: Node) -> Tree:
     sizes = w.attribute(node, "shape")
     if node.span is None and not isinstance(sizes, Attribute):
-        shape, place = node.parents[0].shape, node.ndim - 1
-        if node.shape == (*shape[:place], numel(shape[place:])) and len(shape) > 1:
-            return Method(w.operand(node, 0), "flatten", (Number(place),) if place else ())
+        ends = _flattened(node.parents[0].shape, node.shape)
+        if ends is not None:
+            return Method(w.operand(node, 0), "flatten", tuple(map(Number, ends)))
     spread = isinstance(sizes, Listing) and sizes.items
     return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
+    """The dimensions that are made into one, from the first to the last of them; to the end where
+    the last is not said, and all where none is. None where it is not that which makes the shape.
+    """
+    for start in range(len(new)):
+        end = start + len(shape) - len(new)
+        middle, rest = shape[start : end + 1], shape[end + 1 :]
+        if end > start and new == (*shape[:start], numel(middle), *rest):
+            return (start, end) if end < len(shape) - 1 else (start,) if start else ()
+    return None
 
 
 @idiom

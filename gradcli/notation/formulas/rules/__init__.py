@@ -7,6 +7,7 @@ shape. It may take for granted that no number is nan or infinite, and that no de
 from . import (
     assumed,
     atoms,
+    batches,
     broadcasting,
     chains,
     choices,
@@ -19,6 +20,7 @@ from . import (
     interpolation,
     kronecker,
     labels,
+    letters,
     matrices,
     matrix_products,
     moved,
@@ -28,6 +30,7 @@ from . import (
     products,
     put,
     reductions,
+    selected,
     spectral,
     square,
     sums,
@@ -39,9 +42,9 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, norm
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "batches",
     "broadcasting", "chains", "choices", "complements", "contractions", "factoring", "foreign",
-    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "made_of",
+    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "letters", "made_of",
     "matrices", "matrix_products", "moved", "normal", "other", "parts", "places", "powers",
-    "products", "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "products", "put", "reductions", "rule", "selected", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ def _symmetric(node: Node, depth: int) -> bool:
         return False
     if name == "input":
         return bool({"symmetric", "diagonal", "posdef"} & set(known(node)))
-    if name in ("eye", "ones", "zeros", "full"):
+    if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
     if name == "outer":
         return parts[0] is parts[1]
@@ -58,9 +58,14 @@ def _palindrome(node: Node, depth: int) -> bool:
     for left, right in zip(factors, reversed(factors), strict=True):
         if left is right and left.ndim == 2 and _symmetric(left, depth - 1):
             continue
-        if not _turned(left, right):
+        if not _turned(left, right) and not _projects(left, right):
             return False
     return True
+
+
+def _projects(a: Node, b: Node) -> bool:
+    """Whether a @ b is X @ pinv(X), or pinv(X) @ X."""
+    return any(p.op.name == "pinv" and p.parents[0] is x for p, x in ((a, b), (b, a)))
 
 
 def _factors(node: Node) -> list[Node]:

@@ -3,9 +3,14 @@
 from functools import lru_cache, reduce
 from math import inf
 
-from ....graphs import Node, walk
+from ....graphs import OPS, Node, walk
 from ....operators.bounds import ANY, PROBABILITY, Bounds
-from .products import REMEMBERED, Coefficient, constant_value, is_zero_or_one, product_of
+from .matrices import is_column
+from .products import REMEMBERED, Coefficient, Product, constant_value, is_zero_or_one, product_of
+from .registry import normal
+from .triangular import DIAGONAL
+
+CORRELATION = (-1.0, 1.0)
 
 
 def is_not_negative(x: Node) -> bool:
@@ -34,8 +39,50 @@ def _bounds(n: Node, found: dict[Node | None, Bounds]) -> Bounds:
     p = product_of(n)
     if p is None or n in p.factors:
         return ANY
+    if _is_correlation(p):
+        return CORRELATION
     c = float(p.coefficient)
     return reduce(_times, (_raised(found[f], e) for f, e in p.factors.items()), (c, c))
+
+
+def _is_correlation(p: Product) -> bool:
+    """Whether a product is cov(x) / outer(u, u), u being the roots of its diagonal."""
+    whole = next((f for f, e in p.factors.items() if f.op.name == "cov" and e == 1), None)
+    if whole is None or p.coefficient != 1:
+        return False
+    sides = {f: e for f, e in p.factors.items() if f is not whole}
+    for f in [f for f in sides if f.op.name == "outer"]:
+        (row, column), e = f.parents, sides.pop(f)
+        sides |= {row: e, column.unsqueeze(dim=1): e}
+    inner = [f.parents[0] if is_column(f) else f for f in sides]
+    return (
+        {f.ndim for f in sides} == {1, 2}
+        and all(e == -1 for e in sides.values())
+        and all(_is_deviation(f, whole) for f in inner)
+    )
+
+
+def _is_deviation(f: Node, whole: Node) -> bool:
+    """Whether it is the root of the diagonal of a matrix."""
+    diagonal = f.parents[0] if f.op.name == "sqrt" else f
+    return diagonal is not f and diagonal.op.name in DIAGONAL and diagonal.parents[0] is whole
+
+
+@normal("ge", "le")
+def known_by_bounds(node: Node) -> Node | None:
+    """sigmoid(x) <= 1 is True, and so is cov(x) / outer(u, u) >= -1 for u = sqrt(cov(x).diag())."""
+    a, b = (bounds_of(x) for x in node.parents)
+    certain = a[0] >= b[1] if node.op.name == "ge" else a[1] <= b[0]
+    return OPS["full"](size=node.shape, fill_value=True) if certain else None
+
+
+@normal("logical_and")
+def both_where_one_is_certain(node: Node) -> Node | None:
+    """mask & True = mask."""
+    for one, mask in (node.parents, node.parents[::-1]):
+        if one.attrs.get("value", one.attrs.get("fill_value")) is True:
+            return mask if mask.shape == node.shape else mask.expand(shape=node.shape)
+    return None
 
 
 def _times(a: Bounds, b: Bounds) -> Bounds:

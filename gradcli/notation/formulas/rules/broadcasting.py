@@ -83,6 +83,21 @@ def sum_over_all(node: Node) -> Node | None:
     return None
 
 
+@rule("sum", "mean")
+def sums_in_a_row(node: Node) -> Node | None:
+    """x.sum(dim=1).sum(dim=0) = x.sum(dim=(0, 1)), and of all elements x.sum()."""
+    inner, dim = node.parents[0], node.attrs["dim"]
+    if inner.op is not node.op or inner.attrs["dim"] is None:
+        return None
+    x, kept = inner.parents[0], inner.attrs["keepdim"]
+    first = axes(inner.attrs["dim"], x.ndim)
+    if kept is not node.attrs["keepdim"]:
+        return node.op(x) if dim is None and not node.shape else None
+    left = [d for d in range(x.ndim) if kept or d not in first]
+    both = sorted({*first, *(left[d] for d in axes(dim, inner.ndim))})
+    return node.op(x, dim=None if len(both) == x.ndim else tuple(both), keepdim=kept)
+
+
 @rule("sum")
 def sum_of_equals(node: Node) -> Node | None:
     """ones_like(x).sum(dim=0) = x.shape[0] * ones_like(...): each is there that often."""

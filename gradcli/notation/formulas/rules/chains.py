@@ -153,16 +153,37 @@ def _written(f: Factor) -> Node:
 
 
 def settled(chain: Chain) -> Chain:
-    """The chain without neighbours that cancel each other."""
+    """The chain without neighbours that cancel each other; X @ pinv(X) @ X is X, and what
+    X @ pinv(X) is transposed.
+    """
     out: list[Factor] = []
-    for f in chain.factors:
+    for f in _with_projections(chain.factors):
         if is_unit(f.node):
             continue
-        if out and _inverse(out[-1], f):
+        if (out and _inverse(out[-1], f)) or (
+            len(out) > 1 and out[-2] == f and _pseudoinverse(out[-1], f)
+        ):
             out.pop()
         else:
             out.append(f)
     return chain._replace(factors=tuple(out))
+
+
+def _with_projections(factors: tuple[Factor, ...]) -> list[Factor]:
+    """The factors, pinv(X).T @ X.T among them as X @ pinv(X), which is symmetric."""
+    out: list[Factor] = []
+    for f in factors:
+        if out and f.turned and _pseudoinverse(out[-1], f):
+            out[-1:] = [f.flip(), out[-1].flip()]
+        else:
+            out.append(f)
+    return out
+
+
+def _pseudoinverse(a: Factor, b: Factor) -> bool:
+    """Whether one is the pseudoinverse of the other."""
+    pairs = ((a.node, b.node), (b.node, a.node))
+    return a.turned == b.turned and any(x.op.name == "pinv" and x.parents[0] is y for x, y in pairs)
 
 
 def _inverse(a: Factor, b: Factor) -> bool:

@@ -189,20 +189,37 @@ def shared_matrices(node: Node) -> Iterator[Node]:
     terms = terms_of(node)
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
-    chains = [_chain_of_term(t, node) for t in terms]
-    if any(c is None for c in chains):
+    found = [_chain_of_term(t, node) for t in terms]
+    chains = _with_one_sign([c for c in found if c is not None])
+    if len(chains) < len(found):
         return
     for at_end in (True, False):
         seen = set()
         for i, a in enumerate(chains):
             for b in chains[:i]:
-                for size in range(_shared_length(a, b, at_end), 0, -1):  # type: ignore[arg-type]
-                    part = a.factors[-size:] if at_end else a.factors[:size]  # type: ignore[union-attr]
+                for size in range(_shared_length(a, b, at_end), 0, -1):
+                    part = a.factors[-size:] if at_end else a.factors[:size]
                     if part not in seen and part[0].node.op.name != "ones":
                         seen.add(part)
-                        new = _grouped(chains, part, at_end, node)  # type: ignore[arg-type]
+                        new = _grouped(chains, part, at_end, node)
                         if new is not None:
                             yield new
+
+
+def _with_one_sign(chains: list[Chain]) -> list[Chain]:
+    """The chains with a - b in the place of b - a, where both stand in them; the sign before."""
+    met: set[Node] = set()
+    out = []
+    for scale, factors in chains:
+        same = []
+        for f in factors:
+            back = negative(f.node) if f.node.op.name == "sub" else None
+            if back is not None and back in met and f.node not in met:
+                scale, f = scale._replace(coefficient=-scale.coefficient), f._replace(node=back)
+            met.add(f.node)
+            same.append(f)
+        out.append(Chain(scale, tuple(same)))
+    return out
 
 
 def _chain_of_term(t: Product, node: Node) -> Chain | None:

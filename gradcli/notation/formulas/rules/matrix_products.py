@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import axes, axis
+from ....graphs.shapes import Shape, axes, axis
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
-from .factoring import sum_of
+from .factoring import MOST_TERMS, sum_of
 from .matrices import is_column, is_unit, last_two
 from .products import (
     ONE,
@@ -37,7 +37,7 @@ def in_a_row(node: Node) -> Node | None:
 
 
 def _cancels(chain: Chain) -> bool:
-    return len(settled(chain).factors) < len(chain.factors)
+    return settled(chain) != chain
 
 
 @normal("transpose")
@@ -161,9 +161,9 @@ def is_row(f: Node) -> bool:
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
 
 
-@normal("matmul")
+@normal("matmul", "outer")
 def with_zeros(node: Node) -> Node | None:
-    """A @ zeros = zeros."""
+    """A @ zeros = zeros; outer(x, zeros) too."""
     return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
 
 
@@ -179,6 +179,35 @@ def as_column(node: Node) -> Node | None:
         chain = chain_of(node)
         return None if chain is None else node_of(settled(chain), node.shape)
     return None
+
+
+@normal("matmul")
+def names_in_order(node: Node) -> Node | None:
+    """x @ g = g @ x of vectors that have names, g first, so that like terms are found."""
+    if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
+        return None
+    order = sorted(node.parents, key=lambda i: (not i.attrs["is_seed"], i.attrs["name"]))
+    return None if order == node.parents else node.op(*order)
+
+
+@other("matmul")
+def inner_product_of_a_sum(node: Node) -> Node | None:
+    """x @ (y - 2 * z) = x @ y - 2 * (x @ z)."""
+    a, b = node.parents
+    if node.shape or a.ndim != 1:
+        return None
+    for v, total in ((a, b), (b, a)):
+        terms = terms_of(total) if total.op.name in ("add", "sub") else None
+        if terms is not None and len(terms) <= MOST_TERMS:
+            return sum_of([_beside(v, t, total.shape) for t in terms])
+    return None
+
+
+def _beside(v: Node, term: Product, shape: Shape) -> Product:
+    """The inner product of a vector and a term, numbers before it."""
+    numbers = {f: e for f, e in term.factors.items() if f.shape == ()}
+    rest = {f: e for f, e in term.factors.items() if f not in numbers}
+    return Product(term.coefficient, with_factor(numbers, v @ build(Product(ONE, rest), shape)))
 
 
 @other("matmul")
@@ -235,15 +264,22 @@ def _turned_back(x: Node) -> Node | None:
 
 @other("matmul")
 def of_one_row(node: Node) -> Node | None:
-    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left."""
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left; and so
+    is (A * eye(n)[k]) @ B.
+    """
     a, b = node.parents
-    if a.ndim != 2 or b.ndim != 2 or b.op.name != "mul":
+    if a.ndim != 2 or b.ndim != 2:
         return None
-    for column, rows in (b.parents, b.parents[::-1]):
-        row = column.parents[0] if column.op.name == "unsqueeze" else column
-        if column.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
+    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
+        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
+        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
             (k,) = row.attrs["index"]
             return OPS["outer"](a[:, k], rows[k])
+    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
+        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
+            (k,) = unit.attrs["index"]
+            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
+            return OPS["outer"](columns[:, k], row)
     return None
 
 

@@ -120,3 +120,16 @@ def one_of_equals(node: Node) -> Node | None:
     rest = tuple(n for d, n in enumerate(x.shape, lead) if d not in picked)
     found = x if rest == x.shape else x.reshape(shape=rest)
     return found if rest == node.shape else found.expand(shape=node.shape)
+
+
+@normal("squeeze")
+def squeezed_before(node: Node) -> Node | None:
+    """(x.sum(dim=0, keepdim=True) / v).squeeze(0) = x.sum(dim=0) / v, for a vector v."""
+    x = node.parents[0]
+    if x.op.family != "elementwise" or node.ndim != x.ndim - 1 or node.shape != x.shape[1:]:
+        return None
+    beside = any(0 < i.ndim < x.ndim for i in x.parents)
+    if not beside or x.shape[0] != 1 or len(x.parents) != len(x.inputs):
+        return None
+    inputs = [i.squeeze(dim=0) if i.ndim == x.ndim else i for i in x.parents]
+    return x.op(*inputs, **x.attrs)

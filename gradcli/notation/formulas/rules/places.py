@@ -49,15 +49,6 @@ def laid_out_and_back(node: Node) -> Node | None:
 
 
 @rule("permute")
-def order_kept(node: Node) -> Node | None:
-    """x.permute(0, 1) = x; ones that are permuted are ones."""
-    x = node.parents[0]
-    if x.op.name in ("ones", "zeros"):
-        return x.op(size=node.shape)
-    return x if [axis(d, x.ndim) for d in node.attrs["dims"]] == [*range(x.ndim)] else None
-
-
-@rule("permute")
 def new_dimension_moved(node: Node) -> Node | None:
     """x.unsqueeze(0).permute(1, 0) = x.unsqueeze(1)."""
     spread = node.parents[0]
@@ -70,6 +61,21 @@ def new_dimension_moved(node: Node) -> Node | None:
         if spread.shape[new] == 1 and kept and others == sorted(others):
             return x.unsqueeze(dim=place)
     return None
+
+
+@rule("permute")
+def dimensions_exchanged(node: Node) -> Node | None:
+    """x.permute(0, 2, 1) = x.mT; x.permute(0, 1) = x; ones that are permuted are ones."""
+    x = node.parents[0]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    dims = [axis(d, x.ndim) for d in node.attrs["dims"]]
+    moved = [d for d, k in enumerate(dims) if d != k]
+    if not moved:
+        return x
+    if len(moved) > 2:
+        return None
+    return x.mT if moved == [x.ndim - 2, x.ndim - 1] else OPS["transpose"](x, *moved)
 
 
 def _expanded_later(node: Node) -> Node | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
-from ....graphs import OPS, Node, intern
+from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
 from .atoms import definition
@@ -108,6 +108,15 @@ def new_dimensions_together(node: Node) -> Node | None:
     rest = {f: e for f, e in found.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
     return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
+
+
+@normal("add", "sub")
+def terms_with_a_new_dimension(node: Node) -> Node | None:
+    """a.unsqueeze(1) - b.unsqueeze(1) = (a - b).unsqueeze(1)."""
+    a, b = node.parents
+    if a.op.name != "unsqueeze" or a.op is not b.op or a.attrs != b.attrs or a.shape != b.shape:
+        return None
+    return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
 
 
 @other("mul", "div")
@@ -234,66 +243,6 @@ def _summand(p: Product, total: Node) -> Node:
     """What a term adds up in one of its factors, times its number."""
     (x,) = total.parents
     return build(Product(p.coefficient, {x: 1}), x.shape)
-
-
-@normal("einsum")
-def einsum_in_short(node: Node) -> Node | None:
-    """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    if not arrow:
-        return None
-    letters = terms.split(",")
-    if len(letters) == 1:
-        return _moved(letters[0], right, node.parents[0])
-    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
-
-
-@normal("einsum")
-def vectors_out_of_einsum(node: Node) -> Node | None:
-    """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    letters = terms.split(",")
-    if "." in right:  # it stands for any number of dimensions
-        return None
-    for k, letter in enumerate(letters):
-        others = letters[:k] + letters[k + 1 :]
-        if len(letter) != 1 or letter not in right or letter not in "".join(others):
-            continue
-        v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
-        for _ in right[right.index(letter) + 1 :]:
-            v = v.unsqueeze(dim=v.ndim)
-        return v * intern(node.op, tuple(rest), {"equation": ",".join(others) + arrow + right})
-    return None
-
-
-def _moved(left: str, right: str, x: Node) -> Node | None:
-    if left == right and len(set(left)) == len(left):
-        return x
-    if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
-        return x.mT
-    return None
-
-
-def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
-    a, b = letters
-    x, y = nodes
-    if any(len(set(t)) != len(t) for t in (a, b, right)):
-        return None
-    for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
-        if s == t == right:
-            return u * v
-        if len(s) == len(t) == 1 and right == s + t:
-            return OPS["outer"](u, v)
-        if len(s) == 2 and len(t) == 1 and t in s and right == s.replace(t, ""):
-            return (u if s[1] == t else u.mT) @ v
-        if len(s) == len(t) == 2 and len(right) == 2:
-            for p, m in ((s, u), (s[::-1], u.mT)):
-                for q, n in ((t, v), (t[::-1], v.mT)):
-                    if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
-                        return m @ n
-        if right == s and len(s) == 2 and len(t) == 1 and t in s:
-            return u * (v if s[1] == t else v.unsqueeze(dim=1))
-    return None
 
 
 @normal("mul")

@@ -5,10 +5,12 @@ from itertools import pairwise
 from ....graphs import OPS, Node
 from .assumed import is_symmetric
 from .atoms import definition
-from .chains import Factor, chain_of, node_of
+from .chains import Chain, Factor, chain_of, node_of, settled
+from .factoring import MOST_TERMS, sum_of
 from .matrices import is_column
-from .products import ONE, Coefficient, Product, product_of
+from .products import ONE, Coefficient, Product, build, product_of, scaled
 from .registry import normal, other
+from .sums import terms_of
 
 
 @normal("matmul")
@@ -69,3 +71,24 @@ def pseudoinverse(node: Node) -> Node | None:
                 rest = (*factors[:k], new, *factors[k + 2 :])
                 return node_of(chain._replace(factors=rest), node.shape)  # type: ignore[union-attr]
     return None
+
+
+@other("matmul")
+def projection_of_a_sum(node: Node) -> Node | None:
+    """X @ pinv(X) @ (y - X @ z) = X @ pinv(X) @ y - X @ z."""
+    chain = chain_of(node) if node.ndim == 1 else None
+    if chain is None or not any(f.node.op.name == "pinv" for f in chain.factors):
+        return None
+    *before, total = chain.factors
+    terms = terms_of(total.node) if total.node.op.name in ("add", "sub") else None
+    if terms is None or len(terms) > MOST_TERMS or total.turned:
+        return None
+    parts = [chain_of(build(t, total.node.shape)) for t in terms]
+    if not any(p is not None and len(p.factors) > 1 for p in parts):
+        return None
+    made = [
+        node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape)
+        for p in parts
+        if p is not None
+    ]
+    return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in made]))

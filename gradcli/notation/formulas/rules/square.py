@@ -13,8 +13,12 @@ from .triangular import DIAGONAL, is_plain
 
 @normal("inv")
 def inverse_of_transpose(node: Node) -> Node | None:
-    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
+    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q, as
+    eye(n) is.
+    """
     x = node.parents[0]
+    if is_unit(x):
+        return x
     if x.op.name == "transpose" and last_two(x):
         return node.op(x.parents[0]).mT
     if x.op.name == "inv":
@@ -24,8 +28,10 @@ def inverse_of_transpose(node: Node) -> Node | None:
 
 @normal("solve")
 def solved_by_transpose(node: Node) -> Node | None:
-    """solve(A.T, b) = solve(A, b) for a symmetric A."""
+    """solve(A.T, b) = solve(A, b) for a symmetric A; solve(A, eye(n)) = inv(A)."""
     a, b = node.parents
+    if is_unit(b) and a.ndim == 2:
+        return OPS["inv"](a)
     known = a.op.name == "transpose" and is_symmetric(a.parents[0])
     return node.op(a.parents[0], b, **node.attrs) if known else None
 
@@ -88,17 +94,36 @@ def determinant_of_product(node: Node) -> Node | None:
 
 @normal("inv")
 def inverse_of_product(node: Node) -> Node | None:
-    """inv(A @ B) = inv(B) @ inv(A) for square ones; inv(diag(x)) = diag(1 / x)."""
+    """inv(A @ B) = inv(B) @ inv(A) for square ones; inv(s * A) = inv(A) / s; inv(diag(x)) =
+    diag(1 / x).
+    """
     x = node.parents[0]
     if x.op.name in ("diag", "diag_embed") and x.parents[0].ndim == 1:
         return x.op(1 / x.parents[0], **x.attrs)
     chain = chain_of(x) if x.ndim == 2 else None
-    if chain is None or len(chain.factors) < 2 or chain.scale.factors:
+    if chain is None or chain.factors == (Factor(x, False),) or not chain.scale.coefficient:
         return None
-    if not all(is_square(f.node) for f in chain.factors):
+    if not chain.factors or not all(is_square(f.node) for f in chain.factors):
         return None
     inverses = tuple(Factor(node.op(f.node), f.turned) for f in reversed(chain.factors))
-    return node_of(Chain(Product(1 / chain.scale.coefficient, {}), inverses), node.shape)
+    powers = {f: -e for f, e in chain.scale.factors.items()}
+    return node_of(Chain(Product(1 / chain.scale.coefficient, powers), inverses), node.shape)
+
+
+@normal("diag", "diagonal")
+def diagonal_of_a_sum(node: Node) -> Node | None:
+    """(A - diag(x)).diag() = A.diag() - x."""
+    x = node.parents[0]
+    if x.op.name not in ("add", "sub") or x.ndim != 2 or node.ndim != 1:
+        return None
+    plain = not any(node.attrs.get(k) for k in ("diagonal", "offset"))
+    if (
+        not plain
+        or not any(map(_is_diagonal, x.parents))
+        or {i.shape for i in x.parents} != {x.shape}
+    ):
+        return None
+    return x.op(*(node.op(i, **node.attrs) for i in x.parents))
 
 
 @normal("diag", "diagonal")
@@ -126,8 +151,10 @@ def diagonal_of_product(node: Node) -> Node | None:
 
 @normal("trace")
 def trace_of_outer(node: Node) -> Node | None:
-    """outer(a, b).trace() = a @ b."""
+    """outer(a, b).trace() = a @ b; eye(n).trace() = n."""
     x = node.parents[0]
+    if is_unit(x):
+        return 1.0 * size_of(x.shape, (0,))
     return x.parents[0] @ x.parents[1] if x.op.name == "outer" and is_square(x) else None
 
 
