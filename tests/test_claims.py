@@ -19,7 +19,7 @@ from gradcli.explanation.claims.given import FORM
 from gradcli.explanation.claims.report import as_data, extent, reason
 from gradcli.explanation.claims.verdict import judge
 from gradcli.language.given.options import read_shapes, read_values
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 

@@ -16,7 +16,7 @@ from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
 from gradcli.language.building.build import Builder
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree

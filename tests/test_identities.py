@@ -5,7 +5,7 @@ import pytest
 from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
 
 from gradcli.explanation.claims.verdict import judge as judged
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.notation.code.torch_code import expression
 from gradcli.notation.tree import Name
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gradcli.errors import CODES, GradcliError
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 SOON = 5  # seconds of the processor
 MANY = 100_000

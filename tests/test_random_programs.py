@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import answer, assert_equal, run_torch, torch_answer
 
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("float64")]
