@@ -19,9 +19,9 @@ def pytest_addoption(parser):
 
 @pytest.fixture
 def double_precision():
-    """PyTorch's own tensors are float64, as gradcli's are."""
+    """PyTorch, whose own tensors are float64, as gradcli's are."""
     torch = pytest.importorskip("torch")
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
-    yield
+    yield torch
     torch.set_default_dtype(before)

@@ -481,13 +481,9 @@ def test_expressions_in_other_words():
     )
 
 
-@pytest.fixture(scope="module")
-def torch():
-    found = pytest.importorskip("torch")
-    before = found.get_default_dtype()
-    found.set_default_dtype(found.float64)
-    yield found
-    found.set_default_dtype(before)
+@pytest.fixture
+def torch(double_precision):
+    return double_precision
 
 
 @pytest.mark.oracle
