@@ -1,5 +1,6 @@
 """Options of the test run, and what its tests share."""
 
+import gc
 import os
 
 import pytest
@@ -15,6 +16,13 @@ def pytest_addoption(parser):
         action="store_true",
         help="write tests/golden/*.txt anew; look at what changed before it is committed",
     )
+
+
+def pytest_collection_finish():
+    """Search for cycles seldom, and never among the tests, of which there are some 40,000."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture
