@@ -348,7 +348,7 @@ def seed_for(
     """
     from .explanation.seeds.seed_for import SeedFor
     from .explanation.seeds.seed_for_document import data
-    from .language.given.targets import pose_targets
+    from .language.targets import pose_targets
 
     check_named(expr, shapes, values)
     check_by_name("target is", target)

@@ -11,7 +11,7 @@ from . import ways
 from .errors import GradcliError
 from .explanation.analysis import Analysis
 from .language.given.assumptions import read_assumptions
-from .language.problem import pose
+from .language.posing import pose
 from .limits import NO_MEMORY, Limits
 
 Shapes = Mapping[str, tuple[int, ...]]

@@ -11,7 +11,8 @@ from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
 from .language.given.assumptions import read_assumptions
 from .language.given.options import read_names, read_shape
-from .language.problem import Problem, pose
+from .language.posing import pose
+from .language.problem import Problem
 from .limits import NO_MEMORY, Limits
 
 if TYPE_CHECKING:

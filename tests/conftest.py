@@ -1,5 +1,6 @@
 """Options of the test run, and what its tests share."""
 
+import gc
 import os
 
 import pytest
@@ -17,11 +18,18 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_finish():
+    """Search for cycles seldom, and never among the tests, of which there are some 40,000."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000)
+
+
 @pytest.fixture
 def double_precision():
-    """PyTorch's own tensors are float64, as gradcli's are."""
+    """PyTorch, whose own tensors are float64, as gradcli's are."""
     torch = pytest.importorskip("torch")
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
-    yield
+    yield torch
     torch.set_default_dtype(before)

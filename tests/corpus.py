@@ -31,7 +31,7 @@ from gradcli.explanation.higher.hessian import Hessian
 from gradcli.graphs import OPS, as_node
 from gradcli.language.building.build import Builder
 from gradcli.language.given.assumptions import read_assumptions
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree

@@ -19,7 +19,8 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.formulas.tried_out import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import Problem, pose
+from gradcli.language.posing import pose
+from gradcli.language.problem import Problem
 from gradcli.notation.tree import Name
 
 Arrays = dict[str, np.ndarray]

@@ -12,7 +12,7 @@ import gradcli as api
 import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.sections.checks import run_checks
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 jax = pytest.importorskip("jax", reason="JAX is the oracle of these tests")

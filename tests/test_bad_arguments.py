@@ -13,7 +13,7 @@ from support import run_torch  # noqa: E402
 
 from gradcli.backends.numeric import Evaluator  # noqa: E402
 from gradcli.errors import GradcliError  # noqa: E402
-from gradcli.language.problem import pose  # noqa: E402
+from gradcli.language.posing import pose  # noqa: E402
 
 pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 

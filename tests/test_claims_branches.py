@@ -5,7 +5,7 @@ import pytest
 
 from gradcli.explanation.claims.report import is_as_right, reason
 from gradcli.explanation.claims.verdict import judge
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 OUTSIDE = "(g - out * (g @ out)) / norm(x)"
 

@@ -17,7 +17,7 @@ from gradcli.explanation.cost import cost, size_of
 from gradcli.explanation.quantities import amount, count_text, memory
 from gradcli.graphs import OPS
 from gradcli.graphs.flops import flops
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 LARGE = ("softmax(x @ W, -1)", "-s", "x=512x1024,W=1024x32000", "--show", "cost")
 

@@ -10,7 +10,7 @@ from support import examples
 
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.document import Choices
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.render.drawing import render_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render

@@ -16,7 +16,7 @@ from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
 from gradcli.language.building.build import Builder
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
@@ -488,13 +488,9 @@ def test_expressions_in_other_words():
     )
 
 
-@pytest.fixture(scope="module")
-def torch():
-    found = pytest.importorskip("torch")
-    before = found.get_default_dtype()
-    found.set_default_dtype(found.float64)
-    yield found
-    found.set_default_dtype(before)
+@pytest.fixture
+def torch(double_precision):
+    return double_precision
 
 
 @pytest.mark.oracle

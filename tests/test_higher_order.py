@@ -13,7 +13,7 @@ import gradcli
 from gradcli.autodiff.forward import jvp, tangents_along
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 
 def answered(*args: str, **how):

@@ -5,7 +5,7 @@ import pytest
 from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
 
 from gradcli.explanation.claims.verdict import judge as judged
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.notation.code.torch_code import expression
 from gradcli.notation.tree import Name
 
@@ -75,13 +75,9 @@ def test_the_book_is_right_as_a_claim(identity):
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def torch():
-    found = pytest.importorskip("torch")
-    before = found.get_default_dtype()
-    found.set_default_dtype(found.float64)
-    yield found
-    found.set_default_dtype(before)
+@pytest.fixture
+def torch(double_precision):
+    return double_precision
 
 
 def in_torch(torch, identity, k):

@@ -15,7 +15,7 @@ from gradcli.explanation.data import Data
 from gradcli.explanation.formulas import by_index
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.graphs import OPS, walk
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.indices import places
 from gradcli.notation.indices.collect import Simplifier

@@ -5,7 +5,7 @@ from console import gradcli as run
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 
 def inferred(text, **given):

@@ -18,7 +18,7 @@ from gradcli.explanation.formulas.tried_out import other_shapes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]

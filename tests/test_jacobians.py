@@ -10,7 +10,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.jacobian import jacobian_of, way_back
 from gradcli.graphs import OPS
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.limits import Limits
 
 EXAMPLES = examples()

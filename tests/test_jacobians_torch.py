@@ -13,7 +13,7 @@ from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, way_back
 from gradcli.graphs import OPS
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [

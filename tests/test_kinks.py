@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is the oracle of these tests")
 from support import compare, generator
 
 from gradcli.explanation.in_pytorch import answers as kinks
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 pytestmark = [
     pytest.mark.oracle,

@@ -5,7 +5,7 @@ import pytest
 from support import generator, gradients
 
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 # Two expressions, and the shapes of their inputs.
 PAIRS = [

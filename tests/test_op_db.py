@@ -16,7 +16,7 @@ from gradcli.autodiff.reverse import backward  # noqa: E402
 from gradcli.backends.numeric import Evaluator  # noqa: E402
 from gradcli.errors import GradcliError  # noqa: E402
 from gradcli.graphs import OPS  # noqa: E402
-from gradcli.language.problem import pose  # noqa: E402
+from gradcli.language.posing import pose  # noqa: E402
 from gradcli.language.refusals import refusal  # noqa: E402
 
 pytestmark = pytest.mark.oracle

@@ -12,7 +12,7 @@ import gradcli
 from gradcli.autodiff.kept import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 pytest.importorskip("torch")
 pytestmark = [

@@ -23,7 +23,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS
 from gradcli.graphs.arguments import REQUIRED
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.operators import everything
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -7,6 +7,8 @@ import pytest
 
 import gradcli
 from gradcli import GradcliError
+from gradcli.language import vocabulary
+from gradcli.language.building import makers
 
 PROGRAMS = [
     """
@@ -373,6 +375,10 @@ def test_what_is_not_read_says_what_to_write(text, code, said):
 
 
 @pytest.mark.oracle
+def test_every_maker_of_tensors_is_known_as_a_function():
+    assert makers.MAKERS.keys() == vocabulary.MAKERS
+
+
 def test_a_copied_tensor_is_cut_off():
     torch = pytest.importorskip("torch")
     x = torch.tensor([1.0, 2.0], requires_grad=True)

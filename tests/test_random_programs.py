@@ -6,21 +6,13 @@ import numpy as np
 import pytest
 from support import answer, assert_equal, run_torch, torch_answer
 
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("float64")]
+pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 
 PROGRAMS, BATCHES = 500, 20
 SHAPES = [(2, 3), (2, 3), (3,), (3, 2), (2, 1), (3, 3), (2, 2, 3), (1, 3), ()]
-
-
-@pytest.fixture
-def float64():
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(before)
 
 
 # Ways to go on from a tensor x (and y), kept away from overflow and from logarithms of nothing.

@@ -6,7 +6,7 @@ from console import gradcli as run
 
 import gradcli
 from gradcli.graphs.signature import signature
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.notation.formulas.rules.atoms import atom_of
 
 

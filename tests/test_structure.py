@@ -8,7 +8,7 @@ from support import Case, case, examples, one_hot_jacobian
 
 from gradcli.graphs import OPS
 from gradcli.language.given.options import read_shapes
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.indices.expressions import delta, factors_of, product_of

@@ -16,7 +16,8 @@ from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.language.building.build import Builder
-from gradcli.language.problem import Problem, pose
+from gradcli.language.posing import pose
+from gradcli.language.problem import Problem
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.operators import everything

@@ -8,7 +8,7 @@ import pytest
 import gradcli
 from gradcli import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.language.problem import pose
+from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::UserWarning")]

@@ -46,7 +46,7 @@ def _asked(streams: Streams, given: Given) -> dict[str, Any]:
 def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
     """The request of a command, understood; `suppose`: labels that nobody gave are made up."""
     from ..explanation.analysis import Analysis
-    from ..language.problem import pose
+    from ..language.posing import pose
 
     if given.dtype not in ("float64", "float32"):
         raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")

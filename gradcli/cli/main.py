@@ -247,7 +247,7 @@ def seed_for(streams: Streams, given: Given) -> None:
     """
     from ..explanation.seeds.seed_for import SeedFor
     from ..language.given.options import read_shapes, read_values
-    from ..language.given.targets import pose_targets
+    from ..language.targets import pose_targets
     from ..render.formats import render_seed_for
 
     problem, targets = pose_targets(

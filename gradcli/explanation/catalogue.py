@@ -8,7 +8,8 @@ from ..graphs import OPS, Node, Operator
 from ..language.building.build import ATTRIBUTES
 from ..language.given.options import read_shapes
 from ..language.given.seeds import seed_name
-from ..language.problem import Input, pose
+from ..language.posing import pose
+from ..language.problem import Input
 from ..language.refusals import refusal
 from ..language.vocabulary import module_of, own_meaning
 from ..notation import tree

@@ -11,6 +11,8 @@ from ..errors import GradcliError
 
 Shape = tuple[int, ...]
 
+MOST_DIMENSIONS = 64  # NumPy has no more
+
 # Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of; far
 # enough apart that what a kernel leaves of a dimension is no small number.
 TELLING = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)

@@ -23,7 +23,8 @@ from .inference.infer import (
     in_general,
     unusual_sizes,
 )
-from .problem import Input, Posing, Problem
+from .posing import Posing
+from .problem import Input, Problem
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
 PARTS = 16  # and of numbers up to this one that are written in the program

@@ -2,16 +2,14 @@
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from ..errors import GradcliError, Span
 from ..operators import lookup
 from .refusals import BY_UNDERSCORE
+from .source import Source
 from .syntax import dotted
 from .vocabulary import module_of
-
-if TYPE_CHECKING:
-    from .program import Source
 
 COPIES = "index_put, select_scatter and slice_scatter give a changed copy"
 INSTEAD = {"fill": "full_like", "zero": "zeros_like"}  # for names that no method has
@@ -19,7 +17,7 @@ LONG = "give the changed value a name: h = ..., and write h from there on"
 NOT_IN_PLACE = "in-place changes are not part of the language"
 
 
-def assigned(node: ast.Assign, source: "Source") -> GradcliError:
+def assigned(node: ast.Assign, source: Source) -> GradcliError:
     """The error for `x[0] = y`, and for what else cannot be given a value."""
     target = node.targets[0]
     if isinstance(target, ast.Tuple | ast.List):
@@ -32,7 +30,7 @@ def assigned(node: ast.Assign, source: "Source") -> GradcliError:
     return GradcliError("syntax", said, span=source.span(target), hint=hint)
 
 
-def augmented(node: ast.AugAssign, source: "Source") -> GradcliError:
+def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
     """The error for `x += y`, which in PyTorch changes x itself."""
     name = source.segment(node.target)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()

@@ -1,6 +1,6 @@
 """Text to statements: Python's syntax, read with `ast` and never executed.
 
-Knows where everything stands in the text, and nothing about what it means.
+Knows nothing about what they mean.
 """
 
 import ast
@@ -17,6 +17,7 @@ from .in_place import assigned, augmented, underscored
 from .pasting.asked import Asked
 from .pasting.sessions import typed
 from .refusals import BY_UNDERSCORE, ELSEWHERE, refusal
+from .source import Source
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
@@ -38,38 +39,9 @@ class Statement(NamedTuple):
 class Program(NamedTuple):
     """A text and its statements, the last of which is the output; what it asks of its gradient."""
 
-    source: "Source"
+    source: Source
     statements: tuple[Statement, ...]
     asked: Asked = Asked()
-
-
-class Source:
-    """A text that was typed, and the way from places in its syntax tree to spans."""
-
-    def __init__(self, text: str, origin: str):
-        self.text, self.origin = text, origin
-        self._lines = [0]
-        for line in text.splitlines(keepends=True):
-            self._lines.append(self._lines[-1] + len(line))
-        self._ascii = text.isascii()
-
-    def span(self, node: ast.AST) -> Span:
-        """The characters that a syntax node was read from."""
-        start = self._offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
-        end = self._offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-        return Span(self.text, start, end, self.origin)
-
-    def segment(self, node: ast.AST) -> str:
-        """The text that a syntax node was read from."""
-        span = self.span(node)
-        return self.text[span.start : span.end]
-
-    def _offset(self, line: int, column: int) -> int:
-        start = self._lines[line - 1]
-        if not self._ascii:  # ast counts columns in bytes of UTF-8
-            end = self._lines[line] if line < len(self._lines) else len(self.text)
-            column = len(self.text[start:end].encode()[:column].decode(errors="ignore"))
-        return start + column
 
 
 @lru_cache(maxsize=32)

@@ -1,16 +1,13 @@
 """What is differentiated, and by which inputs."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from ..autodiff.reverse import conducting
 from ..errors import GradcliError, Span, did_you_mean
 from ..graphs import Node, walk
 from .no_gradient import NO_WAY, NOT_FLOATING, unused
+from .problem import Input
 from .program import Program
-
-if TYPE_CHECKING:
-    from .problem import Input
 
 
 def check_output(out: Node, program: Program) -> None:
@@ -26,7 +23,7 @@ def check_output(out: Node, program: Program) -> None:
 
 
 def check_used(
-    out: Node, out_name: str, wrt: Collection[str], inputs: "dict[str, Input]", call: Span
+    out: Node, out_name: str, wrt: Collection[str], inputs: dict[str, Input], call: Span
 ) -> None:
     """Refuse what torch.autograd.grad does, at `call`, without allow_unused=True: an input that the
     output does not depend on.
@@ -43,7 +40,7 @@ def check_used(
             )
 
 
-def chosen(wrt: Collection[str] | None, inputs: "dict[str, Input]") -> "list[Input]":
+def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:
     """The inputs of these names, or all that can be differentiated by. Raises GradcliError."""
     for name in wrt or ():
         if name not in inputs:

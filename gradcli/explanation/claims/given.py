@@ -10,7 +10,8 @@ from ...graphs import Node, as_node
 from ...language.building.build import Builder
 from ...language.given.values import Reader
 from ...language.problem import Problem
-from ...language.program import Program, Source, Statement, read_program
+from ...language.program import Program, Statement, read_program
+from ...language.source import Source
 from ..phrases import listed
 from .spellings import as_names, means_seed, meant
 

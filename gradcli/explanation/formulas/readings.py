@@ -15,7 +15,8 @@ from ...language.inference.products import (
     small_operands,
     vectors,
 )
-from ...language.problem import Problem, pose
+from ...language.posing import pose
+from ...language.problem import Problem
 from ...lazy import np
 from ..phrases import listed
 

@@ -7,20 +7,20 @@ What is shown is tried out at further sizes, so that it is known where it holds 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice, product
 from typing import Any
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import EXPRESSION, GradcliError
 from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
 from ...language.general import at_shapes, in_general_sizes, oblong_sizes
 from ...language.inference.infer import unusual_sizes
 from ...language.problem import Input, Problem
-from ...language.program import read_program
+from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..checking.mirrored import mirrored, one_triangle
@@ -210,11 +210,16 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
         given[inputs[name]] = value
     limits = problem.limits
     drawn = {data.text: data for data in _tensors(problem)}
-    program = read_program(formula, limits)
     scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
-    builder = Builder(program, scope | inputs, values=given, limits=limits, drawn=drawn)
+    builder = Builder(_read(formula), scope | inputs, values=given, limits=limits, drawn=drawn)
     node = as_node(builder.run())
     return np.asarray(Evaluator(given, limits=limits)(node)[0])
+
+
+@lru_cache(maxsize=32)
+def _read(formula: str) -> Program:
+    """A formula, which is tried out at several sizes."""
+    return read_again(formula, EXPRESSION)
 
 
 def _tensors(problem: Problem) -> list[Any]:

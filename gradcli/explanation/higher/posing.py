@@ -6,7 +6,8 @@ from typing import Any
 from ...errors import GradcliError
 from ...language.given.directions import read_direction
 from ...language.given.values import Reader
-from ...language.problem import Problem, pose
+from ...language.posing import pose
+from ...language.problem import Problem
 from ...limits import Limits
 from ..derived import with_tangents
 

@@ -16,7 +16,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Operator, intern, walk
 from ...language.given.options import read_shapes
-from ...language.problem import pose
+from ...language.posing import pose
 from ...lazy import np
 from ...operators import everything
 

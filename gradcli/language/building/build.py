@@ -13,14 +13,14 @@ from typing import Any
 
 from ...errors import MISUSES, GradcliError, Span, did_you_mean, misused
 from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
-from ...graphs.shapes import numel
+from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
 from ...operators import lookup
 from ...operators.families import is_whole
 from ..foreign import foreign, of_library
-from ..given.options import MOST_DIMENSIONS
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from ..program import Program, Source
+from ..program import Program
+from ..source import Source
 from ..vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
 from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart

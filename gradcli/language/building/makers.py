@@ -11,15 +11,11 @@ from ...lazy import np
 from ...operators.leaves import Array
 from ..refusals import UNSET
 from ..syntax import has_new
+from ..vocabulary import ARRAY_MAKERS, FLOAT_MAKERS
 from .operands import is_number
 
 if TYPE_CHECKING:
     from .build import Builder
-
-ARRAY_MAKERS = (
-    *("as_tensor", "from_numpy", "array", "asarray", "LongTensor", "BoolTensor"),
-    *("Variable", "autograd.Variable", "Parameter"),
-)
 
 
 def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
@@ -101,7 +97,7 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
 
 MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     **dict.fromkeys(ARRAY_MAKERS, tensor),
-    **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor"), _floats),
+    **dict.fromkeys(FLOAT_MAKERS, _floats),
     "tensor": _copied,
     "arange": _arange,
     "rand": _rand,

@@ -9,11 +9,10 @@ from functools import cache
 from keyword import iskeyword
 
 from ...errors import GradcliError, Span
-from ...graphs.shapes import Shape
+from ...graphs.shapes import MOST_DIMENSIONS, Shape
 from ...graphs.shapes import text as shape_text
 
 LARGEST_SIZE = 2**31 - 1
-MOST_DIMENSIONS = 64  # NumPy has no more
 
 SHAPE_HINT = "a shape is written x=2x3, x=(2,3) or x=(); several: x=2x3,a=3x4"
 VALUE_HINT = 'a value is written NAME=VALUE: a="[[1,2,3],[4,5,6]]"'

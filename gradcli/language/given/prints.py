@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import GradcliError, Span
-from ...graphs.shapes import Shape, numel
+from ...graphs.shapes import MOST_DIMENSIONS, Shape, numel
 from ...graphs.shapes import text as shape_text
 from ...limits import Limits
 from .number_words import DIGITS, NUMBER, cast, is_complex, kind_of, numbers
@@ -16,7 +16,6 @@ from .number_words import DIGITS, NUMBER, cast, is_complex, kind_of, numbers
 if TYPE_CHECKING:
     import numpy as np
 
-MOST_DIMENSIONS = 64  # NumPy has no more
 
 MAKERS = (
     r"(?:(?:torch|np|numpy|jnp|jax|tf|nn|cuda|autograd)\.)*"

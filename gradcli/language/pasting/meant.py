@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeGuard
 
 from ...operators import lookup
-from ..building.makers import MAKERS
 from ..syntax import (
     Transformer,
     bound,
@@ -23,7 +22,7 @@ from ..syntax import (
     target,
     unplaced,
 )
-from ..vocabulary import PYTHON, function_of_module, module_of
+from ..vocabulary import MAKERS, PYTHON, function_of_module, module_of
 
 ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
 KNOWN = {"torch", "numpy", "math", "jax"}

@@ -10,6 +10,8 @@ SIMPLE = (
 
 def names_in(text: str) -> set[str]:
     """The names in such a text; none in any other."""
+    if text.startswith("["):  # a list, which may be long
+        return set()
     try:
         parts = list(ast.walk(ast.parse(text, mode="eval").body))
     except SyntaxError:

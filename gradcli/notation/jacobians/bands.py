@@ -14,16 +14,15 @@ from ..indices.expressions import (
     Relation,
     Total,
     factors_of,
-    letters_of,
     product_of,
     substituted,
 )
 from ..indices.places import linear, plus, solve
 from ..indices.written import opposite
-from ..tree import Call, Infix, Tree, Verbatim
+from ..tree import Call, Tree, Verbatim
 from .masks import has_relation
 from .matrix_products import in_numbers
-from .placed import INSIDE
+from .placed import INSIDE, along_a_diagonal
 from .tensors import added
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree 
     inside = write.with_sizes({INSIDE: part.last - part.first + 1})
     at_first = {column: plus(INSIDE, part.first)}
     number, rest = write.number(substituted(weight, at_first, inside.sizes))
-    written = _weights(inside, rest, column)
+    written = along_a_diagonal(inside, product_of(rest), column)
     if written is None:
         return None
     whole = _whole(part.down, write.sizes[column])
@@ -122,14 +121,3 @@ def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree 
         written = Call("pad", (written, Verbatim(str(around))))
     at = (tree.Number(-part.down),) if part.down else ()
     return write.scaled(number, Call("diag", (in_numbers(written), *at)))
-
-
-def _weights(inside: "Matrices", factors: Sequence[Expr], column: str) -> Tree | None:
-    """What stands along a part of a diagonal."""
-    e = product_of(factors)
-    if letters_of(e) - {*inside.given}:
-        return inside.tensor(e, [INSIDE])
-    left, length = inside.sizes[column] - inside.sizes[INSIDE], inside.length([column])
-    ones = Call("ones", (Infix("-", length, tree.Number(left)) if left else length,))
-    number = inside.tensor(e, []) if factors else None
-    return None if factors and number is None else inside.scaled(number, ones)

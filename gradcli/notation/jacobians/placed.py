@@ -9,13 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .. import tree
-from ..indices.expressions import (
-    Expr,
-    Relation,
-    letters_of,
-    product_of,
-    substituted,
-)
+from ..indices.expressions import ONE, Expr, Relation, letters_of, product_of, substituted
 from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus, solve
 from ..tree import Call, Infix, Method, Subscript, Tree
 from .matrix_products import in_numbers
@@ -70,20 +64,22 @@ def _beside_the_diagonal(
         return None
     inner = write.with_sizes({INSIDE: size - abs(down)})
     at = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
-    weights = substituted(product_of(rest), at, inner.sizes)
-    if letters_of(weights) - {*write.given} == {INSIDE}:
-        written = inner.tensor(weights, [INSIDE])
-    else:
-        length = Infix("-", write.length([column]), tree.Number(abs(down)))
-        written = _times_ones(inner, rest, length)
+    written = along_a_diagonal(inner, substituted(product_of(rest), at, inner.sizes), column)
     return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
 
 
-def _times_ones(write: "Matrices", factors: Sequence[Expr], length: Tree) -> Tree | None:
-    """A vector of equal numbers."""
-    ones = Call("ones", (length,))
-    number = write.tensor(product_of(factors), []) if factors else None
-    return ones if not factors else None if number is None else write.scaled(number, ones)
+def along_a_diagonal(inside: "Matrices", weights: Expr, column: str) -> Tree | None:
+    """The vector, by the letter INSIDE, of what stands along a diagonal or a part of one: of equal
+    numbers it is written ones(x.shape[0] - 1), where `column` is the letter of all columns.
+    """
+    if letters_of(weights) - {*inside.given}:
+        return inside.tensor(weights, [INSIDE])
+    left, length = inside.sizes[column] - inside.sizes[INSIDE], inside.length([column])
+    ones = Call("ones", (Infix("-", length, tree.Number(left)) if left else length,))
+    if weights == ONE:
+        return ones
+    number = inside.tensor(weights, [])
+    return None if number is None else inside.scaled(number, ones)
 
 
 def _of_identity(

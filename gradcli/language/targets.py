@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import IO, Any
 
-from ...errors import GradcliError
-from ...graphs.shapes import Shape, text
-from ...lazy import np
-from ...limits import Limits
-from ..problem import Problem, pose
-from .values import Reader
+from ..errors import GradcliError
+from ..graphs.shapes import Shape, text
+from ..lazy import np
+from ..limits import Limits
+from .given.values import Reader
+from .posing import pose
+from .problem import Problem
 
 
 def pose_targets(

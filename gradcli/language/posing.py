@@ -1,0 +1,297 @@
+"""The steps from a request to a problem: what was given is read, and the rest found out."""
+
+from collections.abc import Collection, Mapping
+from itertools import chain, count
+from typing import IO, TYPE_CHECKING, Any
+
+from ..collection import uncollected
+from ..errors import GradcliError, did_you_mean
+from ..graphs import OPS, Node
+from ..graphs.operator import Unlabelled
+from ..graphs.shapes import Shape, numel, text
+from ..lazy import np
+from ..limits import Limits
+from .built import built, built_without_values
+from .given.assumptions import Assumed, check_shape, check_value
+from .given.directions import Given, as_graph, read_direction
+from .given.labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.seeds import Seed, implied, seed_name, wrong_shape
+from .given.values import Reader
+from .names import check_derivative, free_names
+from .problem import Input, Problem
+from .program import read_program
+from .wrt import check_output, check_used, chosen
+
+if TYPE_CHECKING:
+    from .inference.infer import Tried
+
+
+@uncollected()
+def pose(
+    expr: str,
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    values: Mapping[str, Any] | None = None,
+    grad: Any = None,
+    wrt: Collection[str] | None = None,
+    limits: Limits | None = None,
+    random_seed: int = 0,
+    stdin: IO[bytes] | None = None,
+    assume: Assumed | None = None,
+    out_shape: Shape | None = None,
+    suppose: bool = False,
+    ranks: Mapping[str, int] | None = None,
+) -> Problem:
+    """The problem that a request poses. Raises GradcliError for a request that cannot be met.
+
+    `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
+    how many dimensions some have. Where nothing has a value, labels are made up that fit, if
+    `suppose`.
+    """
+    shapes, limits = dict(shapes or {}), limits or Limits()
+    program = read_program(expr, limits)
+    asked, values = program.asked, values or {}
+    written = [v.name for v in asked.values]
+    names = free_names(program, (*shapes, *values, *written))
+    names = tuple(dict.fromkeys([*names, *(n for n in asked.wrt if n in written)]))
+    grad, wrt = asked.seed if grad is None else grad, wrt or asked.wrt
+    check_derivative(program, names, {*shapes, *values})
+    _check_used([*shapes, *values, *(assume or {})], names)
+    reader = Reader(limits, random_seed, stdin)
+    arrays = reader.inputs(program, names, shapes, values)
+    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
+    posing.ranks = ranks or {}
+    try:
+        return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
+    except Unlabelled as error:
+        raise of_floats(error, arrays) from None
+
+
+def _check_used(given: Collection[str], names: Collection[str]) -> None:
+    for name in given:
+        if name not in names:
+            near = did_you_mean(name, names)
+            listed = (
+                f"the inputs are {', '.join(names)}" if names else "the expression has no inputs"
+            )
+            raise GradcliError(
+                "unused-option", f"there is no input {name} in the expression", hint=near or listed
+            )
+
+
+class Posing:
+    """The steps from what was given to a Problem."""
+
+    def __init__(
+        self,
+        program,
+        names,
+        shapes,
+        arrays,
+        grad,
+        reader,
+        limits,
+        assume: Assumed,
+        out_shape,
+        sizes: bool = False,
+    ):
+        self.sizes = sizes
+        self.program, self.names, self.arrays = program, names, arrays
+        self.reader: Reader = reader
+        self.limits: Limits = limits
+        self.assume = assume
+        self.ranks: Mapping[str, int] = {}
+        self.known: dict[str, Shape] = {
+            name: self._shape(name, shapes) for name in (*shapes, *arrays)
+        }
+        self.floats: set[str] = set()
+        self.supposed: dict[str, str] = {}  # kinds of labels that nobody gave, by name
+        self.seed = None if grad is None else read_direction(grad, "--grad", reader)
+        self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
+
+    def _shape(self, name: str, shapes: dict[str, Shape]) -> Shape:
+        if name not in self.arrays:
+            self.limits.check_shape(numel(shapes[name]), f"the input {name}")
+            return tuple(shapes[name])
+        have = self.arrays[name].shape
+        if name in shapes and tuple(shapes[name]) != have:
+            given = f"its shape was given as {text(shapes[name])}"
+            said = f"the value of {name} has shape {text(have)}, and {given}"
+            raise GradcliError("shape", said, hint="one of the two is enough")
+        return have
+
+    # ---- shapes and dtypes -----------------------------------------------------------------------
+
+    def with_labels(self, wrt: Collection[str] | None) -> Problem:
+        """The whole of it, with labels that are made up for names that stand in their place."""
+        first: Unlabelled | None = None
+        while True:
+            try:
+                found = self.problem(wrt)
+            except Unlabelled as error:
+                name = to_suppose(error, (*self.supposed, *(wrt or ())))
+                if name is None:
+                    raise
+                first, self.supposed[name] = first or error, error.kind
+                continue
+            if first and any(found.inputs[name].shape == () for name in self.supposed):
+                raise first  # one number is written out where it is an index
+            return found
+
+    def problem(self, wrt: Collection[str] | None) -> Problem:
+        """The whole of it."""
+        shapes, assumed = self._all_shapes()
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
+            if name in self.arrays:
+                check_value(name, words, self.arrays[name])
+        self._settle_dtypes(shapes)
+        nodes, out, scope = self._build(shapes)
+        inputs = self._inputs(nodes, assumed)
+        check_output(out, self.program)
+        self._check_labels(out, nodes, self.limits)
+        by = chosen(wrt, inputs)
+        seed = self._seed(out, nodes, scope)
+        out_name, asked = self._out_name(), self.program.asked
+        if asked.refuses_unused and wrt == asked.wrt:
+            check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
+        made = {name: v for name, v in scope.items() if isinstance(v, Node)}
+        names = {name: node for name, node in made.items() if name not in self.names}
+        constants = {name: v for name, v in scope.items() if name not in made}
+        return Problem(
+            self.program,
+            inputs,
+            out,
+            out_name,
+            names,
+            seed,
+            by,
+            self.limits,
+            constants,
+            of_sizes=self._of_sizes,
+            indices=tuple(self._indices),
+        )
+
+    def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
+        check_reach(out, {nodes[name]: self._value(name) for name in self.arrays}, limits)
+
+    def _inputs(
+        self, nodes: dict[str, Node], assumed: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, Input]:
+        values = self._values(nodes)
+        return {
+            name: Input(
+                name,
+                nodes[name],
+                values.get(nodes[name]),
+                assumed.get(name, ()),
+                name in self.floats,
+                name in self.supposed,
+                name not in self.known,
+            )
+            for name in self.names
+        }
+
+    def _out_name(self) -> str:
+        """What the last statement calls the output; `out`, out2, ... where that is an input."""
+        name = self.program.statements[-1].names[-1]
+        if name not in self.names:
+            return name
+        taken = {*self.names, *(n for s in self.program.statements for n in s.names)}
+        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
+
+    def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
+        unknown = [name for name in self.names if name not in self.known]
+        if not unknown:
+            return self.known, {}
+        from .inference.infer import infer
+
+        rank = None if self.out_shape is None else len(self.out_shape)
+        found = infer(
+            self.program, self.known, unknown, self.trial, rank, self.ranks, self.supposed
+        )
+        return self.known | found.shapes, found.assumed
+
+    def trial(self, shapes: dict[str, Shape]) -> "Tried":
+        """The program, built with these shapes."""
+        from .inference.infer import Tried
+
+        for name, words in self.assume.items():
+            check_shape(name, words, shapes[name])
+        nodes, out, scope = self._build(shapes, self.limits.without("elements"))
+        self._check_labels(out, nodes, Limits({"elements": MOST}))
+        roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
+        if self.out_shape is not None:
+            return Tried.of(roots, self.out_shape)
+        seed = self._build_seed(nodes, out, scope)
+        return Tried.of(roots, None if seed is None else seed.shape)
+
+    def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
+        """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
+        whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
+        if whole:
+            nodes, out, scope = self._build(shapes)
+            named = (n for n in scope.values() if isinstance(n, Node))
+            kept = picking([out, *named, *self._outputs], self._indices, out)
+            self.floats = {name for name in whole if nodes[name] not in kept}
+
+    def _value(self, name: str) -> Any:
+        array = self.arrays.get(name)
+        return array.astype(np.float64) if name in self.floats else array
+
+    def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
+        """The arrays that there are, labels that are made up among them."""
+        made = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
+        return made | {nodes[name]: self._value(name) for name in self.arrays}
+
+    def _dtype(self, name: str) -> str:
+        array = self.arrays.get(name)
+        if array is None or name in self.floats:
+            return self.supposed.get(name, "float")
+        return {"i": "int", "b": "bool"}.get(array.dtype.kind, "float")
+
+    # ---- graph -----------------------------------------------------------------------------------
+
+    def _build(
+        self, shapes: dict[str, Shape], limits: Limits | None = None
+    ) -> tuple[dict[str, Node], Node, dict[str, Any]]:
+        """The input nodes, the output and everything with a name."""
+        make = OPS["input"]
+        nodes = {
+            name: make(
+                name=name,
+                shape=shapes[name],
+                dtype=self._dtype(name),
+                known=self.assume.get(name, ()),
+            )
+            for name in self.names
+        }
+        seed, limit = self.reader.random_seed, limits or self.limits
+        how = self.program, tuple(nodes.values()), limit, seed, self.sizes
+        found = built_without_values(*how) if limits is None else None
+        if found is None:
+            found = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
+        out, scope, self._indices, self._outputs, self._of_sizes = found
+        return nodes, out, scope
+
+    def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
+        """What was given for the seed, as graph."""
+        if self.seed is None:
+            return None
+        values, names = self._values(nodes), {"out": out} | scope
+        return as_graph(self.seed, "g", names, values, out.shape, self.reader)
+
+    def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
+        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_seed=True)
+        value = self._build_seed(nodes, out, scope)
+        if value is None:
+            return implied(node)
+        if value.shape != out.shape:
+            raise wrong_shape(value.shape, out, self.program)
+        assert self.seed is not None
+        return Seed(node, value, self.seed.text)
+
+
+def _shape_of(given: Given) -> Shape | None:
+    """The shape of an array; None for an expression."""
+    return None if given.array is None else given.array.shape
