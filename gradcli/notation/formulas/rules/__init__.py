@@ -7,11 +7,13 @@ shape. It may take for granted that no number is nan or infinite, and that no de
 from . import (
     assumed,
     atoms,
+    bends,
     broadcasting,
     chains,
     choices,
     complements,
     contractions,
+    exponentials,
     factoring,
     foreign,
     functions,
@@ -39,9 +41,10 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, norm
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms",
-    "broadcasting", "chains", "choices", "complements", "contractions", "factoring", "foreign",
-    "functions", "guards", "interpolation", "kronecker", "labels", "layout", "made_of",
-    "matrices", "matrix_products", "moved", "normal", "other", "parts", "places", "powers",
-    "products", "put", "reductions", "rule", "spectral", "square", "sums", "triangular",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "bends",
+    "broadcasting", "chains", "choices", "complements", "contractions", "exponentials",
+    "factoring", "foreign", "functions", "guards", "interpolation", "kronecker", "labels",
+    "layout", "made_of", "matrices", "matrix_products", "moved", "normal", "other", "parts",
+    "places", "powers", "products", "put", "reductions", "rule", "spectral", "square", "sums",
+    "triangular",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes
 from .matrices import is_column
 from .parts import new_dimensions
@@ -154,4 +154,64 @@ def trace_of_product(node: Node) -> Node | None:
             return OPS["trace"](one.parents[0] @ two)
         if one.op.name == "eye":
             return OPS["trace"](two)
+    return None
+
+
+@normal("einsum")
+def einsum_in_short(node: Node) -> Node | None:
+    """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    if not arrow:
+        return None
+    letters = terms.split(",")
+    if len(letters) == 1:
+        return _moved(letters[0], right, node.parents[0])
+    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
+
+
+@normal("einsum")
+def vectors_out_of_einsum(node: Node) -> Node | None:
+    """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
+    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    letters = terms.split(",")
+    if "." in right:  # it stands for any number of dimensions
+        return None
+    for k, letter in enumerate(letters):
+        others = letters[:k] + letters[k + 1 :]
+        if len(letter) != 1 or letter not in right or letter not in "".join(others):
+            continue
+        v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
+        for _ in right[right.index(letter) + 1 :]:
+            v = v.unsqueeze(dim=v.ndim)
+        return v * intern(node.op, tuple(rest), {"equation": ",".join(others) + arrow + right})
+    return None
+
+
+def _moved(left: str, right: str, x: Node) -> Node | None:
+    if left == right and len(set(left)) == len(left):
+        return x
+    if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
+        return x.mT
+    return None
+
+
+def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
+    a, b = letters
+    x, y = nodes
+    if any(len(set(t)) != len(t) for t in (a, b, right)):
+        return None
+    for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
+        if s == t == right:
+            return u * v
+        if len(s) == len(t) == 1 and right == s + t:
+            return OPS["outer"](u, v)
+        if len(s) == 2 and len(t) == 1 and t in s and right == s.replace(t, ""):
+            return (u if s[1] == t else u.mT) @ v
+        if len(s) == len(t) == 2 and len(right) == 2:
+            for p, m in ((s, u), (s[::-1], u.mT)):
+                for q, n in ((t, v), (t[::-1], v.mT)):
+                    if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
+                        return m @ n
+        if right == s and len(s) == 2 and len(t) == 1 and t in s:
+            return u * (v if s[1] == t else v.unsqueeze(dim=1))
     return None

@@ -4,18 +4,28 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
-from ....graphs import OPS, Node, intern
+from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
 from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
-from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other
 from .sums import added, terms_of
 
 ONE = Fraction(1)
 MOST_SUMS = 4  # that are compared with each other
+Powers = dict[Node, Coefficient]
 
 
 def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
@@ -36,9 +46,11 @@ def constants_out_of_sums(node: Node) -> Node | None:
     if not node.attrs["keepdim"]:
         outer = {f: e for f, e in outer.items() if _after(f, x, over)}
     inner = {f: e for f, e in found.factors.items() if f not in outer}
-    if not outer or not inner or is_mask(inner):
+    if not outer or not inner:
         return None
     body = build(Product(ONE, inner), x.shape)
+    if is_mask(inner):
+        body = body.double()
     total = node.op(body, **node.attrs)
     out = build(Product(found.coefficient, with_factor(outer, total)), node.shape)
     return out if out.shape == node.shape else None
@@ -206,15 +218,19 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
 
 @other("add", "sub")
 def sums_together(node: Node) -> Iterator[Node]:
-    """a * x.sum(dim=0) + a * y.sum(dim=0) = a * (x + y).sum(dim=0)."""
+    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), what is in both before."""
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
         for f, k in product(_sums_in(p), _sums_in(q)):
-            rest = with_factors(p.factors, {f: -1})
-            if not _alike(f, k) or rest != with_factors(q.factors, {k: -1}):
+            if not _alike(f, k):
                 continue
-            whole = f.op(_summand(p, f) + _summand(q, k), **f.attrs)
-            both = Product(ONE, with_factor(rest, whole))
+            rest, other_rest = (with_factors(t.factors, {s: -1}) for t, s in ((p, f), (q, k)))
+            shared = {h: e for h, e in rest.items() if other_rest.get(h) == e}
+            inner = [_put_in(p, rest, shared, f), _put_in(q, other_rest, shared, k)]
+            if None in inner:
+                continue
+            whole = f.op(inner[0] + inner[1], **f.attrs)  # type: ignore[operator]
+            both = Product(ONE, with_factor(shared, whole))
             out = added([both, *(t for t in terms if t is not p and t is not q)])
             if out.shape == node.shape:
                 yield out
@@ -230,70 +246,17 @@ def _alike(f: Node, k: Node) -> bool:
     return same and f is not k and f.parents[0].shape == k.parents[0].shape
 
 
-def _summand(p: Product, total: Node) -> Node:
-    """What a term adds up in one of its factors, times its number."""
-    (x,) = total.parents
-    return build(Product(p.coefficient, {x: 1}), x.shape)
-
-
-@normal("einsum")
-def einsum_in_short(node: Node) -> Node | None:
-    """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    if not arrow:
+def _put_in(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | None:
+    """What a term adds up, times its number and the factors that are not shared; None where these
+    vary along the sum.
+    """
+    (x,), dim = total.parents, total.attrs["dim"]
+    own = {h: e for h, e in rest.items() if h not in shared}
+    over = axes(dim, x.ndim)
+    kept = total.attrs["keepdim"]
+    if not all(constant_along(h, x, over) and (kept or _after(h, x, over)) for h in own):
         return None
-    letters = terms.split(",")
-    if len(letters) == 1:
-        return _moved(letters[0], right, node.parents[0])
-    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
-
-
-@normal("einsum")
-def vectors_out_of_einsum(node: Node) -> Node | None:
-    """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    letters = terms.split(",")
-    if "." in right:  # it stands for any number of dimensions
-        return None
-    for k, letter in enumerate(letters):
-        others = letters[:k] + letters[k + 1 :]
-        if len(letter) != 1 or letter not in right or letter not in "".join(others):
-            continue
-        v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
-        for _ in right[right.index(letter) + 1 :]:
-            v = v.unsqueeze(dim=v.ndim)
-        return v * intern(node.op, tuple(rest), {"equation": ",".join(others) + arrow + right})
-    return None
-
-
-def _moved(left: str, right: str, x: Node) -> Node | None:
-    if left == right and len(set(left)) == len(left):
-        return x
-    if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
-        return x.mT
-    return None
-
-
-def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
-    a, b = letters
-    x, y = nodes
-    if any(len(set(t)) != len(t) for t in (a, b, right)):
-        return None
-    for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
-        if s == t == right:
-            return u * v
-        if len(s) == len(t) == 1 and right == s + t:
-            return OPS["outer"](u, v)
-        if len(s) == 2 and len(t) == 1 and t in s and right == s.replace(t, ""):
-            return (u if s[1] == t else u.mT) @ v
-        if len(s) == len(t) == 2 and len(right) == 2:
-            for p, m in ((s, u), (s[::-1], u.mT)):
-                for q, n in ((t, v), (t[::-1], v.mT)):
-                    if p[1] == q[0] and right == p[0] + q[1] and p[0] != q[1]:
-                        return m @ n
-        if right == s and len(s) == 2 and len(t) == 1 and t in s:
-            return u * (v if s[1] == t else v.unsqueeze(dim=1))
-    return None
+    return build(Product(p.coefficient, with_factor(own, x)), x.shape)
 
 
 @normal("mul")

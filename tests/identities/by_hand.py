@@ -1,0 +1,48 @@
+"""What students and papers write out by hand that has a name, with the gradients of the names.
+
+M. Abramowitz, I. Stegun: Handbook of Mathematical Functions (1964), 4.5 and 4.6; P. Huber: Robust
+Estimation of a Location Parameter (1964); C. Bishop: Pattern Recognition and Machine Learning
+(2006); and the papers named.
+"""
+
+from . import case, together
+
+IDENTITIES = together(
+    case(
+        "Abramowitz and Stegun 4.5.3",
+        "(exp(x) - exp(-x)) / (exp(x) + exp(-x))",
+        "x: n real",
+        x="g * (1 - out ** 2)",
+    ),
+    case("Abramowitz and Stegun 4.5.1", "(exp(x) - 1 / exp(x)) / 2", "x: n real", x="g * cosh(x)"),
+    case("log cosh", "log(exp(x) + exp(-x)).sum()", "x: n real", x="tanh(x)"),
+    case("logistic", "log(exp(x) + exp(y))", "x: n real, y: n real", x="g * sigmoid(x - y)"),
+    case(
+        "Abramowitz and Stegun 4.6.20",
+        "log(x + sqrt(x ** 2 + 1))",
+        "x: n real",
+        x="g / sqrt(x ** 2 + 1)",
+    ),
+    case("absolute value", "relu(x) + relu(-x)", "x: n real", x="g * sign(x)"),
+    case("gated by itself", "relu(x) * x", "x: n real", x="2 * g * relu(x)"),
+    case(
+        "squared hinge",
+        "(maximum(1 - y * (X @ w), 0) ** 2).sum()",
+        "X: m n real, w: n real, y: m real",
+        w="-2 * X.T @ (maximum(1 - y * (X @ w), 0) * y)",
+    ),
+    case(
+        "Huber 1964, by his k",
+        "where(abs(x) <= d, x ** 2 / 2, d * (abs(x) - d / 2)).sum()",
+        "x: n real, d:",
+        x="where(abs(x) <= d, x, d * sign(x))",
+        d="relu(abs(x) - d).sum()",
+    ),
+    case(
+        "Koenker and Bassett 1978",
+        "where(y >= x, q * (y - x), (1 - q) * (x - y)).sum()",
+        "x: n real, y: n real, q: unit",
+        x="(y < x).double() - q",
+        q="(y - x).sum()",
+    ),
+)
