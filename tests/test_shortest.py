@@ -513,6 +513,16 @@ CASES = {
     ],
     "sign_takes_the_minus": ["-sign(x - y) * s", "-2 * sign(x - y) * sign(y - x) * (x - y)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
+    "sums_parted": [
+        "(A - B).sum(0) - (A + B).sum(0)", "s * (x - 1).sum() - (s * (1 - x)).sum() + y",
+    ],
+    "sum_over_the_first_of_pairs": [
+        "(x[:, None] - x).sum(0)", "(sign(x - x.unsqueeze(1)) * s).sum(0)",
+        "(exp(-(x[:, None] - x) ** 2 / 2) * (x[None] - x[:, None])).mean(0)",
+        "((A[:, None] - A) / (A[:, None] - A).norm(dim=-1, keepdim=True)).sum(0)",
+        "(exp(-((A[:, None] - A) ** 2).sum(-1)).unsqueeze(2) * (A[:, None] - A)).sum(0)",
+        "(sign(x[:, None] - x) / (abs(x[:, None] - x) + 1)).sum(0)",
+    ],
     "sums_together": [
         "A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x",
         "A.sum(0) - z * B.sum(0)", "c * A.sum(1, keepdim=True) + s * B.sum(1, keepdim=True)",
@@ -660,6 +670,20 @@ def test_bounds_below_what_may_be_negative_stay(case):
     text = f"y / ({case}).clamp(min=1e-12)"
     built = Builder(read_program(text, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("no_small_denominator")(stripped(built, {})) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("exp(x[:, None] - x).sum(0)", "(x[:, None] - x + 1).sum(0)", "S.sum(0)"),
+        *("(S * (x[:, None] - x)).sum(0)", "(x[:, None] - y).sum(0)", "(x[:, None] * x**2).sum(0)"),
+    ],
+)
+def test_sums_over_pairs_that_are_not_alike_stay(case):
+    shapes = {"x": (3,), "y": (3,), "S": (3, 3)}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("sum_over_the_first_of_pairs")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():

@@ -45,4 +45,22 @@ IDENTITIES = together(
         x="(y < x).double() - q",
         q="(y - x).sum()",
     ),
+    case(
+        "Gini's mean difference",
+        "abs(x[:, None] - x).sum()",
+        "x: n real",
+        x="2 * sign(x[:, None] - x).sum(dim=1)",
+    ),
+    case(
+        "variance by pairs",
+        "((x[:, None] - x) ** 2).sum()",
+        "x: n real",
+        x="4 * (x.shape[0] * x - x.sum())",
+    ),
+    case(
+        "potential of a gas",
+        "norm(X[:, None] - X, dim=-1).sum()",
+        "X: n d real",
+        X="2 * ((X[:, None] - X) / norm(X[:, None] - X, dim=-1, keepdim=True)).sum(dim=1)",
+    ),
 )

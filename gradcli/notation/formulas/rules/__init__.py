@@ -24,6 +24,7 @@ from . import (
     matrices,
     matrix_products,
     moved,
+    pairs,
     parts,
     places,
     powers,
@@ -44,7 +45,7 @@ __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "bends",
     "broadcasting", "chains", "choices", "complements", "contractions", "exponentials",
     "factoring", "foreign", "functions", "guards", "interpolation", "kronecker", "labels",
-    "layout", "made_of", "matrices", "matrix_products", "moved", "normal", "other", "parts",
-    "places", "powers", "products", "put", "reductions", "rule", "spectral", "square", "sums",
-    "triangular",
+    "layout", "made_of", "matrices", "matrix_products", "moved", "normal", "other", "pairs",
+    "parts", "places", "powers", "products", "put", "reductions", "rule", "spectral", "square",
+    "sums", "triangular",
 ]  # fmt: skip

@@ -217,6 +217,29 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
 
 
 @other("add", "sub")
+def sums_parted(node: Node) -> Node | None:
+    """x.sum() - (x - y).sum() = x.sum() - x.sum() + y.sum(), where several terms have a sum."""
+    terms = terms_of(node) or []
+    parted = [_parted(t, node) for t in terms]
+    if sum(new is not None for new in parted) + sum(map(bool, map(_sums_in, terms))) < 3:
+        return None
+    out: Node | None = None
+    for t, new in zip(terms, parted, strict=True):
+        term = build(t, node.shape) if new is None else new
+        out = term if out is None else out + term
+    return out
+
+
+def _parted(t: Product, node: Node) -> Node | None:
+    """A term with the sum of a sum in it as several sums."""
+    for f in _sums_in(t):
+        for new in sum_of_sums(f):
+            rest = t._replace(factors=with_factors(t.factors, {f: -1}))
+            return build(rest, ()) * new if not rest.factors else build(rest, node.shape) * new
+    return None
+
+
+@other("add", "sub")
 def sums_together(node: Node) -> Iterator[Node]:
     """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), what is in both before."""
     terms = terms_of(node) or []
