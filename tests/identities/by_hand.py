@@ -58,9 +58,9 @@ IDENTITIES = together(
         x="4 * (x.shape[0] * x - x.sum())",
     ),
     case(
-        "potential of a gas",
-        "norm(X[:, None] - X, dim=-1).sum()",
+        "kernel density, Bishop 2.250",
+        "exp(-((X[:, None] - X) ** 2).sum(-1) / 2).sum()",
         "X: n d real",
-        X="2 * ((X[:, None] - X) / norm(X[:, None] - X, dim=-1, keepdim=True)).sum(dim=1)",
+        X="2 * (exp(-((X[:, None] - X) ** 2).sum(-1) / 2).unsqueeze(2) * (X - X[:, None])).sum(1)",
     ),
 )
