@@ -348,6 +348,7 @@ CASES = {
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
+    "moved_apart": ["(x - 2 * x.roll(1)).roll(-1)", "(A * B - s).flip(0)", "(A + z).roll(1, 1)"],
     "mask_within": [
         "maximum(x - 1, 0) * (1 + sign(x - 1)) * s", "(x - 1).clamp(min=0) ** 2 * (1 <= x) * y",
         "maximum(1 - x, 0) * sign(x - 1)",

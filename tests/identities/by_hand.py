@@ -63,4 +63,18 @@ IDENTITIES = together(
         "X: n d real",
         X="2 * (exp(-((X[:, None] - X) ** 2).sum(-1) / 2).unsqueeze(2) * (X - X[:, None])).sum(1)",
     ),
+    case(
+        "discrete Laplacian on a ring",
+        "((x - x.roll(1)) ** 2).sum()",
+        "x: n real",
+        x="2 * (2 * x - x.roll(1) - x.roll(-1))",
+    ),
+    case(
+        "Ising 1925",
+        "-J * (x * x.roll(1)).sum() - h * x.sum()",
+        "x: n real, J:, h:",
+        x="-J * (x.roll(1) + x.roll(-1)) - h",
+    ),
+    case("shifted twice", "x.roll(1).roll(2)", "x: n real", x="g.roll(-3)"),
+    case("put in a frame and taken out", "pad(x, (1, 1))[1:-1]", "x: n real", x="g"),
 )
