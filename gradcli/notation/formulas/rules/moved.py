@@ -118,9 +118,9 @@ def put_into_the_only_place(node: Node) -> Node | None:
 @rule("matmul")
 def number_as_a_matrix(node: Node) -> Node | None:
     """ones(1, 1) @ A = A."""
-    for one, other in (node.parents, node.parents[::-1]):
-        if one.shape == (1, 1) and constant_value(one) == 1 and other.ndim == 2:
-            return other
+    for one, matrix in (node.parents, node.parents[::-1]):
+        if one.shape == (1, 1) and constant_value(one) == 1 and matrix.ndim == 2:
+            return matrix
     return None
 
 
