@@ -237,6 +237,7 @@ CASES = {
         "x * (y > 1) - x * (y < 1)", "s * (A <= 0) - s * (A >= 0)", "relu(x - y) + relu(y - x)",
         "s * relu(y - x) - s * relu(x - y)", "exp(x - y) + exp(y - x)", "3 / exp(x) - 3 * exp(x)",
         "y * exp(2 * x) - y * exp(-2 * x) + x", "exp(-x) - exp(x)",
+        "s * log(sigmoid(y - x)) - s * log(sigmoid(x - y))",
     ],
     "compared_with_zero": [
         "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",
@@ -386,6 +387,7 @@ CASES = {
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
+    "numbers_first": ["x * (2 * y * s)", "x / y * (3 * (s * y))", "A * (2 * (c * z))"],
     "numbers_folded": [
         "1.1283791670955126 * x / 1.4142135623730951", "0.3989422804014327 * x * y / 1.7",
     ],

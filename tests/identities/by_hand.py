@@ -77,4 +77,17 @@ IDENTITIES = together(
     ),
     case("shifted twice", "x.roll(1).roll(2)", "x: n real", x="g.roll(-3)"),
     case("put in a frame and taken out", "pad(x, (1, 1))[1:-1]", "x: n real", x="g"),
+    case(
+        "logistic regression, Bishop 4.90, by the targets",
+        "-(t * log(sigmoid(a)) + (1 - t) * log(1 - sigmoid(a))).sum()",
+        "a: n real, t: n unit",
+        a="sigmoid(a) - t",
+        t="-a",
+    ),
+    case(
+        "saturation",
+        "x ** 2 / (k ** 2 + x ** 2)",
+        "x: n real, k:",
+        x="2 * g * x * (k / (k ** 2 + x ** 2)) ** 2",
+    ),
 )

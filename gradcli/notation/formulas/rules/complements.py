@@ -33,7 +33,8 @@ SIDES = {("gt", "lt"): 1, ("lt", "gt"): -1, ("ge", "le"): 1, ("le", "ge"): -1}
 @normal("add", "sub")
 def complements(node: Node) -> Node | None:
     """g * (x > 0) + g * (x < 0) = g * (x != 0); g * (x > 0) - g * (x < 0) = g * sign(x);
-    g * sigmoid(x) + g * sigmoid(-x) = g; relu(x) - relu(-x) = x; exp(x) + exp(-x) = 2 * cosh(x).
+    g * sigmoid(x) + g * sigmoid(-x) = g; relu(x) - relu(-x) = x;
+    log(sigmoid(x)) - log(sigmoid(-x)) = x; exp(x) + exp(-x) = 2 * cosh(x).
     """
     terms = terms_of(node) or []
     for p, q in combinations(terms, 2):
@@ -65,6 +66,10 @@ def _made_one(f: Node, k: Node, sign: int) -> Product | None:
     if f.op.name == k.op.name == "sigmoid":
         ones = sign > 0 and negative(f.parents[0]) is k.parents[0]
         return Product(ONE, {}) if ones else None
+    if f.op.name == k.op.name == "log" and sign < 0:
+        a, b = (n.parents[0] for n in (f, k))
+        both = a.op.name == b.op.name == "sigmoid" and are_opposite(*a.parents, *b.parents)
+        return Product(ONE, {a.parents[0]: ONE}) if both else None
     if f.op.name == k.op.name == "relu":
         x = f.parents[0]
         opposite = are_opposite(x, k.parents[0])
