@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from identities import (
+    by_hand,
     calculus,
     cookbook,
     elements,
@@ -47,6 +48,7 @@ MODULES = (
     statistics,
     objectives,
     models,
+    by_hand,
 )
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)

@@ -243,6 +243,15 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 RULE_CASES = {
     "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
+    "rolled_together": [
+        "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",
+        "A.roll(1, 1).roll(1, -1)", "A.roll(1, 0).roll(1, 1).roll(-1, 1)",
+    ],
+    "picked_where_it_was_put": [
+        "x.put_at((6,), (slice(1, 4),))[1:-2]",
+        "A.put_at((5, 4), (slice(1, 4), slice(3)))[1:-1, :3]",
+        "A.put_at((5, 3), (slice(0, 5, 2),))[::2]", "x.put_at((2, 3), (-1,))[1]",
+    ],
     "alike_both_ways": ["(x * ones(3).flip(0)).sum()", "x.expand(2, 3).flip(0)"],
     "summed_from_the_only_place": [
         "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",
@@ -341,7 +350,9 @@ def test_every_rule_has_cases():
     rules = {
         rule.__name__ for table in (RULES, LAYOUT) for rules in table.values() for rule in rules
     }
-    elsewhere = {"plain_first", "sign_before_products", "without_brackets"}  # test_shortest.py
+    elsewhere = {  # test_shortest.py
+        *("plain_first", "sign_before_products", "without_brackets", "numbers_first"),
+    }
     assert rules - elsewhere == set(RULE_CASES)
 
 

@@ -50,6 +50,14 @@ CASES = [
     ("trace(X @ w @ w.T)", {}, dict(X=(2, 2), w=(2, 3), out=())),
     ("w @ w", {}, dict(w=(2,), out=())),
     ("inv(A) @ b", {}, dict(A=(2, 2), b=(2,), out=(2,))),
+    (
+        *("norm(x)**2/2 + lam.T@(A@x-b)", {}),
+        dict(x=(2,), lam=(3,), A=(3, 2), b=(3,), out=()),
+    ),
+    (
+        *("x@x/2 - lam@(b-A@x)", {}),
+        dict(x=(2,), lam=(3,), A=(3, 2), b=(3,), out=()),
+    ),
     ("(X@w-y).mean() + lam*w@w", {}, dict(X=(2, 3), w=(3,), y=(2,), lam=(), out=())),
     (
         *("inv(X.T@X+lam*eye(X.shape[1]))@X.T@y", {}),

@@ -247,6 +247,7 @@ CASES = {
     "chosen_by_opposites": [
         "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
         "y + x**2 * (x < 1) + (x >= 1) * s",
+        "2 * relu(x - 1) - s * (x <= 1)",
     ],
     "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "as_column": ["x @ A", "x @ A @ S"],
@@ -256,6 +257,10 @@ CASES = {
     ],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
+    ],
+    "bent_by_a_mask": [
+        "(x - 1) * (x > 1)", "2 * y * (x - y) * (x < y)",
+        "(1 - x * y) ** 2 * (x * y <= 1).double()",
     ],
     "chosen_before": [
         "where(x > 1, where(x > 1, y, 2), x)", "where(x > 1, x, 3 / where(x > 1, 5, y))",
@@ -269,17 +274,24 @@ CASES = {
         "where(x > 1, x, 2) * where(x > 1, y, 3)", "where(A > 1, A, s) / where(A > 1, z, 3)",
         "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
     ],
-    "clamped": ["where(abs(x) >= 1, sign(x), x)", "where(abs(x) >= 0.5, 0.5 * sign(x), x)"],
+    "clamped": [
+        "where(abs(x) <= 1, x, sign(x))", "where(abs(x) >= 1, sign(x), x)",
+        "where(abs(x) >= 0.5, 0.5 * sign(x), x)",
+    ],
     "complements": [
         "x * (y > 0) + x * (y < 0)", "x * (y > 0) + x * (y <= 0) - y", "s * (A > z) + s * (A == z)",
         "2 * y * sigmoid(x - z[:1]) + 2 * y * sigmoid(z[:1] - x)",
+        "x * (y > 1) - x * (y < 1)", "s * (A <= 0) - s * (A >= 0)", "relu(x - y) + relu(y - x)",
+        "s * relu(y - x) - s * relu(x - y)", "exp(x - y) + exp(y - x)", "3 / exp(x) - 3 * exp(x)",
+        "y * exp(2 * x) - y * exp(-2 * x) + x", "exp(-x) - exp(x)",
+        "s * log(sigmoid(y - x)) - s * log(sigmoid(x - y))",
     ],
     "compared_with_zero": [
         "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",
     ],
     "constants_out_of_sums": [
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
-        "(A / c).mean(-1, keepdim=True)",
+        "(A / c).mean(-1, keepdim=True)", "(s * (A > 1)).sum(1)", "((x > 1) * (y > 1) / s).sum()",
     ],
     "converted_once": ["x.double()", "(x > 1).double().double()"],
     "counted_from_zero": ["arange(4) != -100", "arange(2, 5) < -1"],
@@ -311,11 +323,15 @@ CASES = {
         "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
         "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",
     ],
+    "equal_sums": [
+        "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
+    ],
     "exp_of_difference": [
         "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",
         "exp(A - logsumexp(A, 0))",
         "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
     ],
+    "exponentials_together": ["exp(x) * exp(y)", "s * exp(y) / exp(x)", "1 / (exp(x) * exp(y))"],
     "exponential_beside_the_unit": [
         "matrix_exp(cat([cat([S, 2 * s * eye(S.shape[0])], -1), cat([zeros_like(S), S], -1)], -2))"
         "[..., :S.shape[0], S.shape[0]:]",
@@ -384,7 +400,12 @@ CASES = {
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
     "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
-    "mask_within": ["relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y"],
+    "moved_apart": ["(x - 2 * x.roll(1)).roll(-1)", "(A * B - s).flip(0)", "(A + z).roll(1, 1)"],
+    "mask_within": [
+        "maximum(x - 1, 0) * (1 + sign(x - 1)) * s", "(x - 1).clamp(min=0) ** 2 * (1 <= x) * y",
+        "maximum(1 - x, 0) * sign(x - 1)",
+        "relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y",
+    ],
     "masks_need_no_conversion": [
         "x * (y > 1).double()", "2 * x * (y > 1).double() * y", "x * (y > 1).double() ** 2",
         "x * (y > 1).double() * y.double() ** 2",
@@ -417,6 +438,7 @@ CASES = {
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
+    "numbers_first": ["x * (2 * y * s)", "x / y * (3 * (s * y))", "A * (2 * (c * z))"],
     "numbers_folded": [
         "1.1283791670955126 * x / 1.4142135623730951", "0.3989422804014327 * x * y / 1.7",
     ],
@@ -430,6 +452,9 @@ CASES = {
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
     ],
     "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
+    "opposite_exponentials": [
+        "s * exp(x - y) * exp(y - x)", "exp(x) ** 3 * exp(-x)", "1 / (exp(A) ** 2 * exp(-A))",
+    ],
     "outer_products_together": [
         "outer(x, z) * outer(y, z + 1)", "2 * outer(x, z) * A * outer(x, z - 1)",
     ],
@@ -476,9 +501,11 @@ CASES = {
     "saturated": ["where(x > 30, y, y * sigmoid(x))"],
     "shared_batches": ["D @ G + E @ G", "2 * G.mT @ D.mT - 2 * G.mT @ E.mT"],
     "shared_factors": [
+        "(x > 1) / s - y / s", "x * (y > 1) - 3 * s * (y > 1).double()",
         "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
     ],
     "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
+    "share_of_two": ["y * exp(x) / (exp(x) + exp(y))", "exp(x) ** 2 / (exp(-x) + exp(x))"],
     "shared_matrices": [
         "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
@@ -541,7 +568,20 @@ CASES = {
     ],
     "sign_takes_the_minus": ["-sign(x - y) * s", "-2 * sign(x - y) * sign(y - x) * (x - y)"],
     "sum_of_a_unit_row": ["eye(5)[1].sum()"],
-    "sums_together": ["A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x"],
+    "sums_parted": [
+        "(A - B).sum(0) - (A + B).sum(0)", "s * (x - 1).sum() - (s * (1 - x)).sum() + y",
+    ],
+    "sum_over_the_first_of_pairs": [
+        "(x[:, None] - x).sum(0)", "(sign(x - x.unsqueeze(1)) * s).sum(0)",
+        "(exp(-(x[:, None] - x) ** 2 / 2) * (x[None] - x[:, None])).mean(0)",
+        "((A[:, None] - A) / (A[:, None] - A).norm(dim=-1, keepdim=True)).sum(0)",
+        "(exp(-((A[:, None] - A) ** 2).sum(-1)).unsqueeze(2) * (A[:, None] - A)).sum(0)",
+        "(sign(x[:, None] - x) / (abs(x[:, None] - x) + 1)).sum(0)",
+    ],
+    "sums_together": [
+        "A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x",
+        "A.sum(0) - z * B.sum(0)", "c * A.sum(1, keepdim=True) + s * B.sum(1, keepdim=True)",
+    ],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
     "of_one_row": [
         *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
@@ -691,6 +731,20 @@ def test_bounds_below_what_may_be_negative_stay(case):
     text = f"y / ({case}).clamp(min=1e-12)"
     built = Builder(read_program(text, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("no_small_denominator")(stripped(built, {})) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("exp(x[:, None] - x).sum(0)", "(x[:, None] - x + 1).sum(0)", "S.sum(0)"),
+        *("(S * (x[:, None] - x)).sum(0)", "(x[:, None] - y).sum(0)", "(x[:, None] * x**2).sum(0)"),
+    ],
+)
+def test_sums_over_pairs_that_are_not_alike_stay(case):
+    shapes = {"x": (3,), "y": (3,), "S": (3, 3)}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("sum_over_the_first_of_pairs")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():

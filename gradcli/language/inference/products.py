@@ -100,7 +100,7 @@ def bare(e: ast.expr) -> ast.expr:
 def vectors(program: Program) -> set[str]:
     """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
     an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
-    of these, as y in `y @ log(X @ w)`.
+    of these, as y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
     """
     found: set[str] = set()
     others: set[str] = set()
@@ -123,10 +123,15 @@ def vectors(program: Program) -> set[str]:
     for _ in small:
         found |= set().union(*(names for names in small if names & found))
     for sides in products:
-        first, last = sides[0], sides[-1]
+        first, last = _untransposed(sides[0]), sides[-1]
         if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, found):
             found.add(first.id)
     return found
+
+
+def _untransposed(e: ast.expr) -> ast.expr:
+    """x of `x.T`."""
+    return e.value if isinstance(e, ast.Attribute) and e.attr in TRANSPOSES else e
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
@@ -187,8 +192,7 @@ def _ends_in_upper_case(e: ast.expr) -> bool:
     """Whether the last factor of a product is a name in upper case, transposed or not, or a
     function of such names alone, as `inv(A)`.
     """
-    last = chain(e)[-1]
-    last = last.value if isinstance(last, ast.Attribute) and last.attr in TRANSPOSES else last
+    last = _untransposed(chain(e)[-1])
     names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()
     return bool(names) and all(name[0].isupper() for name in names)
 

@@ -3,8 +3,8 @@
 A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
 `x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
 named, or transposed: of a vector nobody says that. Beside an @ all names in upper case are those of
-matrices if nothing is divided by them. What is called lam or eps is a number (`coefficients`).
-Where the program does not work with these, others are tried.
+matrices if nothing is divided by them. What is called lam or eps is a number, but beside
+an @ (`coefficients`). Where the program does not work with these, others are tried.
 """
 
 import ast
@@ -41,7 +41,7 @@ def ranks_to_try(
     matrices = operands_of_matmul(program) | along_dimensions(program)
     matrices |= _before_products(program, matrices)
     upper = dict.fromkeys({*in_upper_case(program, unknown)} - divisors(program), 2)
-    numbers = dict.fromkeys(coefficients(program), 0)
+    numbers = dict.fromkeys(coefficients(program) - operands_of_matmul(program), 0)
     likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     columns = vectors(program)

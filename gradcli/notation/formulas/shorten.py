@@ -26,7 +26,7 @@ KEPT = 4  # ways to say a node
 ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
-ROW, TURNED, BESIDE, FOREIGN = 1.25, 0.5, 0.625, 12.0
+ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.5, 0.625, 12.0, 0.25
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
@@ -72,9 +72,9 @@ class Length:
     """How long formulas are: their names, numbers, operators and calls, with a little taste.
 
     A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
-    transpose of anything else, but more in what is computed element by element, and what PyTorch
-    has no name for counts most; what stands in the user's own program, `familiar`, is taken as it
-    is.
+    transpose of anything else, but more in what is computed element by element, a mask as numbers
+    more than a choice, and what PyTorch has no name for counts most; what stands in the user's own
+    program, `familiar`, is taken as it is.
     """
 
     def __init__(
@@ -125,6 +125,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
                 own -= ROW * self._is_row(n.parents[0])
             own += BESIDE * self._has_turned(n)
+            own += 0 if n.op.on_masks else CONVERTED * any(i.dtype == "bool" for i in n.parents)
             foreign = self.writer.is_foreign(n)
             mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0

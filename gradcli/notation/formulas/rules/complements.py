@@ -3,24 +3,39 @@ does not, and two choices by one mask.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations
 
-from ....graphs import OPS, Node, as_node
+from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
+from .exponentials import are_opposite, hyperbolic
 from .factoring import negative, sum_of
-from .guards import OPPOSITE
-from .products import ONE, Product, build, constant_value, product_of, with_factor
+from .guards import OPPOSITE, is_positive
+from .products import (
+    ONE,
+    Product,
+    build,
+    constant_value,
+    multiplied_by,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other
 from .sums import terms_of
 
 EITHER = {  # what holds where one of two comparisons does that never hold at once
     frozenset(("gt", "lt")): "ne", frozenset(("gt", "eq")): "ge", frozenset(("lt", "eq")): "le",
 }  # fmt: skip
+SIDES = {("gt", "lt"): 1, ("lt", "gt"): -1, ("ge", "le"): 1, ("le", "ge"): -1}
 
 
 @normal("add", "sub")
 def complements(node: Node) -> Node | None:
-    """g * (x > 0) + g * (x < 0) = g * (x != 0); g * sigmoid(x) + g * sigmoid(-x) = g."""
+    """g * (x > 0) + g * (x < 0) = g * (x != 0); g * (x > 0) - g * (x < 0) = g * sign(x);
+    g * sigmoid(x) + g * sigmoid(-x) = g; relu(x) - relu(-x) = x;
+    log(sigmoid(x)) - log(sigmoid(-x)) = x; exp(x) + exp(-x) = 2 * cosh(x).
+    """
     terms = terms_of(node) or []
     for p, q in combinations(terms, 2):
         together = _together(p, q)
@@ -32,36 +47,59 @@ def complements(node: Node) -> Node | None:
 
 def _together(p: Product, q: Product) -> Product | None:
     """The sum of two terms that differ by one factor, where the two factors make one."""
-    left = [f for f, e in p.factors.items() if q.factors.get(f) != e]
-    right = [f for f, e in q.factors.items() if p.factors.get(f) != e]
-    if p.coefficient != q.coefficient or len(left) != 1 or len(right) != 1:
+    left = {f: e for f, e in p.factors.items() if q.factors.get(f) != e}
+    right = {f: e for f, e in q.factors.items() if p.factors.get(f) != e}
+    if abs(p.coefficient) != abs(q.coefficient) or len(left) != 1 or len(right) != 1:
         return None
-    (f,), (k,) = left, right
-    total = _added(f, k) if p.factors[f] == q.factors[k] == 1 else None
-    rest = {h: e for h, e in p.factors.items() if h is not f}
+    ((f, e),), ((k, n),) = left.items(), right.items()
+    sign = 1 if p.coefficient == q.coefficient else -1
+    total = _made_one(f, k, sign) if e == n == 1 else None
+    total = total or hyperbolic(f, e, k, n, sign)
+    rest = {h: power for h, power in p.factors.items() if h is not f}
     if total is None or not any(h.dtype == "float" for h in (*rest, f)):
         return None
-    return p._replace(factors=rest if total.op.name == "constant" else with_factor(rest, total))
+    return multiplied_by(p._replace(factors=rest), total)
 
 
-def _added(f: Node, k: Node) -> Node | None:
-    """f + k, where that is one factor or 1."""
+def _made_one(f: Node, k: Node, sign: int) -> Product | None:
+    """f + k or f - k, where that is one factor or 1."""
     if f.op.name == k.op.name == "sigmoid":
-        return as_node(1) if negative(f.parents[0]) is k.parents[0] else None
+        ones = sign > 0 and negative(f.parents[0]) is k.parents[0]
+        return Product(ONE, {}) if ones else None
+    if f.op.name == k.op.name == "log" and sign < 0:
+        a, b = (n.parents[0] for n in (f, k))
+        both = a.op.name == b.op.name == "sigmoid" and are_opposite(*a.parents, *b.parents)
+        return Product(ONE, {a.parents[0]: ONE}) if both else None
+    if f.op.name == k.op.name == "relu":
+        x = f.parents[0]
+        opposite = are_opposite(x, k.parents[0])
+        return Product(ONE, {OPS["abs"](x) if sign > 0 else x: ONE}) if opposite else None
+    return _masks_made_one(f, k, sign)
+
+
+def _masks_made_one(f: Node, k: Node, sign: int) -> Product | None:
+    """The same of two comparisons of the same."""
     if f.op.name not in OPPOSITE or f.parents != k.parents:
         return None
+    if sign < 0:
+        a, b = f.parents
+        side = SIDES.get((f.op.name, k.op.name))
+        x = a if constant_value(b) == 0 else a - b
+        return None if side is None else Product(Fraction(side), {OPS["sign"](x): ONE})
     if OPPOSITE[f.op.name] == k.op.name:
-        return as_node(1)
+        return Product(ONE, {})
     name = EITHER.get(frozenset((f.op.name, k.op.name)))
-    return None if name is None else OPS[name](*f.parents)
+    return None if name is None else Product(ONE, {OPS[name](*f.parents): ONE})
 
 
 @other("add", "sub")
 def chosen_by_opposites(node: Node) -> Iterator[Node]:
-    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), what both share before it."""
-    terms = terms_of(node) or []
+    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), what both share before it; so where a mask
+    is in relu(x).
+    """
+    terms = [_with_mask(t) for t in terms_of(node) or []]
     for p, q in combinations(terms, 2):
-        masks = [(f, k) for f in p.factors for k in q.factors if are_opposite(f, k)]
+        masks = [(f, k) for f in p.factors for k in q.factors if are_opposed(f, k)]
         for f, k in masks:
             shared = {h: e for h, e in p.factors.items() if q.factors.get(h) == e}
             sides = [_beside(p, {f, *shared}), _beside(q, {k, *shared})]
@@ -72,7 +110,16 @@ def chosen_by_opposites(node: Node) -> Iterator[Node]:
                 yield total
 
 
-def are_opposite(f: Node, k: Node) -> bool:
+def _with_mask(t: Product) -> Product:
+    """A term with x * (x > 0) for relu(x)."""
+    bent = next((f for f, e in t.factors.items() if f.op.name == "relu" and e > 0), None)
+    if bent is None:
+        return t
+    (x,), e = bent.parents, t.factors[bent]
+    return t._replace(factors=with_factors(t.factors, {bent: -e, x: e, is_positive(x): 1}))
+
+
+def are_opposed(f: Node, k: Node) -> bool:
     """Whether one of two masks holds wherever the other does not."""
     one, two = (m.parents[0] if m.op.name == "double" else m for m in (f, k))
     return OPPOSITE.get(one.op.name) == two.op.name and one.parents == two.parents

@@ -39,6 +39,7 @@ def shared_factors(node: Node) -> Iterator[Node]:
     terms = terms_of(node)
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
+    terms = _with_plain_masks(terms)
     yield from _common(terms, node)
     if len(terms) > 2:
         for i in range(len(terms)):
@@ -86,7 +87,7 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     for t in terms:
         factors = with_factors(t.factors, {f: -e for f, e in taken.items()})
         inner.append(Product(t.coefficient, factors))
-    if any(is_mask(t.factors) for t in inner):
+    if not _is_a_sum(inner):
         return None
     size = magnitude(inner[0].coefficient)
     if any(magnitude(t.coefficient) != size for t in inner):
@@ -94,6 +95,24 @@ def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node)
     total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
     out = build(Product(size, with_factor(taken, total)), node.shape)
     return out if out.shape == node.shape else None
+
+
+def _is_a_sum(terms: list[Product]) -> bool:
+    """Whether what is left of terms are numbers; PyTorch adds masks otherwise, but for one that
+    stands beside a tensor of numbers.
+    """
+    masks = [is_mask(t.factors) for t in terms]
+    return not any(masks) or (sum(masks) == 1 and len(terms) == 2 and all(t.factors for t in terms))
+
+
+def _with_plain_masks(terms: list[Product]) -> list[Product]:
+    """The terms with a mask in the place of one as numbers, where another term has the mask."""
+    masks = {f for t in terms for f in t.factors if f.dtype == "bool"}
+    plain = [
+        {f.parents[0] if f.op.name == "double" and f.parents[0] in masks else f: e for f, e in own}
+        for own in (t.factors.items() for t in terms)
+    ]
+    return [t._replace(factors=own) for t, own in zip(terms, plain, strict=True)]
 
 
 @other("add", "sub")

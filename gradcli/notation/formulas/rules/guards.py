@@ -307,6 +307,14 @@ def compared_with_zero(node: Node) -> Node | None:
     return new if new is not None and new.shape == node.shape else None
 
 
+def is_positive(x: Node) -> Node:
+    """x > 0, in the form that all comparisons of its kind are brought into."""
+    mask = OPS["gt"](x, 0)
+    while (new := compared_with_zero(mask)) is not None:
+        mask = new
+    return mask
+
+
 @normal("eq", "ne")
 def never_zero(node: Node) -> Node | None:
     """1 / x != 0 holds everywhere: nothing is infinite."""
@@ -341,36 +349,6 @@ def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:
     return compare[name]
 
 
-@other("mul")
-def mask_within(node: Node) -> Node | None:
-    """relu(x) * (x > 0) = relu(x)."""
-    found = product_of(node)
-    if found is None:
-        return None
-    for f, e in found.factors.items():
-        if f.op.name != "relu" or e < 1:
-            continue
-        masks = {_settled(OPS["gt"](f.parents[0], 0)), _settled(OPS["gt"](f, 0))}
-        kept = {k: v for k, v in found.factors.items() if not _is(k, masks)}
-        if len(kept) < len(found.factors):
-            return build(Product(found.coefficient, kept), node.shape)
-    return None
-
-
-def _is(factor: Node, masks: set[Node]) -> bool:
-    """Whether a factor is one of these masks, mirrored or as numbers."""
-    mask = factor.parents[0] if factor.op.name == "double" else factor
-    return mask.op.name in MIRRORED and _settled(mask) in masks
-
-
-def _settled(comparison: Node) -> Node:
-    """A comparison in the form that all of its kind are brought into."""
-    new = compared_with_zero(comparison)
-    while new is not None:
-        comparison, new = new, compared_with_zero(new)
-    return comparison
-
-
 @normal("div", "mul", "pow", "reciprocal")
 def no_small_denominator(node: Node) -> Node | None:
     """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
@@ -381,20 +359,3 @@ def no_small_denominator(node: Node) -> Node | None:
             factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
             return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None
-
-
-@other("where")
-def clamped(node: Node) -> Node | None:
-    """where(abs(x) >= 1, sign(x), x) = clamp(x, -1, 1)."""
-    condition, a, b = node.parents
-    if condition.op.name != "ge" or condition.parents[0].op.name != "abs":
-        return None
-    x, limit = condition.parents[0].parents[0], condition.parents[1]
-    bound = constant_value(limit)
-    if b is not x or bound is None or bound <= 0:
-        return None
-    found = product_of(a)
-    signs = found is not None and [f.op.name for f in found.factors] == ["sign"]
-    if not signs or found.coefficient != bound or next(iter(found.factors)).parents[0] is not x:  # type: ignore[union-attr]
-        return None
-    return OPS["clamp"](x, min=-float(bound), max=float(bound))

@@ -1,10 +1,14 @@
 """Elements that are moved and moved back, or put where there is no other place."""
 
+from collections.abc import Iterator
+
 from ....graphs import Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
-from .products import constant_value
-from .registry import normal, rule
+from .factoring import MOST_TERMS
+from .products import build, constant_value
+from .registry import normal, other, rule
+from .sums import terms_of
 
 
 @rule("flip")
@@ -29,6 +33,50 @@ def alike_both_ways(node: Node) -> Node | None:
     lead = x.ndim - x.parents[0].ndim
     turned = axes(node.attrs["dims"], x.ndim)
     return x if all(d < lead or x.parents[0].shape[d - lead] == 1 for d in turned) else None
+
+
+@rule("roll")
+def rolled_together(node: Node) -> Node | None:
+    """x.roll(1).roll(2) = x.roll(3); x.roll(1).roll(-1) = x; ones that roll are ones."""
+    inner = node.parents[0]
+    if constant_value(inner) is not None:
+        return inner
+    both = [n.attrs["shifts"] for n in (node, inner) if n.op is node.op]
+    if len(both) < 2 or any(isinstance(n, tuple) for n in both):
+        return None
+    (x,), dims = inner.parents, [_one(n.attrs["dims"], n.ndim) for n in (node, inner)]
+    if dims[0] != dims[1]:
+        return None
+    return node.op(x, **node.attrs | {"shifts": sum(both)}) if sum(both) else x
+
+
+def _one(dims: int | tuple[int, ...] | None, ndim: int) -> tuple[int, ...] | None:
+    return None if dims is None and ndim != 1 else axes(dims, ndim)
+
+
+@other("roll", "flip")
+def moved_apart(node: Node) -> Iterator[Node]:
+    """(x - x.roll(1)).roll(-1) = x.roll(-1) - x."""
+    terms = terms_of(node.parents[0]) or []
+    if 2 <= len(terms) <= MOST_TERMS:
+        out = [node.op(build(t, node.shape), **node.attrs) for t in terms]
+        yield sum(out[1:], start=out[0])
+
+
+@rule("getitem")
+def picked_where_it_was_put(node: Node) -> Node | None:
+    """pad(x, (1, 1))[1:-1] = x."""
+    put = node.parents[0]
+    if put.op.name != "put_at" or put.parents[0].shape != node.shape:
+        return None
+    put_at, picked = (n.attrs["index"] for n in (put, node))
+    if any(not isinstance(i, int | slice | type(...)) for i in (*put_at, *picked)):
+        return None
+    places = [
+        [range(n)[i] for i, n in zip(full_index(index, put.ndim), put.shape, strict=True)]
+        for index in (put_at, picked)
+    ]
+    return put.parents[0] if places[0] == places[1] else None
 
 
 @rule("cumsum")
@@ -70,9 +118,9 @@ def put_into_the_only_place(node: Node) -> Node | None:
 @rule("matmul")
 def number_as_a_matrix(node: Node) -> Node | None:
     """ones(1, 1) @ A = A."""
-    for one, other in (node.parents, node.parents[::-1]):
-        if one.shape == (1, 1) and constant_value(one) == 1 and other.ndim == 2:
-            return other
+    for one, matrix in (node.parents, node.parents[::-1]):
+        if one.shape == (1, 1) and constant_value(one) == 1 and matrix.ndim == 2:
+            return matrix
     return None
 
 

@@ -1,7 +1,7 @@
 """Powers: what has one exponent is raised together, and exponents of one base are added."""
 
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
@@ -19,7 +19,7 @@ from .products import (
     with_factors,
 )
 from .registry import normal, other
-from .sums import added, terms_of
+from .sums import added, multiple_of, terms_of
 
 
 @other("mul", "div")
@@ -52,6 +52,22 @@ def exponents_added(node: Node) -> Iterator[Node]:
                 rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
                 new = base ** _sorted(own + more)
                 yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@normal("mul", "div")
+def equal_sums(node: Node) -> Node | None:
+    """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    sums = [f for f in found.factors if f.op.name in ("add", "sub")]
+    for f, k in combinations(sums, 2):
+        times = multiple_of(k, f)
+        e = found.factors[k]
+        if times is not None and e == int(e):
+            factors = with_factors(found.factors, {k: -e, f: e})
+            return build(Product(found.coefficient * times**e, factors), node.shape)
+    return None
 
 
 @other("mul", "div")

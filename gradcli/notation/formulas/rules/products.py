@@ -354,3 +354,20 @@ def numbers_before_matrix_products(node: Node) -> Node | None:
     a, b = product.parents
     first = node.op(*before, a)
     return (numbers_before_matrix_products(first) or first) @ b
+
+
+@layout("mul")
+def numbers_first(node: Node) -> Node | None:
+    """g * (2 * x * y) = 2 * g * x * y."""
+    a, b = node.parents
+    new = _led_by(a, b) if constant_value(a) is None and b.op.name == "mul" else None
+    return new if new is not None and new.shape == node.shape else None
+
+
+def _led_by(a: Node, product: Node) -> Node | None:
+    """2 * a * x for a and 2 * x; None where no number comes first."""
+    if product.op.name != "mul":
+        return product * a if product.op.name == "constant" else None
+    first, rest = product.parents
+    new = _led_by(a, first)
+    return None if new is None else new * rest

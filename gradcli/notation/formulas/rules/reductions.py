@@ -10,12 +10,22 @@ from ....graphs.signature import signature
 from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
-from .products import Product, build, constant_value, is_mask, product_of, with_factor, with_factors
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import normal, other
 from .sums import added, terms_of
 
 ONE = Fraction(1)
 MOST_SUMS = 4  # that are compared with each other
+Powers = dict[Node, Coefficient]
 
 
 def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
@@ -36,9 +46,11 @@ def constants_out_of_sums(node: Node) -> Node | None:
     if not node.attrs["keepdim"]:
         outer = {f: e for f, e in outer.items() if _after(f, x, over)}
     inner = {f: e for f, e in found.factors.items() if f not in outer}
-    if not outer or not inner or is_mask(inner):
+    if not outer or not inner:
         return None
     body = build(Product(ONE, inner), x.shape)
+    if is_mask(inner):
+        body = body.double()
     total = node.op(body, **node.attrs)
     out = build(Product(found.coefficient, with_factor(outer, total)), node.shape)
     return out if out.shape == node.shape else None
@@ -214,16 +226,43 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
 
 
 @other("add", "sub")
+def sums_parted(node: Node) -> Node | None:
+    """x.sum() - (x - y).sum() = x.sum() - x.sum() + y.sum(), where several terms have a sum."""
+    terms = terms_of(node) or []
+    parted = [_parted(t, node) for t in terms]
+    if sum(new is not None for new in parted) + sum(map(bool, map(_sums_in, terms))) < 3:
+        return None
+    out: Node | None = None
+    for t, new in zip(terms, parted, strict=True):
+        term = build(t, node.shape) if new is None else new
+        out = term if out is None else out + term
+    return out
+
+
+def _parted(t: Product, node: Node) -> Node | None:
+    """A term with the sum of a sum in it as several sums."""
+    for f in _sums_in(t):
+        for new in sum_of_sums(f):
+            rest = t._replace(factors=with_factors(t.factors, {f: -1}))
+            return build(rest, ()) * new if not rest.factors else build(rest, node.shape) * new
+    return None
+
+
+@other("add", "sub")
 def sums_together(node: Node) -> Iterator[Node]:
-    """a * x.sum(dim=0) + a * y.sum(dim=0) = a * (x + y).sum(dim=0)."""
+    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), what is in both before."""
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
         for f, k in product(_sums_in(p), _sums_in(q)):
-            rest = with_factors(p.factors, {f: -1})
-            if not _alike(f, k) or rest != with_factors(q.factors, {k: -1}):
+            if not _alike(f, k):
                 continue
-            whole = f.op(_summand(p, f) + _summand(q, k), **f.attrs)
-            both = Product(ONE, with_factor(rest, whole))
+            rest, other_rest = (with_factors(t.factors, {s: -1}) for t, s in ((p, f), (q, k)))
+            shared = {h: e for h, e in rest.items() if other_rest.get(h) == e}
+            inner = [_put_in(p, rest, shared, f), _put_in(q, other_rest, shared, k)]
+            if None in inner:
+                continue
+            whole = f.op(inner[0] + inner[1], **f.attrs)  # type: ignore[operator]
+            both = Product(ONE, with_factor(shared, whole))
             out = added([both, *(t for t in terms if t is not p and t is not q)])
             if out.shape == node.shape:
                 yield out
@@ -239,10 +278,17 @@ def _alike(f: Node, k: Node) -> bool:
     return same and f is not k and f.parents[0].shape == k.parents[0].shape
 
 
-def _summand(p: Product, total: Node) -> Node:
-    """What a term adds up in one of its factors, times its number."""
-    (x,) = total.parents
-    return build(Product(p.coefficient, {x: 1}), x.shape)
+def _put_in(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | None:
+    """What a term adds up, times its number and the factors that are not shared; None where these
+    vary along the sum.
+    """
+    (x,), dim = total.parents, total.attrs["dim"]
+    own = {h: e for h, e in rest.items() if h not in shared}
+    over = axes(dim, x.ndim)
+    kept = total.attrs["keepdim"]
+    if not all(constant_along(h, x, over) and (kept or _after(h, x, over)) for h in own):
+        return None
+    return build(Product(p.coefficient, with_factor(own, x)), x.shape)
 
 
 @normal("mul")

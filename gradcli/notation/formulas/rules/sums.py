@@ -44,6 +44,15 @@ def _together(a: Product, b: Product) -> Product:
     return a._replace(coefficient=added_up(a.coefficient, b.coefficient))
 
 
+def multiple_of(x: Node, of: Node) -> Coefficient | None:
+    """The number that times a node is x, as their terms tell; None where there is none."""
+    a, b = ({t.key: t.coefficient for t in terms_of(n) or ()} for n in (x, of))
+    if not a or a.keys() != b.keys():
+        return None
+    times, *more = {a[key] / b[key] for key in a}
+    return None if more else times
+
+
 @rule("add", "sub")
 def like_terms(node: Node) -> Node | None:
     """x + x = 2 * x; x - x = 0; a + (b - c) = a + b - c; x + 0 = x; -a + b = b - a."""

@@ -1,0 +1,106 @@
+"""What is 0 on one side of a bend, such as relu(x), and masks and signs beside it."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ....graphs import OPS, Node
+from .products import Coefficient, Product, build, constant_value, product_of, with_factors
+from .registry import other
+from .sums import multiple_of, terms_of
+
+ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison holds
+
+
+@other("mul", "div")
+def mask_within(node: Node) -> Node | None:
+    """relu(x) * (x > 0) = relu(x); maximum(x, 0) * (1 + sign(x)) = 2 * maximum(x, 0)."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        x = _cut_off(f) if e > 0 else None
+        if x is None:
+            continue
+        coefficient, kept = found.coefficient, {}  # type: ignore[union-attr]
+        for k, n in found.factors.items():  # type: ignore[union-attr]
+            value = _where_positive(k, x)
+            if value is None or (value == 0 and n < 0):
+                kept[k] = n
+            else:
+                coefficient *= value**n
+        if len(kept) < len(found.factors):  # type: ignore[union-attr]
+            return build(Product(coefficient, kept), node.shape)
+    return None
+
+
+@other("mul", "div")
+def bent_by_a_mask(node: Node) -> Iterator[Node]:
+    """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
+    found = product_of(node)
+    masks = [f for f, e in found.factors.items() if e == 1] if found else []
+    for mask in masks:
+        above = _above(mask)
+        for f, e in found.factors.items() if above else ():  # type: ignore[union-attr]
+            times = multiple_of(f, above) if e == int(e) and e > 0 else None  # type: ignore[arg-type]
+            if times and above is not None and f.dtype == "float":
+                factors = with_factors(found.factors, {mask: -1, f: -e, OPS["relu"](above): e})  # type: ignore[union-attr]
+                yield build(Product(found.coefficient * times**e, factors), node.shape)  # type: ignore[union-attr]
+
+
+@other("where")
+def clamped(node: Node) -> Node | None:
+    """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1)."""
+    condition, a, b = node.parents
+    if condition.op.name not in ABOVE or condition.parents[0].op.name != "abs":
+        return None
+    if ABOVE[condition.op.name] < 0:
+        a, b = b, a
+    x, bound = condition.parents[0].parents[0], constant_value(condition.parents[1])
+    if b is not x or bound is None or bound <= 0:
+        return None
+    found = product_of(a)
+    if found is None or found != Product(Fraction(bound), {OPS["sign"](x): 1}):
+        return None
+    return OPS["clamp"](x, min=-float(bound), max=float(bound))
+
+
+def _cut_off(f: Node) -> Node | None:
+    """x of relu(x), however it is said."""
+    if f.op.name == "relu":
+        return f.parents[0]
+    if f.op.name == "clamp" and f.inputs[2] is None and _is_zero(f.inputs[1]):
+        return f.parents[0]
+    if f.op.name == "maximum":
+        a, b = f.parents
+        return a if _is_zero(b) else b if _is_zero(a) else None
+    return None
+
+
+def _is_zero(node: Node | None) -> bool:
+    return node is not None and constant_value(node) == 0
+
+
+def _where_positive(k: Node, x: Node) -> Coefficient | None:
+    """The number that a factor is wherever x is above 0, if it is one."""
+    above = _above(k)
+    if above is not None:
+        return 1 if (multiple_of(above, x) or 0) > 0 else None
+    terms = (terms_of(k) if k.op.name in ("add", "sub", "sign") else None) or []
+    total: Coefficient = 0
+    for t in terms:
+        value = t.coefficient
+        for f, e in t.factors.items():
+            times = multiple_of(f.parents[0], x) if f.op.name == "sign" and e == 1 else None
+            if not times:
+                return None
+            value = value if times > 0 else -value
+        total += value
+    return total if terms else None
+
+
+def _above(mask: Node) -> Node | None:
+    """What is above 0, or 0, where a comparison holds, and nowhere else above 0."""
+    plain = mask.parents[0] if mask.op.name == "double" else mask
+    side = ABOVE.get(plain.op.name)
+    if side is None:
+        return None
+    a, b = plain.parents if side > 0 else plain.parents[::-1]
+    return a if _is_zero(b) else -b if _is_zero(a) else a - b
