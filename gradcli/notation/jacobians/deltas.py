@@ -14,7 +14,6 @@ from ..indices.expressions import (
     ZERO,
     Element,
     Expr,
-    Function,
     Product,
     Relation,
     Sum,
@@ -22,7 +21,6 @@ from ..indices.expressions import (
     delta,
     factors_of,
     inner,
-    is_condition,
     letters_of,
     parts,
     places_of,
@@ -170,12 +168,6 @@ class Reading:
         relations = [e for e in inner(self.e) if isinstance(e, Relation)]
         values = [v for e in relations for p in places_of(e) for v in places.picked(p)]
         return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether values decide where entries are 0."""
-        masks = (is_condition(e) for e in inner(self.e) if isinstance(e, Function))
-        return any(masks) or bool(self.picking)
 
     def _diagonal(self) -> bool:
         same = len(self.rows) == len(self.columns)
