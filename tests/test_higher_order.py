@@ -117,6 +117,16 @@ def test_a_count_is_a_bound_where_factors_may_be_0(what, text, shapes, count):
     assert ("at most" in count) == ("at most" in said.split("entries")[0])
 
 
+@pytest.mark.parametrize(("x", "other"), ["xy", "yx"])
+def test_a_hessian_has_one_name_by_either_side_of_a_difference(x, other):
+    found = hessian_as_json("norm(x - y)", "-s", "x=3,y=3", "-w", x)["hessian"][x]
+    assert found["structure"] == "symmetric low-rank update"
+    d = f"{x} - {other}"
+    assert found["formula"] == f"eye({x}.shape[0]) / out - outer(({d}) / out ** 3, {d})"
+    both = f"({x}[i] - {other}[i])*({x}[j] - {other}[j])"
+    assert both in found["index"]
+
+
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
     assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"

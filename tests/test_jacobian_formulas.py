@@ -148,7 +148,7 @@ FORMS = [
         "x=3x2",
         "x=2x4",
         "x",
-        "lower-triangular",
+        "kronecker",
         f"kron(tril(ones({N}, {N})), eye({M}))",
     ),
     ("x.cumsum(1)", "x=2x3", "x=3x4", "x", "kronecker", f"kron(eye({N}), tril(ones({M}, {M})))"),

@@ -103,7 +103,9 @@ class Reading:
         if self.number is None and all(isinstance(f, Relation) for f in self.factors):
             name = self._of_ones(pattern)
             if name is not None:
-                return name, self._whole(name)
+                formula = self._whole(name)
+                own = "" if name in SELECTIONS else kronecker_name(formula)
+                return own or name, formula
         update = self._with_scale(Reading._update)
         if update is not None:
             return update
