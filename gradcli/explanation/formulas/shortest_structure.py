@@ -119,7 +119,7 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
-        return found._replace(formula=None, blocks=())
+        return found if found.name == "identity" else found._replace(formula=None, blocks=())
     here = numbers is None or confirmed(best.name, numbers)
     name = best.name if found.name in PLAIN and here else found.name
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):

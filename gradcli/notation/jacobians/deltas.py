@@ -337,9 +337,10 @@ class Reading:
         left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
         right = [f for f in factors_of(body) if f not in left]
         number, rest = self.write.number(body)
-        if not rest and diagonal is not None:  # eye(n) - 1 / n
-            formula = Infix("+" if minus is None else "-", diagonal, number or Numeral(1))
-            return "symmetric low-rank update", formula
+        if not letters_of(product_of(rest)) - given:  # eye(n) - 1 / n
+            one = self.write.tensor(body, []) if rest else number or Numeral(1)
+            if one is not None and diagonal is not None:
+                return "symmetric low-rank update", added(diagonal, one, minus is not None)
         if not all(letters_of(f) - given <= set(self.columns) for f in right):
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
