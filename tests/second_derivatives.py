@@ -17,7 +17,7 @@ FORMS = [
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
-    ("-log(b - A @ x).sum()", "A=4x3,x=3,b=4", "x", "A.T @ diag(1 / (b - A @ x) ** 2) @ A"),
+    ("(-log(b - A @ x)).sum()", "A=4x3,x=3,b=4", "x", "A.T @ diag(1 / (b - A @ x) ** 2) @ A"),
     (
         *("lgamma(x).sum() - lgamma(x.sum())", "x=3", "x"),
         "diag(polygamma(1, x)) - polygamma(1, x.sum())",
