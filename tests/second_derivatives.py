@@ -17,6 +17,19 @@ FORMS = [
     ("exp(x).sum()", "x=3", "x", "diag(exp(x))"),
     ("exp(a @ x)", "a=3,x=3", "x", "out * outer(a, a)"),
     ("log(a @ x)", "a=3,x=3", "x", "-outer(a, a) / (a @ x) ** 2"),
+    ("(-log(b - A @ x)).sum()", "A=4x3,x=3,b=4", "x", "A.T @ diag(1 / (b - A @ x) ** 2) @ A"),
+    (
+        *("lgamma(x).sum() - lgamma(x.sum())", "x=3", "x"),
+        "diag(polygamma(1, x)) - polygamma(1, x.sum())",
+    ),
+    (
+        *("log(x).sum() - 2 * log(x.sum())", "x=3", "x"),
+        "diag(-1 / x ** 2) + 2 / x.sum() ** 2",
+    ),
+    (
+        *("((A @ x - b)**2).sum() / 2 + c * (x @ x) / 2", "A=4x3,x=3,b=4,c=()", "x"),
+        "A.T @ A + c * eye(x.shape[0])",
+    ),
     ("exp(x.sum())", "x=3", "x", "out * ones(x.shape[0], x.shape[0])"),
     (
         *("(x[1:] * x[:-1]).sum()", "x=3", "x"),
@@ -98,5 +111,5 @@ FORMS = [
         " + kron(eye(u.shape[0]), (eye(u.shape[1])[:, 1:] - eye(u.shape[1])[:, :-1])"
         " @ (eye(u.shape[1])[1:] - eye(u.shape[1])[:-1])))",
     ),
-    ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag(eye(x.shape[1]) * 2)"),
+    ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag(2 * eye(x.shape[1]))"),
 ]

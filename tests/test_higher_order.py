@@ -93,6 +93,40 @@ def test_what_values_decide_on_is_counted_with_values_alone():
     assert "selection: 3 of its 9" in answered("jacobian", "x.sort().values", "-s", "x=3").out
 
 
+@pytest.mark.parametrize(
+    ("what", "text", "shapes", "count"),
+    [
+        ("jacobian", "A @ relu(B @ x)", "A=2x2,B=2x2,x=2", "at most 4 of its 8"),
+        ("jacobian", "A @ relu(B @ x)", "A=20x20,B=20x20,x=20", "at most 400 of its 8,000"),
+        ("jacobian", "x * relu(y)", "x=3,y=3", "at most 3 of its 9"),
+        ("jacobian", "sqrt(x) * relu(y)", "x=2,y=2", "at most 2 of its 4"),
+        ("jacobian", "cat([relu(-x), x])", "x=3", "at most 6 of its 18"),
+        ("jacobian", "where(x < 20, x, 0)", "x=3", "at most 3 of its 9"),
+        ("hessian", "huber_loss(x, y)", "x=3,y=3", "at most 3 of its 9"),
+        ("jacobian", "leaky_relu(x)", "x=3", ": 3 of its 9"),
+        ("jacobian", "leaky_relu(x)", "x=70", ": 70 of its 4,900"),
+        ("jacobian", "abs(x)", "x=3", ": 3 of its 9"),
+        ("hessian", "det(A)", "A=2x2", ": 4 of its 16"),
+        ("hessian", "det(A)", "A=4x4", ": 144 of its 256"),
+        ("hessian", "(x ** 30).sum()", "x=3", ": 3 of its 9"),
+    ],
+)
+def test_a_count_is_a_bound_where_factors_may_be_0(what, text, shapes, count):
+    said = answered(what, text, "-s", shapes, "-w", shapes[0]).out
+    assert count in " ".join(said.split())
+    assert ("at most" in count) == ("at most" in said.split("entries")[0])
+
+
+@pytest.mark.parametrize(("x", "other"), ["xy", "yx"])
+def test_a_hessian_has_one_name_by_either_side_of_a_difference(x, other):
+    found = hessian_as_json("norm(x - y)", "-s", "x=3,y=3", "-w", x)["hessian"][x]
+    assert found["structure"] == "symmetric low-rank update"
+    d = f"{x} - {other}"
+    assert found["formula"] == f"eye({x}.shape[0]) / out - outer(({d}) / out ** 3, {d})"
+    both = f"({x}[i] - {other}[i])*({x}[j] - {other}[j])"
+    assert both in found["index"]
+
+
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
     assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"

@@ -148,7 +148,7 @@ FORMS = [
         "x=3x2",
         "x=2x4",
         "x",
-        "lower-triangular",
+        "kronecker",
         f"kron(tril(ones({N}, {N})), eye({M}))",
     ),
     ("x.cumsum(1)", "x=2x3", "x=3x4", "x", "kronecker", f"kron(eye({N}), tril(ones({M}, {M})))"),
@@ -461,6 +461,8 @@ FORMS = [
         "kronecker",
         f"kron(eye({N}), w.T)",
     ),
+    ("x.reshape(2, -1)", "x=2x3x2", "x=4x3", "x", "identity", f"eye({ALL})"),
+    ("x.flatten()[::2]", "x=2x4", "x=3x3", "x", "selection", f"eye({ALL})[::2]"),
     ("x.reshape(-1) @ A", "x=2x3,A=6x4", "x=3x2,A=6x5", "x", "dense", "A.T"),
     ("(A * x).reshape(2, -1)", "A=4x3,x=4x3", "A=6x2,x=6x2", "A", "diagonal", "diag(x)"),
 ]

@@ -27,6 +27,7 @@ from ...notation.jacobians.patterns import (
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
+from .nonzero_count import counted
 from .trial_values import random_values
 from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
@@ -48,10 +49,10 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
-    jacobian, numbers, counted = a.jacobian(x), None, None
+    jacobian, numbers, known = a.jacobian(x), None, None
     if p.out.numel * x.node.numel <= CONFIRMED:
         numbers = _unrounded(in_numbers(a, x), 0.0 if jacobian.numeric else 1.0)
-        counted = int(np.count_nonzero(numbers)) if jacobian.numeric else None
+        known = int(np.count_nonzero(numbers)) if jacobian.numeric else None
     if numbers is not None and not np.all(np.isfinite(numbers)):
         numbers = None
     shown = w.read_off(x) or grad
@@ -59,28 +60,11 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )
     found = _shortest(found, w, x, numbers)
-    if counted is None:
-        return found if numbers is None else _recounted(found, a, numbers)
-    if numbers is None and found.nonzero is not None and found.nonzero < counted:
-        return Structure("dense", None, counted, found.total)  # nan stands where it has zeros
-    return found._replace(nonzero=counted, at_most=False)
-
-
-def _recounted(found: Structure, a: Analysis, numbers: Any) -> Structure:
-    """With the count of a matrix at random values, where deltas do not tell of zeros: as many as
-    they tell of at most, where the program decides by its values.
-    """
-    count = int(np.count_nonzero(numbers))
-    if _is_smooth(a):
-        return found._replace(nonzero=count, at_most=False)
-    fewer = found.nonzero is not None and count < found.nonzero
-    return found._replace(at_most=found.at_most or fewer)
-
-
-def _is_smooth(a: Analysis) -> bool:
-    """Whether the program decides nothing by its values: what is 0 at random ones always is."""
-    nodes = (n for n in walk([a.problem.orders[0].out]) if n.op.name != "constant")
-    return not any(n.op.kink or n.dtype != "float" for n in nodes)
+    if known is None:
+        return counted(found, w, x)
+    if numbers is None and found.nonzero is not None and found.nonzero < known:
+        return Structure("dense", None, known, found.total)  # nan stands where it has zeros
+    return found._replace(nonzero=known)
 
 
 def _unrounded(matrix: Any, least: float) -> Any:
@@ -135,7 +119,7 @@ def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
-        return found._replace(formula=None, blocks=())
+        return found if found.name == "identity" else found._replace(formula=None, blocks=())
     here = numbers is None or confirmed(best.name, numbers)
     name = best.name if found.name in PLAIN and here else found.name
     if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):

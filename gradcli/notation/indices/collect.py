@@ -36,7 +36,7 @@ from .expressions import (
     substituted,
     with_ones,
 )  # fmt: skip
-from .factors import fraction, powers, split_number
+from .factors import fraction, one_way, powers, split_number
 from .places import Place
 
 LARGE = 1_000  # a number that is no longer seen to be what a function of others comes to
@@ -146,6 +146,8 @@ class Simplifier:
             holding = {f for f in rest if is_condition(f)}
             if holding:
                 rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
+            sign, rest = one_way(rest)
+            above *= sign
             rest = powers((f for f in rest if f != ONE), self.cancel)
         conditions: list[Expr] = []
         under: list[Expr] = []

@@ -1,9 +1,25 @@
 """The factors of a product in index notation: their number, and equal ones as powers."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import gcd
+from typing import Any
 
-from .expressions import MINUS, Expr, Number, Power, Product, is_condition
+from .alike import canonical
+from .expressions import (
+    MINUS,
+    ONE,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Total,
+    is_condition,
+    letters_of,
+    parts,
+    product_of,
+    substituted,
+)
 
 
 def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
@@ -65,3 +81,30 @@ def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
         for (base, _), exponent in counts.items()
         if exponent
     ]
+
+
+def one_way(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
+    """Differences turned as the first of their elements is, (y[j] - x[j]) beside (y[i] - x[i]), and
+    the sign that is left of it.
+    """
+    sign, out = 1, [*factors]
+    met: set[Any] = set()
+    totals = [k for k, f in enumerate(out) if isinstance(f, Total)]
+    for k in totals if len(totals) > 1 else ():
+        terms = [split_number([t]) for t in parts(out[k])]
+        turned = [(-above, below, rest) for above, below, rest in terms]
+        if _shape(turned) in met:
+            terms = sorted(turned, key=lambda term: term[0] < 0)
+            whole = [product_of([n for n in fraction(*t[:2]) if n != ONE] + t[2]) for t in terms]
+            sign, out[k] = -sign, Total(tuple(whole))
+        met.add(_shape(terms))
+    return sign, out
+
+
+def _shape(terms: Iterable[tuple[float, float, list[Expr]]]) -> Any:
+    """Terms whatever their letters and their order."""
+    found = set()
+    for above, below, rest in terms:
+        plain = [canonical(substituted(f, dict.fromkeys(letters_of(f), "_"), {})) for f in rest]
+        found.add((above / below, frozenset(Counter(plain).items())))
+    return frozenset(found)

@@ -14,7 +14,6 @@ from ..indices.expressions import (
     ZERO,
     Element,
     Expr,
-    Function,
     Product,
     Relation,
     Sum,
@@ -22,7 +21,6 @@ from ..indices.expressions import (
     delta,
     factors_of,
     inner,
-    is_condition,
     letters_of,
     parts,
     places_of,
@@ -105,7 +103,9 @@ class Reading:
         if self.number is None and all(isinstance(f, Relation) for f in self.factors):
             name = self._of_ones(pattern)
             if name is not None:
-                return name, self._whole(name)
+                formula = self._whole(name)
+                own = "" if name in SELECTIONS else kronecker_name(formula)
+                return own or name, formula
         update = self._with_scale(Reading._update)
         if update is not None:
             return update
@@ -170,12 +170,6 @@ class Reading:
         relations = [e for e in inner(self.e) if isinstance(e, Relation)]
         values = [v for e in relations for p in places_of(e) for v in places.picked(p)]
         return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether values decide where entries are 0."""
-        masks = (is_condition(e) for e in inner(self.e) if isinstance(e, Function))
-        return any(masks) or bool(self.picking)
 
     def _diagonal(self) -> bool:
         same = len(self.rows) == len(self.columns)
@@ -343,9 +337,10 @@ class Reading:
         left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
         right = [f for f in factors_of(body) if f not in left]
         number, rest = self.write.number(body)
-        if not rest and diagonal is not None:  # eye(n) - 1 / n
-            formula = Infix("+" if minus is None else "-", diagonal, number or Numeral(1))
-            return "symmetric low-rank update", formula
+        if not letters_of(product_of(rest)) - given:  # eye(n) - 1 / n
+            one = self.write.tensor(body, []) if rest else number or Numeral(1)
+            if one is not None and diagonal is not None:
+                return "symmetric low-rank update", added(diagonal, one, minus is not None)
         if not all(letters_of(f) - given <= set(self.columns) for f in right):
             return None
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]

@@ -18,6 +18,7 @@ from ..indices.expressions import (
     Number,
     Power,
     Product,
+    Relation,
     Sum,
     Total,
     factors_of,
@@ -244,6 +245,13 @@ def powers(factors: Sequence[Expr]) -> list[Expr]:
         first, before = found.get(canonical(base), (base, 0))
         found[canonical(base)] = first, before + exponent
     return [b if n == 1 else Power(b, Number(n)) for b, n in found.values() if n]
+
+
+def numbers_first(factors: Sequence[Expr]) -> list[Expr]:
+    """Numbers before the relations of a product: lam * eye(n)."""
+    if not any(isinstance(f, Relation) for f in factors):
+        return [*factors]
+    return sorted(factors, key=lambda f: bool(letters_of(f)) or isinstance(f, Power))
 
 
 def multiplied(left: Tree, right: Tree) -> Tree:

@@ -4,7 +4,7 @@ program itself moves, eye(x.numel())[arange(x.numel()).reshape(x.shape).T.flatte
 
 from collections.abc import Mapping
 
-from ...graphs import Node
+from ...graphs import Node, walk
 from .. import tree
 from ..formulas.formula import Telling, formula
 from ..formulas.simplify import simplify
@@ -26,15 +26,25 @@ def selection(
     node, source, like = (
         (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
     )
-    while node.op.index == "reshape":  # the rows are the same
-        (node,) = node.parents
+    node = _unreshaped(node)  # the rows are the same
     count = Method(like, "numel") if source.ndim != 1 else Subscript(Attribute(like, "shape"), "0")
-    places: Tree = Call("arange", (count,))
-    if source.ndim != 1:
-        places = Method(places, "reshape", (Attribute(like, "shape"),))
-    inputs = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
-    index = formula(simplify(node), {**inputs, source: Name(tree.text(places))}, telling)
+    flat: Tree = Call("arange", (count,))
+    places = flat if source.ndim == 1 else Method(flat, "reshape", (Attribute(like, "shape"),))
+    known = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
+    known[source], moved = Name(tree.text(places)), simplify(node)
+    vectors = (n for n in walk([moved]) if n.op.index == "reshape" and n.ndim == 1)
+    known |= {n: Name(tree.text(flat)) for n in vectors if _unreshaped(n) is source}
+    index = formula(moved, known, telling)
     if node.ndim != 1:
         index = Method(index, "flatten")
-    made = Subscript(Call("eye", (count,)), tree.text(index))
+    at = tree.text(index)
+    if isinstance(index, Subscript) and tree.text(index.base) == tree.text(flat):
+        at = index.index  # arange(n)[::2] picks as ::2 does
+    made = Subscript(Call("eye", (count,)), at)
     return Attribute(made, "T") if transposed else made
+
+
+def _unreshaped(node: Node) -> Node:
+    while node.op.index == "reshape":
+        (node,) = node.parents
+    return node

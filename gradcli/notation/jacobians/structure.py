@@ -167,8 +167,7 @@ def _structure(
     if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     blocks = blocks if formula is not None else ()
-    at_most = name not in SELECTIONS and reading.is_decided
-    found = Structure(name, formula, nonzero, total, blocks, at_most)
+    found = Structure(name, formula, nonzero, total, blocks)
     if matrix is None:
         return found
     if name == "dense" and reading.picking:  # where its entries are is in numbers

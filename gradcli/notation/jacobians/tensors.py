@@ -33,7 +33,7 @@ from ..indices.places import Place, linear
 from ..indices.written import divides, inverted, opposite
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 from .layouts import Side
-from .matrix_products import Contraction, NoProduct, is_mask
+from .matrix_products import Contraction, NoProduct, is_mask, numbers_first, powers
 from .placed import label_of
 from .slices import slice_of
 from .triangles import triangle
@@ -228,7 +228,7 @@ class Tensors:
         if e.factors and e.factors[0] == MINUS:
             rest = self._tensor(Product(e.factors[1:]), letters)
             return None if rest is None else negated(rest)
-        for factor in e.factors:
+        for factor in numbers_first(powers(e.factors)):
             under = divides(factor)
             written = self._tensor(inverted(factor) if under else factor, letters)
             if written is None:
