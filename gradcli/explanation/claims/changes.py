@@ -239,9 +239,10 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
     if isinstance(e, ast.Name | ast.Call):
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
+    beside = "" if it == "it" else f" beside {it}"
     for name in words.names:
         named = expression(name)
-        yield Change(times(e, named), f"the factor {name} is missing", 7)
+        yield Change(times(e, named), f"the factor {name} is missing{beside}", 7)
         if all(ast.unparse(factor) != name for factor in factors_of(e)):
             why = f"it is to be divided by {name}"
             yield Change(ast.BinOp(e, ast.Div(), named), why, 7)
