@@ -82,7 +82,8 @@ def _check_keywords(b: "Builder", e: ast.Call) -> None:
     for k in e.keywords:
         if k.arg in seen:
             span = b.source.span(k.value)
-            raise GradcliError("syntax", f"the argument {k.arg} is given twice", span=span)
+            said, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
+            raise GradcliError("syntax", said, span=span, hint=hint)
         seen.add(k.arg)
 
 
