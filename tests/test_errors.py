@@ -381,6 +381,15 @@ MISTAKES = [
     (["x", "--dtype", "float16"], "option", None, "float32 is the shortest"),
     (["x + 1/0"], "arguments", "1/0", "tensor(1.) / 0"),
     (["x[w > 0] = 0; x.sum()"], "syntax", "x[w > 0]", "with (w > 0).unsqueeze(-1)"),
+    (["x.gather(0, tensor([0., 1.]))"], "arguments", "x.gather(0, tensor([0., 1.]))", ".long()"),
+    (["x[y * 2]", "-v", "x=[1,2]", "-v", "y=[0.5]"], "arguments", "y * 2", "these are floating"),
+    (["softmax(x, 0, 0, 0, 0)"], "arguments", "softmax(x, 0, 0, 0, 0)", "at most, not 5"),
+    (["relu(x, y)"], "arguments", "relu(x, y)", "inplace of relu() is True or False, not a tensor"),
+    (["x := 2"], "syntax", ":", "names are given values: y = x ** 2"),
+    (["\\sin(x)"], "syntax", "s", "LaTeX is not read"),
+    (["$x$"], "syntax", "$", "LaTeX is not read"),
+    (["x, y"], "arguments", "x, y", "several are joined by cat([x, y])"),
+    (["x", "-v", "x=abc"], "unknown-name", "abc", "a value is numbers"),
 ]
 
 
