@@ -326,6 +326,7 @@ WRONG = [
          "the term b is missing beside W @ x", "W=2x3,x=3"),
     Case("sigmoid(W @ x + b)", "x = W.T @ (g * sigmoid(W @ x) * (1 - sigmoid(W @ x)))",
          "the term b is missing beside W @ x", "W=2x3,x=3"),
+    Case("x.flip(0)", "x = g", "g lacks a method: g.flip(0)"),
     Case("exp(x) + 1", "x = g * out", "exp(x) belongs where out stands"),
     Case("norm(x - y)", "x = (x - y) / norm(x)", "the term -y is missing beside x in norm(x)"),
     Case("softmax(x, -1)", "x = out * (g - g.sum())", "belongs where g.sum() stands"),

@@ -20,10 +20,11 @@ from .changes import (
     method,
     opposite,
     transposed,
+    widened,
 )
 from .drafts import Change, Draft, replaced, with_step
 from .given import ORIGIN
-from .parts import around, expression, factors_of, is_size, parts
+from .parts import around, expression, factors_of, is_size, parts, shown
 from .words import Words
 
 LONGEST = 40  # parts of a formula that are changed
@@ -77,12 +78,15 @@ def _shape_edits(program: Program) -> list[Draft]:
 
 
 def left_out(program: Program) -> Iterator[Draft]:
-    """A formula without one of its terms or factors; `why` says that this is missing."""
+    """A formula without one of its terms, factors or methods; `why` says that this is missing."""
     for place, statement in enumerate(program.statements):
         below = _divisors(statement.value)
         for e in parts(statement.value):
             for rest, missing in without_operand(e, "divisor" if id(e) in below else "factor"):
                 yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
+            if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not widened(e):
+                why = f"{shown(e.func.value)} lacks a method: {shown(e)}"
+                yield Draft(program, place, e, Change(e.func.value, why, 0))
         for name, rest in _without_name(statement.value):
             change = Change(rest, f"the factor {name} is missing", 0)
             yield Draft(program, place, statement.value, change)
