@@ -82,6 +82,8 @@ def unreadable(path: str, error: OSError) -> GradcliError:
         hint = "a path begins in the folder that gradcli is run in"
         with suppress(OSError):  # a folder that is not there, or that may not be listed
             hint = did_you_mean(name, os.listdir(folder or ".")) or hint
+    if isinstance(error, IsADirectoryError):
+        hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
     said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
     return GradcliError("file", said, hint=hint)
 

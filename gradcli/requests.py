@@ -110,6 +110,8 @@ def _parsed(text: str, limits: Limits) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        if isinstance(error, json.JSONDecodeError):  # of a request that may be the millionth line
+            reason = f"{error.msg} at character {error.pos + 1}"
         raise GradcliError("request", f"the line is not JSON: {reason}", hint=EXAMPLE) from None
 
 

@@ -321,6 +321,23 @@ WRONG = [
     Case("log(x)", "x = g * x", "x divides, and does not multiply"),
     Case("log(x.sum())", "x = 1 / x", "a sum of x over all elements is missing"),
     Case("x.std()", "x = (x - x.mean()) / x.std()", "the divisor x.numel() - 1 is missing"),
+    Case("x.max()", "x = (x == x.min())", "x.max() belongs where x.min() stands"),
+    Case("tanh(W @ x + b)", "W = outer(g * (1 - tanh(W @ x)**2), x)",
+         "the term b is missing beside W @ x", "W=2x3,x=3"),
+    Case("sigmoid(W @ x + b)", "x = W.T @ (g * sigmoid(W @ x) * (1 - sigmoid(W @ x)))",
+         "the term b is missing beside W @ x", "W=2x3,x=3"),
+    Case("x.flip(0)", "x = g", "g lacks a method: g.flip(0)"),
+    Case("exp(x) + 1", "x = g * out", "exp(x) belongs where out stands"),
+    Case("norm(x - y)", "x = (x - y) / norm(x)", "the term -y is missing beside x in norm(x)"),
+    Case("softmax(x, -1)", "x = out * (g - g.sum())", "belongs where g.sum() stands"),
+    Case("sqrt(x**2 + 3)", "x = g * x / sqrt(x**2 + 2)",
+         "x ** 2 + 3 belongs where x ** 2 + 2 stands"),
+    Case("maximum(x, tensor(-50.))", "x = g * (x > 50)", "50 is to be -50.0"),
+    Case("minimum(x, y)", "x = g", "the derivative of minimum"),
+    Case("(x.clamp(0, 1)**2 * w).sum()", "x = 2 * x * w",
+         "the derivative of clamp, (x >= 0) & (x <= 1), is missing as a factor"),
+    Case("cat([x, -y]).exp()", "y = exp(y) * g[x.shape[0]:]",
+         "the sign of y is wrong; and as a whole, the sign is wrong"),
     Case("(sqrt(d**2) * x).sum()", "x = d", "right only where d is positive"),
     Case("abs(d) / abs(d).sum() * x", "x = g * d",
          "right only where d is positive and sums to 1 along its last dimension"),
@@ -360,7 +377,7 @@ def test_wrong(case):
     """What is said of it; the mended formula and the right one are right, claimed in turn."""
     v = verdict_of(case)
     assert not v.ok
-    assert case.said in reason(v)
+    assert case.said in f"{reason(v)}; right only where {v.condition}"
     if case.said == "the sign is wrong":  # and nothing else
         assert reason(v).removesuffix(" (with s a number)") == case.said
     assert v.mend is not None or v.condition is not None

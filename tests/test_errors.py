@@ -367,6 +367,29 @@ MISTAKES = [
         "x.select(0, y)",
         "select() takes one whole number as index",
     ),
+    (["'x.sum()'"], "arguments", "'x.sum()'", "leave out the quotes around it"),
+    (["'x.sum()"], "syntax", "'", "the quotes around an expression are the shell's"),
+    (['x.sum()"'], "syntax", '"', "the quotes around an expression are the shell's"),
+    (["“x.sum()”"], "syntax", "“", "the quotes around an expression are the shell's"),
+    (["x =* 2", "-v", "x=3"], "syntax", "* 2", "a product is written y = x * 2"),
+    (["x***2"], "syntax", "*", "a power x ** 2"),
+    (["x[0, 1]", "-s", "x=3"], "index", "x[0, 1]", "leave some out, or give the tensor a shape"),
+    (["cat([x, y])", "-s", "x=3,y=2x3"], "shape", "cat([x, y])", "x.unsqueeze(0)"),
+    (["stack([x, y])", "-s", "x=3,y=4"], "shape", "stack([x, y])", "needs equal shapes, not (3,)"),
+    (["sum(x, dim=0, dim=1)"], "syntax", "1", "leave one of the two out"),
+    (["x", "-v", "x=@."], "file", None, "name a file in that folder: "),
+    (["x", "--dtype", "float16"], "option", None, "float32 is the shortest"),
+    (["x + 1/0"], "arguments", "1/0", "tensor(1.) / 0"),
+    (["x[w > 0] = 0; x.sum()"], "syntax", "x[w > 0]", "with (w > 0).unsqueeze(-1)"),
+    (["x.gather(0, tensor([0., 1.]))"], "arguments", "x.gather(0, tensor([0., 1.]))", ".long()"),
+    (["x[y * 2]", "-v", "x=[1,2]", "-v", "y=[0.5]"], "arguments", "y * 2", "these are floating"),
+    (["softmax(x, 0, 0, 0, 0)"], "arguments", "softmax(x, 0, 0, 0, 0)", "at most, not 5"),
+    (["relu(x, y)"], "arguments", "relu(x, y)", "inplace of relu() is True or False, not a tensor"),
+    (["x := 2"], "syntax", ":", "names are given values: y = x ** 2"),
+    (["\\sin(x)"], "syntax", "s", "LaTeX is not read"),
+    (["$x$"], "syntax", "$", "LaTeX is not read"),
+    (["x, y"], "arguments", "x, y", "several are joined by cat([x, y])"),
+    (["x", "-v", "x=abc"], "unknown-name", "abc", "a value is numbers"),
 ]
 
 
@@ -426,6 +449,11 @@ def test_every_code_is_provoked():
     assert told | {"request"} == set(CODES)
     answer = gradcli("batch", "-", stdin='{"exp": "x"}')
     assert '"code": "request"' in answer.out
+
+
+def test_a_line_that_is_not_json_has_its_place_within_the_line():
+    out = gradcli("batch", "-", stdin='{"expr": "x"}\n{"expr" "x"}\n').out
+    assert "Expecting ':' delimiter at character 9" in out.splitlines()[1]
 
 
 def test_inputs_that_do_not_matter_are_no_mistake():

@@ -49,7 +49,9 @@ def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
     from ..language.posing import pose
 
     if given.dtype not in ("float64", "float32"):
-        raise GradcliError("option", f"--dtype {given.dtype} is not float64 or float32")
+        said = f"--dtype {given.dtype} is not float64 or float32"
+        hint = "float32 is the shortest that is computed, and float64 what is computed without it"
+        raise GradcliError("option", said, hint=hint)
     seed = given.grad[0] if given.grad else None
     problem = pose(grad=seed, suppose=suppose, **_asked(streams, given))
     if given.expand:

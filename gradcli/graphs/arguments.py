@@ -191,6 +191,9 @@ def _are_whole(value: object) -> bool:
 
 def check_in_place(name: str, inplace: object) -> None:
     """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
+    if inplace not in (True, False, 0, 1):
+        said = f"inplace of {name}() is True or False, not {in_words(inplace)}"
+        raise GradcliError("arguments", said, hint="leave it out")
     if inplace:
         said = f"{name}(inplace=True) {IN_PLACE}"
         raise GradcliError("unsupported", said, hint="leave inplace out")

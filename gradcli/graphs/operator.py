@@ -281,7 +281,8 @@ class Operator:
         for name, i in zip(self.inputs, node.inputs, strict=False):
             if name in self.labels and i is not None and i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
-                said = f"{free or name} holds whole numbers or a mask in {self.name}()"
+                what = free or f"{name} of {self.name}()"
+                said = f"{what} holds whole numbers or a mask"
                 has = "it has no such value" if free else "here it holds floating-point numbers"
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"

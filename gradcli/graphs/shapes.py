@@ -100,15 +100,15 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
     return tuple(n for i, n in enumerate(shape) if i not in over)
 
 
-def require_equal(have: Shape, want: Shape, message: str) -> None:
+def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
     """Raise a Conflict about the first two sizes that differ, or a plain error for other
     dimensions.
     """
     if have != want:
         differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
         if len(have) != len(want):
-            raise GradcliError("shape", message)
-        raise Conflict(message, *differing[0])
+            raise GradcliError("shape", message, hint=hint)
+        raise Conflict(message, *differing[0], hint)
 
 
 def matmul(a: Shape, b: Shape) -> Shape:

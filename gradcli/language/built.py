@@ -41,13 +41,18 @@ def built(
     if isinstance(out, int | float):
         out = as_node(out)
     if not isinstance(out, Node):
-        raise GradcliError(
-            "arguments",
-            "the last statement must be one tensor",
-            span=program.source.span(program.statements[-1].value),
-            hint=several_outputs(program.statements[-1].value),
-        )
+        raise _no_tensor(out, program)
     return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
+
+
+def _no_tensor(out: Any, program: Program) -> GradcliError:
+    """The error for an output that is several tensors, a shape, or a text in quotes of its own."""
+    value = program.statements[-1].value
+    if isinstance(out, str):
+        said, hint = "this is a text, and no expression", "leave out the quotes around it"
+    else:
+        said, hint = "the last statement must be one tensor", several_outputs(value)
+    return GradcliError("arguments", said, span=program.source.span(value), hint=hint)
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,8 @@ from .foreign import DERIVATIVE
 
 # What is no text, which may hold any characters, nor a comment; and what is.
 FOREIGN = r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
+QUOTES = "“”„‘’"
+QUOTED = "the quotes around an expression are the shell's, and straight"
 PRODUCT = "a product is written x * y, and of matrices A @ B"
 # Cures, by the characters that they are for.
 CURES = {
@@ -45,7 +47,8 @@ def check_characters(text: str, called: str, origin: str) -> None:
         c = found[1]
         if c is not None and not _is_of_names(c):
             said = f"{c} (U+{ord(c):04X}) is not part of the language"
-            raise GradcliError("syntax", said, span=_at(found.start(), text, origin), hint=_cure(c))
+            hint = QUOTED if c in QUOTES and found.start() == 0 else _cure(c)
+            raise GradcliError("syntax", said, span=_at(found.start(), text, origin), hint=hint)
 
 
 def _at(place: int, text: str, origin: str) -> Span:

@@ -77,6 +77,8 @@ def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
 
 def several_outputs(e: ast.expr) -> str:
     """What to write in the place of several outputs; max(x, 0) is clamp(x, min=0) to many."""
+    if isinstance(e, ast.Tuple | ast.List | ast.Constant):
+        return "it is an expression, such as (x * y).sum(); several are joined by cat([x, y])"
     choose = "choose one of its outputs: [0], or .values"
     if isinstance(e, ast.Call) and len(e.args) == 2:
         words = {"max": ("larger", "min"), "min": ("smaller", "max")}

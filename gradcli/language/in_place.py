@@ -77,13 +77,21 @@ def changed_copy(target: ast.expr, value: ast.expr) -> str:
         return COPIES
     base = target.value.id
     if isinstance(target.slice, ast.Compare):
-        return f"write {base} = {_where(base, ast.unparse(target.slice), value)}"
+        mask = ast.unparse(target.slice)
+        return f"write {base} = {_where(base, mask, value)}{_wider(base, target.slice)}"
     items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     if not all(map(_is_whole, items)):
         return COPIES
     places = "".join(f"tensor({ast.unparse(item)}), " for item in items)
     places = places.strip() if len(items) == 1 else places.removesuffix(", ")
     return f"write {base} = {base}.index_put(({places}), {_as_tensor(ast.unparse(value))})"
+
+
+def _wider(base: str, mask: ast.Compare) -> str:
+    """What to add where a mask may have fewer dimensions than what it chooses from."""
+    if any(isinstance(e, ast.Name) and e.id == base for e in ast.walk(mask)):
+        return ""
+    return f"; where {base} has a dimension more, with ({ast.unparse(mask)}).unsqueeze(-1)"
 
 
 def _where(base: str, mask: str, value: ast.expr) -> str:

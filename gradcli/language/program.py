@@ -168,6 +168,10 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
         if not last:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Starred):
+        said = "a value cannot begin with *"
+        hint = "a product is written y = x * 2"
+        raise GradcliError("syntax", said, span=source.span(node.value), hint=hint)
     if isinstance(node, ast.AugAssign):
         raise augmented(node, source)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:

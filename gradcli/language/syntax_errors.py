@@ -6,9 +6,13 @@ import re
 from ..errors import GradcliError, Span
 from ..operators import lookup
 
+UNENDED = "a text begins here, and does not end"
+ASSIGNED = "names are given values: y = x ** 2"
+LATEX = "LaTeX is not read: a formula is written as in Python, sin(x) / y"
+QUOTED = "the quotes around an expression are the shell's: leave this one out"
 REASONS = {
     "invalid syntax": "this is not an expression",
-    "unterminated string literal": "a text begins here, and does not end",
+    "unterminated string literal": UNENDED,
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
 # What to write in the place of a character at which an error begins; nothing stands at the end.
@@ -17,6 +21,9 @@ INSTEAD = {
     "!": "the opposite of a mask is written ~mask",
     "=": "a comparison is written ==",
     "'": "a transpose is written A.T, and a derivative not at all",
+    "*": "a product is written x * y, and a power x ** 2",
+    ":": ASSIGNED,
+    "$": LATEX,
     "?": "a choice is written where(condition, a, b)",
 }
 # A word and what follows it with no sign between them; the first may end where an error begins.
@@ -48,10 +55,16 @@ def _reason(said: str) -> str:
 def _hint(said: str, text: str, start: int) -> str | None:
     """What to write, by what Python said and what stands around the place."""
     if said.startswith("cannot assign to"):
-        return "names are given values: y = x ** 2"
+        return ASSIGNED
+    if text[start - 1 : start] == "\\":
+        return LATEX
     if said == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
     here = text[start : start + 1]
+    if here == "=" and not text[:start].strip():
+        return ASSIGNED
+    if _reason(said) == UNENDED and (here == '"' or not text[:start].strip()):
+        return QUOTED
     if text[:start].rstrip().endswith(")") and re.match(r"\w", here):
         return "a product is written with a sign: sin(x) * cos(x)"
     words = re.search(r"[\w.]*[ \t]*$", text[:start])

@@ -29,6 +29,7 @@ def full_index(index, ndim):
         raise GradcliError(
             "index",
             f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
+            hint="leave some out, or give the tensor a shape of more dimensions",
         )
     dots = [place for place, item in enumerate(index) if item is Ellipsis]
     if len(dots) > 1:

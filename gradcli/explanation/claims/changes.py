@@ -123,6 +123,11 @@ def is_transposed(e: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(e, ast.Attribute) and e.attr in ("T", "mT")
 
 
+def widened(e: ast.Call) -> bool:
+    """Whether a call adds a dimension, as x.unsqueeze(0) does."""
+    return isinstance(e.func, ast.Attribute) and e.func.attr == "unsqueeze"
+
+
 def _widened(e: ast.expr, it: str) -> Iterator[Change]:
     """Another dimension, for what is multiplied with a tensor of more of them, or at another place
     than it has.
@@ -131,7 +136,7 @@ def _widened(e: ast.expr, it: str) -> Iterator[Change]:
         for place in ("-1", "0"):
             made = method(e, "unsqueeze", [expression(place)])
             yield Change(made, f"{it} lacks a dimension: {ast.unparse(made)}", WIDER, widens=True)
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr == "unsqueeze":
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and widened(e):
         for place in ("0", "1", "-1"):
             made = method(e.func.value, "unsqueeze", [expression(place)])
             if ast.unparse(made) != ast.unparse(e):
@@ -239,9 +244,10 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
     if isinstance(e, ast.Name | ast.Call):
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
+    beside = "" if it == "it" else f" beside {it}"
     for name in words.names:
         named = expression(name)
-        yield Change(times(e, named), f"the factor {name} is missing", 7)
+        yield Change(times(e, named), f"the factor {name} is missing{beside}", 7)
         if all(ast.unparse(factor) != name for factor in factors_of(e)):
             why = f"it is to be divided by {name}"
             yield Change(ast.BinOp(e, ast.Div(), named), why, 7)

@@ -44,5 +44,5 @@ def _called(node: Node, w: Wording) -> str:
 
 
 def _is_function(node: Node) -> bool:
-    """Whether it is a function of the elements of one tensor: tanh, but not a product."""
-    return node.op.family == "elementwise" and not node.op.spelling and len(node.parents) == 1
+    """Whether it is a function of elements that is written as a call: tanh, but not a product."""
+    return node.op.family == "elementwise" and not node.op.spelling

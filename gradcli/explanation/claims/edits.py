@@ -20,14 +20,16 @@ from .changes import (
     method,
     opposite,
     transposed,
+    widened,
 )
 from .drafts import Change, Draft, replaced, with_step
 from .given import ORIGIN
-from .parts import expression, factors_of, is_size, parts
+from .parts import around, expression, factors_of, is_size, parts, shown
 from .words import Words
 
 LONGEST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another
+RENAMED = 8  # the rank of another name, above all others
 SHAPES = 3  # the highest rank of changes that exchange rows and columns, or operands
 
 
@@ -76,12 +78,15 @@ def _shape_edits(program: Program) -> list[Draft]:
 
 
 def left_out(program: Program) -> Iterator[Draft]:
-    """A formula without one of its terms or factors; `why` says that this is missing."""
+    """A formula without one of its terms, factors or methods; `why` says that this is missing."""
     for place, statement in enumerate(program.statements):
         below = _divisors(statement.value)
         for e in parts(statement.value):
-            for rest, missing in _without_operand(e, "divisor" if id(e) in below else "factor"):
+            for rest, missing in without_operand(e, "divisor" if id(e) in below else "factor"):
                 yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
+            if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not widened(e):
+                why = f"{shown(e.func.value)} lacks a method: {shown(e)}"
+                yield Draft(program, place, e, Change(e.func.value, why, 0))
         for name, rest in _without_name(statement.value):
             change = Change(rest, f"the factor {name} is missing", 0)
             yield Draft(program, place, statement.value, change)
@@ -121,7 +126,7 @@ def _divisors(value: ast.expr) -> set[int]:
     return found
 
 
-def _without_operand(e: ast.expr, factor: str) -> Iterator[tuple[ast.expr, str]]:
+def without_operand(e: ast.expr, factor: str = "factor") -> Iterator[tuple[ast.expr, str]]:
     """What is left of a part without one operand, and what is missing then; a product is said to
     have lost a `factor`.
     """
@@ -260,8 +265,16 @@ def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]
         constants = (e for e in ast.walk(statement.value) if isinstance(e, ast.Constant))
         for old in constants:
             for new in numbers:
-                why = f"{ast.unparse(old)} is to be {new}"
-                yield Draft(program, place, old, Change(expression(new), why, 4))
+                number = expression(new)
+                why = _in_place(old, number, around(old, statement.value))
+                yield Draft(program, place, old, Change(number, why, 4))
+
+
+def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
+    """`2 is to be 3`, or with what stands around it, where that is to be said."""
+    if inside is None:
+        return f"{ast.unparse(old)} is to be {ast.unparse(new)}"
+    return f"{ast.unparse(replaced(inside, old, new))} belongs where {ast.unparse(inside)} stands"
 
 
 def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Draft]:
@@ -312,7 +325,7 @@ def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> D
     value = program.statements[-1].value
     for part in places:
         value = replaced(value, part, expression(name))
-    return _whole(program, value, why, 6)
+    return _whole(program, value, why, RENAMED)
 
 
 def _transposed_everywhere(program: Program) -> Iterator[Draft]:

@@ -40,10 +40,10 @@ def _with_factor(e: ast.expr, slope: ast.expr) -> ast.expr:
 
 
 def _as_condition(e: ast.expr) -> ast.expr:
-    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double()."""
+    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), which may be masks combined."""
     if not isinstance(e, ast.Call):
         return e
-    if isinstance(e.func, ast.Attribute) and isinstance(e.func.value, ast.Compare) and not e.args:
+    if isinstance(e.func, ast.Attribute) and _is_condition(e.func.value) and not e.args:
         return e.func.value
     if not (isinstance(e.func, ast.Name) and e.func.id == "where"):
         return e
@@ -54,6 +54,11 @@ def _as_condition(e: ast.expr) -> ast.expr:
         return e
     assert isinstance(mask, ast.Compare)
     return ast.Compare(mask.left, [OPPOSITE[type(mask.ops[0])]()], mask.comparators)
+
+
+def _is_condition(e: ast.expr) -> bool:
+    combined = isinstance(e, ast.BinOp) and isinstance(e.op, ast.BitAnd | ast.BitOr)
+    return combined or isinstance(e, ast.Compare)
 
 
 def turned_round(e: ast.expr) -> Iterator[Change]:

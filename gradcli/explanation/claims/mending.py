@@ -11,7 +11,6 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 from ...autodiff.reverse import Contribution, Step, backward
-from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...language.program import Program, read_again
@@ -26,16 +25,16 @@ from .beyond import beyond
 from .branches import on_all_branches
 from .derivatives import formula
 from .drafts import Edit, written
+from .exchanges import exchanges, parts_of
 from .given import ORIGIN, Claim, targets
 from .parts import divided, expression, is_quotient
 from .points import Point, Points
-from .trials import Trial, close, holds, tried
+from .trials import Trial, close, holds, is_diagonal, tried
 from .words import Words, words
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
 SHORT = 60  # characters of what is said of a part that was left out
-ROWS = 400  # of a Jacobian whose diagonal is looked at
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
@@ -86,6 +85,8 @@ class Search:
             self._diagonal_alone,
             self._edited_and_broadcast,
             self._left_out,
+            self._exchanged,
+            self._renamed,
             self._way_back_missing,
             self._by_a_fraction,
             self._left_out_at_length,
@@ -124,8 +125,7 @@ class Search:
 
     def _likeliest(self) -> Mend | None:
         """What is said before anything else: a mean for a sum."""
-        found = [e for e in self._right_edits if e.rank == 0]
-        return Mend(found[0].text, found[0].why) if found else None
+        return self._first_of(e for e in self._right_edits if e.rank == 0)
 
     def _by_a_size(self) -> Mend | None:
         """Too large or too small by a number of elements, as a sum is for a mean."""
@@ -194,8 +194,13 @@ class Search:
         return self._if_right(shaped, ONLY_SHAPED)
 
     def _edited(self) -> Mend | None:
-        found = next(iter(self._right_edits), None)
-        return found and Mend(found.text, found.why)
+        return self._first_of(e for e in self._right_edits if e.rank < edits.RENAMED)
+
+    def _renamed(self) -> Mend | None:
+        return self._first_of(self._right_edits)
+
+    def _first_of(self, right: Iterable[Edit]) -> Mend | None:
+        return next((Mend(e.text, e.why) for e in right), None)
 
     @property
     def _right_edits(self) -> list[Edit]:
@@ -226,7 +231,7 @@ class Search:
                 for sizes in (True, False):
                     found = self._scaled(program, trials, sizes)
                     if found is not None:
-                        return Mend(found.formula, f"{e.why}; and {found.why}")
+                        return Mend(found.formula, f"{e.why}; and as a whole, {found.why}")
         return None
 
     def _edited_and_broadcast(self) -> Mend | None:
@@ -249,6 +254,20 @@ class Search:
                 return Mend(text, e.change.why)
         return None
 
+    def _exchanged(self) -> Mend | None:
+        """A part of the right formula, or of the program, in the place of one of the claim's."""
+        text = self._formula(self.grad)
+        right = () if text is None else read_again(text, ORIGIN).statements
+        others = parts_of((*right, *self.problem.program.statements))
+        ranks = self._rank if self.trials[0].comparable else None
+        made = written(exchanges(self.claim.program, others, ranks), EDITED)
+        return self._first_of(e for e in made if self._verified(e.text))
+
+    def _rank(self, text: str) -> int:
+        """How many dimensions a text comes to; -1 where it cannot be read."""
+        found = self._tried(text, self.points.tried[0])
+        return -1 if found is None or found.value is None else len(found.shape)
+
     def _left_out_at_length(self) -> Mend | None:
         return self._left_out(10**9)
 
@@ -261,8 +280,7 @@ class Search:
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
-        found = (Mend(e.text, e.why) for e in self._edits_twice if self._verified(e.text))
-        return next(found, None)
+        return self._first_of(e for e in self._edits_twice if self._verified(e.text))
 
     @cached_property
     def _edits_twice(self) -> list[Edit]:
@@ -279,7 +297,7 @@ class Search:
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
-        if not all(_is_diagonal(t, self.claim.name) for t in self.trials):
+        if not all(is_diagonal(t, self.claim.name) for t in self.trials):
             return None
         name, out = self.claim.name, self.problem.out_name
         why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
@@ -376,17 +394,3 @@ class Search:
 
     def _formula(self, node: Node | None) -> str | None:
         return formula(node, self.w)
-
-
-def _is_diagonal(trial: Trial, name: str) -> bool:
-    """Whether a claim is the diagonal of the Jacobian times the seed."""
-    point, value = trial.point, trial.value
-    grad, seed = point.gradient(name), point.problem.seed.node
-    alike = trial.comparable and value.shape == seed.shape
-    if grad is None or not alike or not 1 < seed.numel <= ROWS:
-        return False
-    given = {i.node: point(i.node) for i in point.problem.inputs.values()}
-    vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)
-    hot = np.eye(seed.numel)
-    diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
-    return close(value, point.seed * np.reshape(diagonal, seed.shape))

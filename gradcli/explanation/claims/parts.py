@@ -68,6 +68,15 @@ def shown(e: ast.expr) -> str:
     return text if len(text) <= 30 else "a part of it"
 
 
+def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
+    """What a part stands in, if the same stands elsewhere in the formula too."""
+    text = ast.unparse(part)
+    same = (e for e in ast.walk(value) if isinstance(e, type(part)) and ast.unparse(e) == text)
+    if len([*same]) == 1:
+        return None
+    return next((e for e in parts(value) if part in operands(e)), None)
+
+
 def times(e: ast.expr, factor: ast.expr) -> ast.expr:
     """e * factor."""
     return ast.BinOp(e, ast.Mult(), factor)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import Shape, fits
@@ -11,6 +12,7 @@ from .given import built
 from .points import TOLERANCE, Point
 
 NOISE = 1e-15  # what rounding leaves of a gradient that is 0
+ROWS = 400  # of a Jacobian whose diagonal is looked at
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
@@ -115,3 +117,17 @@ def holds(program: Program, name: str, points: list[Point]) -> bool:
         return all(tried(program, name, point).agrees for point in points)
     except GradcliError:
         return False
+
+
+def is_diagonal(trial: Trial, name: str) -> bool:
+    """Whether a claim is the diagonal of the Jacobian times the seed."""
+    point, value = trial.point, trial.value
+    grad, seed = point.gradient(name), point.problem.seed.node
+    alike = trial.comparable and value.shape == seed.shape
+    if grad is None or not alike or not 1 < seed.numel <= ROWS:
+        return False
+    given = {i.node: point(i.node) for i in point.problem.inputs.values()}
+    vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)
+    hot = np.eye(seed.numel)
+    diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
+    return close(value, point.seed * np.reshape(diagonal, seed.shape))

@@ -51,7 +51,13 @@ def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
 
 
 def _numbers(problem: Problem) -> tuple[str, ...]:
-    """Those that the program has with a point: slopes, probabilities."""
+    """Those that the program has: slopes, bounds, exponents."""
     parts = (e for s in problem.program.statements for e in ast.walk(s.value))
-    found = (e.value for e in parts if isinstance(e, ast.Constant))
-    return tuple(dict.fromkeys(str(n) for n in found if isinstance(n, float)))
+    found = (ast.unparse(e) for e in parts if _is_number(e))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_number(e: ast.AST) -> bool:
+    """Whether it is a number as it was typed, with its sign or without."""
+    bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else e
+    return isinstance(bare, ast.Constant) and type(bare.value) in (int, float)

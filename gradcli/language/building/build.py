@@ -222,7 +222,8 @@ class Builder:
         try:
             return self._bounded(compute(left, right))
         except ZeroDivisionError:
-            raise GradcliError("arguments", "division of a number by zero") from None
+            hint = "that of a tensor is inf, as in PyTorch: tensor(1.) / 0"
+            raise GradcliError("arguments", "division of a number by zero", hint=hint) from None
         except OverflowError:
             return float("inf")
         except TypeError:

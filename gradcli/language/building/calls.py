@@ -82,7 +82,8 @@ def _check_keywords(b: "Builder", e: ast.Call) -> None:
     for k in e.keywords:
         if k.arg in seen:
             span = b.source.span(k.value)
-            raise GradcliError("syntax", f"the argument {k.arg} is given twice", span=span)
+            said, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
+            raise GradcliError("syntax", said, span=span, hint=hint)
         seen.add(k.arg)
 
 
@@ -248,7 +249,7 @@ def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand, free: 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     """The dtype that a call gives by place, taken out of `args`; otherwise the one by name."""
     place = called.places.index("dtype") if "dtype" in called.places else len(args)
-    if place >= len(args):
+    if place >= len(args) or len(args) > len(called.places):  # too many: they are counted
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")

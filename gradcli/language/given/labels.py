@@ -23,8 +23,12 @@ def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
 
 
 def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for labels that were given as floats; the same where none were given."""
-    name = error.node.attrs["name"] if error.node.op.name == "input" else ""
+    """The error for labels that were given as floats, or are computed to be some; the same where
+    none were given.
+    """
+    if error.node.op.name != "input":
+        return _computed(error, arrays)
+    name = error.node.attrs["name"]
     array = arrays.get(name)
     if array is None or array.dtype.kind != "f":
         return error
@@ -33,6 +37,19 @@ def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
     else:
         what, hint = "whole numbers", f"write them without a point: {name}=[0, 2]"
     said = f"{name} holds {what} here, and floating-point numbers were given"
+    return GradcliError("arguments", said, hint=hint, span=error.span)
+
+
+def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
+    """The error for what comes to floats, whatever is given for what was not."""
+    free = (n.attrs["name"] for n in walk([error.node]) if n.op.name == "input")
+    if any(name not in arrays for name in free):
+        return error
+    if error.kind == "bool":
+        what, hint = "a mask is", "a comparison makes one: x > 0"
+    else:
+        what, hint = "whole numbers are", "write them without a point, or make them whole: .long()"
+    said = f"{what} needed here, and these are floating-point numbers"
     return GradcliError("arguments", said, hint=hint, span=error.span)
 
 

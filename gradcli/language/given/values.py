@@ -120,7 +120,12 @@ class Reader:
         nodes = {name: _input(name, array) for name, array in known.items()}
         arrays = {nodes[name]: array for name, array in known.items()}
         builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
-        result = builder.run()
+        try:
+            result = builder.run()
+        except GradcliError as error:
+            if error.code == "unknown-name":
+                error.hint = error.hint or "a value is numbers: 2, [[1, 2], [3, 4]] or @file"
+            raise
         if not isinstance(result, Node | int | float):
             raise _no_numbers(origin)
         return builder.numbers(as_node(result), "a value must be a number")

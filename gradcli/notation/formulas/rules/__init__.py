@@ -34,6 +34,7 @@ from . import (
     put,
     reductions,
     selected,
+    shared_matrices,
     spectral,
     square,
     sums,
@@ -50,5 +51,5 @@ __all__ = [
     "exponentials", "factoring", "foreign", "functions", "guards", "interpolation",
     "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
     "moved", "normal", "other", "pairs", "parts", "places", "powers", "products", "put",
-    "reductions", "rule", "selected", "spectral", "square", "sums", "triangular",
+    "reductions", "rule", "selected", "shared_matrices", "spectral", "square", "sums", "triangular",
 ]  # fmt: skip

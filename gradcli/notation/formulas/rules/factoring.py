@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import axes, broadcast
-from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
+from ....graphs.shapes import broadcast
 from .products import (
     Coefficient,
     Product,
@@ -14,7 +13,6 @@ from .products import (
     magnitude,
     multiplied_by,
     product_of,
-    scaled,
     with_factor,
     with_factors,
 )
@@ -195,199 +193,6 @@ def opened(t: Product) -> list[Product]:
             rest = {k: v for k, v in t.factors.items() if k is not f}
             return [multiplied_by(t._replace(factors=rest), p) for p in inner] or [t]
     return [t]
-
-
-# ---- products of matrices ------------------------------------------------------------------------
-
-
-@other("add", "sub")
-def shared_matrices(node: Node) -> Iterator[Node]:
-    """x @ A + A @ x = (A + A.T) @ x; X.T @ a - X.T @ b = X.T @ (a - b); outer products too."""
-    if not 1 <= node.ndim <= 2:
-        return
-    terms = terms_of(node)
-    if terms is None or not 2 <= len(terms) <= MOST_TERMS:
-        return
-    found = [_chain_of_term(t, node) for t in terms]
-    chains = _with_one_sign([c for c in found if c is not None])
-    if len(chains) < len(found):
-        return
-    for at_end in (True, False):
-        seen = set()
-        for i, a in enumerate(chains):
-            for b in chains[:i]:
-                for size in range(_shared_length(a, b, at_end), 0, -1):
-                    part = a.factors[-size:] if at_end else a.factors[:size]
-                    if part not in seen and part[0].node.op.name != "ones":
-                        seen.add(part)
-                        new = _grouped(chains, part, at_end, node)
-                        if new is not None:
-                            yield new
-
-
-def _with_one_sign(chains: list[Chain]) -> list[Chain]:
-    """The chains with a - b in the place of b - a, where both stand in them; the sign before."""
-    met: set[Node] = set()
-    out = []
-    for scale, factors in chains:
-        same = []
-        for f in factors:
-            back = negative(f.node) if f.node.op.name == "sub" else None
-            if back is not None and back in met and f.node not in met:
-                scale, f = scale._replace(coefficient=-scale.coefficient), f._replace(node=back)
-            met.add(f.node)
-            same.append(f)
-        out.append(Chain(scale, tuple(same)))
-    return out
-
-
-def _chain_of_term(t: Product, node: Node) -> Chain | None:
-    chain = chain_of(build(t, node.shape))
-    return None if chain is None else _with_ones(settled(chain), node.shape)
-
-
-def _with_ones(chain: Chain, shape: tuple[int, ...]) -> Chain:
-    """The same where X.sum(dim=1) is X @ ones, and, beside a matrix, ones @ X.T."""
-    if len(chain.factors) != 1 or chain.factors[0].turned:
-        return chain
-    x = chain.factors[0].node
-    x = x.parents[0] if x.op.name == "expand" else x
-    column = x.ndim == 2 and x.shape[1] == 1
-    turned = column and x.op.name in ("transpose", "unsqueeze")
-    total = x.parents[0] if turned else x
-    if total.op.name != "sum" or total.parents[0].ndim != 2 or total.numel == 1:
-        return chain
-    matrix = total.parents[0]
-    (over,) = axes(total.attrs["dim"], 2)
-    count = matrix.shape[over]
-    if len(shape) == 1 or column:
-        ones = OPS["ones"](size=(count, *shape[1:]))
-        return chain._replace(factors=(factor(matrix, over == 0), Factor(ones, False)))
-    ones = OPS["ones"](size=(shape[0], count))
-    return chain._replace(factors=(Factor(ones, False), factor(matrix, over == 1)))
-
-
-def _shared_length(a: Chain, b: Chain, at_end: bool) -> int:
-    count = 0
-    x, y = (a.factors[::-1], b.factors[::-1]) if at_end else (a.factors, b.factors)
-    for f, g in zip(x, y, strict=False):
-        if f != g:
-            break
-        count += 1
-    return count
-
-
-def _grouped(
-    chains: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
-) -> Node | None:
-    size = len(part)
-    alone = all(c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size]))
-    inside, outside = [], []
-    for c in chains:
-        own = c.factors[-size:] if at_end else c.factors[:size]
-        if own == part and (alone or len(c.factors) > size):
-            rest = c.factors[:-size] if at_end else c.factors[size:]
-            inside.append(c._replace(factors=rest))
-        else:
-            outside.append(c)
-    if len(inside) < 2:
-        return None
-    whole = _factored(inside, part, at_end, node)
-    for c in outside if whole is not None else ():
-        whole = whole + node_of(c, node.shape)
-    return whole
-
-
-def _factored(
-    inside: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
-) -> Node | None:
-    """(sum of what is inside) @ part, or the other way round."""
-    if any(not c.factors for c in inside):
-        if not all(not c.factors for c in inside):
-            return None
-        scale = _numbers([c.scale for c in inside])
-        return scaled(Product(ONE, {scale: 1}), plain(list(part), node.shape))
-    number, inside = _common_number(inside)
-    shape = _size(inside[0])
-    if shape is None or any(_size(c) != shape for c in inside):
-        return None
-    rows = inside[0].factors[0].is_row if shape[0] == 1 else False
-    column = shape[1] == 1
-    if column and at_end is False:
-        inner_shape: tuple[int, ...] = (shape[0],)
-        total = _total([node_of(c, inner_shape) for c in inside])
-        return node_of(Chain(number, (*part, Factor(total, False))), node.shape)
-    if rows or column:
-        if column:
-            total = _total([node_of(c, (shape[0],)) for c in inside])
-            middle = Factor(total, False)
-        else:
-            total = _total([node_of(c.flip(), (shape[1],)) for c in inside])
-            middle = Factor(total, True)
-    else:
-        total = _total([node_of(c, shape) for c in inside])
-        middle = Factor(total, False)
-    factors = (middle, *part) if at_end else (*part, middle)
-    return node_of(Chain(number, factors), node.shape)
-
-
-def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
-    """The number, or at least the sign, that all chains have in common; and the rest of them."""
-    numbers = [c.scale.coefficient for c in inside]
-    first = magnitude(numbers[0])
-    size = first if all(magnitude(n) == first for n in numbers) else ONE
-    size = -size if all(n < 0 for n in numbers) else size
-    rest = [
-        c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside
-    ]
-    return Product(size, {}), rest
-
-
-def _numbers(scales: list[Product]) -> Node:
-    return sum_of(scales)
-
-
-def _total(nodes: list[Node]) -> Node:
-    out = nodes[0]
-    for n in nodes[1:]:
-        out = out + n
-    return out
-
-
-def _size(c: Chain) -> tuple[int, int] | None:
-    """Rows and columns of a chain; None where a vector stands where it cannot be summed."""
-    first, last = c.factors[0], c.factors[-1]
-    rows = 1 if first.is_row else first.node.shape[-1 if first.turned else 0]
-    columns = 1 if last.is_column else last.node.shape[0 if last.turned else -1]
-    if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
-        return None
-    return rows, columns
-
-
-@other("add", "sub")
-def shared_batches(node: Node) -> Iterator[Node]:
-    """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
-    terms = terms_of(node) if node.ndim > 2 else None
-    found = [_matrix_product_in(t) for t in terms or ()]
-    if len(found) != 2 or None in found:
-        return
-    (a, rest), (b, other_rest) = found  # type: ignore[misc]
-    numbers = [t.coefficient for t in terms or ()]
-    for k in (0, 1):
-        inner = a.parents[k], b.parents[k]
-        same = a.parents[1 - k] is b.parents[1 - k] and inner[0].shape == inner[1].shape
-        if same and rest == other_rest:
-            total = sum_of([Product(n, {m: 1}) for n, m in zip(numbers, inner)])
-            product = a.parents[1 - k] @ total if k else total @ a.parents[1 - k]
-            yield build(Product(ONE, with_factor(rest, product)), node.shape)
-
-
-def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
-    """The one product of matrices in a term, and the other factors."""
-    found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
-    if len(found) != 1:
-        return None
-    return found[0], {f: e for f, e in t.factors.items() if f is not found[0]}
 
 
 @normal("add", "sub")
