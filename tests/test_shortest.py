@@ -175,6 +175,10 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "kept_beside_a_new_dimension": [
+        "(x * A.norm(dim=1)).unsqueeze(1) * A / A.norm(dim=1, keepdim=True)",
+        "(x / A.std(1)**2).unsqueeze(-1) * A.std(1, keepdim=True)**2",
+    ],
     "known_by_bounds": [
         *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
         "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
@@ -622,6 +626,8 @@ CASES = {
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
         "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
         "A * (A.norm(dim=0) != 0)", "y * abs(x) * (x.norm(3) != 0)",
+        "(x - x.mean()) * (x.std() != 0)",
+        "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "weighted_rows": [
         "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
@@ -715,6 +721,7 @@ def test_what_is_broadcast_into_its_place_is_summed_as_often_as_it_stands_there(
         "x * (x.norm(-1) != 0)",
         "x * (x.norm(-inf) != 0)",
         "x * (x * y != 0)",
+        "x * (x.std() != 0)",
         "S * (S.norm(dim=1) != 0)",
     ],
 )

@@ -134,6 +134,13 @@ IDENTITIES = together(
         x="2 * g.unsqueeze(-1) * (x - y)",
         y="2 * g.unsqueeze(-1) * (y - x)",
     ),
+    case("lengths of rows, squared", "x.norm(dim=1) ** 2", "x: m n", x="2 * g.unsqueeze(1) * x"),
+    case(
+        "sample variance as the square of the deviation",
+        "x.std() ** 2",
+        "x: n real",
+        x="2 * (x - x.mean()) / (x.numel() - 1)",
+    ),
     case("cumulative sum", "x.cumsum(0)", "x: n", x="g.flip(0).cumsum(0).flip(0)"),
     case(
         "weighted mean",

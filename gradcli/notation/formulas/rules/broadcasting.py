@@ -1,11 +1,13 @@
 """What broadcasting does by itself, and sums over what was broadcast."""
 
+from collections.abc import Iterator
+
 from ....graphs import OPS, Node, Operator, as_node
 from ....graphs.shapes import axes, axis
 from ....operators.leaves import size_of
 from ....operators.shaping import summed_axes
-from .products import constant_value
-from .registry import rule
+from .products import ONE, build, constant_value, product_of, with_factors
+from .registry import other, rule
 
 
 @rule("elementwise")
@@ -166,3 +168,29 @@ def equal_to_itself(node: Node) -> Node | None:
     """x == x is True: nothing is nan."""
     a, b = node.inputs
     return OPS["full"](size=node.shape, fill_value=node.op.name == "eq") if a is b else None
+
+
+@other("mul", "div")
+def kept_beside_a_new_dimension(node: Node) -> Iterator[Node]:
+    """(g * x.norm(dim=1)).unsqueeze(1) / x.norm(dim=1, keepdim=True) = g.unsqueeze(1)."""
+    found = product_of(node)
+    for thin, e in found.factors.items() if found else ():
+        inside = product_of(thin.parents[0]) if thin.op.name == "unsqueeze" and e == 1 else None
+        for total, power in inside.factors.items() if inside else ():
+            kept = _kept(total, thin)
+            if kept is None or kept not in found.factors:  # type: ignore[union-attr]
+                continue
+            left = with_factors(inside.factors, {total: -power})  # type: ignore[union-attr]
+            rest = build(inside._replace(factors=left), total.shape)  # type: ignore[union-attr]
+            moved = {thin: -ONE, rest.unsqueeze(dim=thin.attrs["dim"]): ONE, kept: power}
+            factors = with_factors(found.factors, moved)  # type: ignore[union-attr]
+            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
+def _kept(total: Node, thin: Node) -> Node | None:
+    """A reduction that keeps the dimension which a new one of `thin` stands for."""
+    if total.op.family != "reduction" or total.attrs["keepdim"] or total.ndim + 1 != thin.ndim:
+        return None
+    if axes(total.attrs["dim"], thin.ndim) != (axis(thin.attrs["dim"], thin.ndim),):
+        return None
+    return total.op(*total.inputs, **total.attrs | {"keepdim": True})

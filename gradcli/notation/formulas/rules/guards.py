@@ -101,7 +101,7 @@ def no_tiny_length(node: Node) -> Node | None:
 
 @normal("mul", "div")
 def vanishing_beside_a_factor(node: Node) -> Node | None:
-    """x * (norm(x) != 0) = x; y * (y != 0) = y."""
+    """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean()."""
     found = product_of(node)
     for mask, e in found.factors.items() if found else ():
         plain = mask.parents[0] if mask.op.name == "double" else mask
@@ -116,7 +116,7 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
 
 def _is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
     """Whether one of the factors is 0 wherever z is: z, or of a norm the vectors that it measures,
-    or their absolute values.
+    or their absolute values, or of a deviation what it is of, less its mean.
     """
     x = _measured(z)
     return any(
@@ -126,13 +126,16 @@ def _is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
 
 
 def _measured(length: Node) -> Node | None:
-    """The vectors that are 0 where their lengths are, which stand beside them; a norm of an order
+    """What is 0 where lengths or deviations of it are, which stand beside it; a norm of an order
     below 0 is 0 for others too.
     """
-    if length.op.name != "vector_norm" or length.attrs["ord"] < 0:
+    if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
         return None
-    x, over = length.parents[0], axes(length.attrs["dim"], length.parents[0].ndim)
-    return x if length.attrs["keepdim"] or over == tuple(range(len(over))) else None
+    x, dim, kept = length.parents[0], length.attrs["dim"], length.attrs["keepdim"]
+    over = axes(dim, x.ndim)
+    if not kept and over != tuple(range(len(over))):
+        return None
+    return x if length.op.name == "vector_norm" else x - x.mean(dim=dim, keepdim=kept)
 
 
 @normal("where")
