@@ -186,7 +186,7 @@ WRONG = [
     Case(NORM, "t = g * w; x = (t - t.mean() - n * (t * n).mean(-1, keepdim=True))"
          " / sqrt(v + 1e-5)", "the mean of t is to go over dimension -1", "x=3x4,w=4,c=4"),
     Case(RMS, "x = r * g",
-         "the term -(y * (g * y).mean(dim=1, keepdim=True)) is missing", "x=3x4"),
+         "the term -(y * (g * y).mean(dim=-1, keepdim=True)) is missing", "x=3x4"),
     Case(RMS, "x = r * (g - y * (g * y).sum(-1, keepdim=True))",
          "a sum stands where a mean belongs", "x=3x4"),
     Case(ATTENTION, "V = P @ g", "P is to be transposed"),

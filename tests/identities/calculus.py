@@ -470,7 +470,7 @@ IDENTITIES = together(
     case(
         "Golub and Pereyra 1973, variable projection",
         "norm(y - X @ pinv(X) @ y) ** 2",
-        "X: m n real, y: m",
+        "X: 5 3 real, y: 5",
         X="-2 * outer(y - X @ pinv(X) @ y, pinv(X) @ y)",
         y="2 * (y - X @ pinv(X) @ y)",
     ),

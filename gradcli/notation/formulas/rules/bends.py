@@ -45,6 +45,13 @@ def bent_by_a_mask(node: Node) -> Iterator[Node]:
                 yield build(Product(found.coefficient * times**e, factors), node.shape)  # type: ignore[union-attr]
 
 
+@other("maximum")
+def maximum_with_zero(node: Node) -> Node | None:
+    """maximum(x, 0) = relu(x)."""
+    x = _cut_off(node)
+    return OPS["relu"](x) if x is not None and x.shape == node.shape else None
+
+
 @other("where")
 def clamped(node: Node) -> Node | None:
     """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1)."""
