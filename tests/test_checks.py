@@ -76,6 +76,15 @@ def test_what_one_triangle_is_read_of_stays_symmetric_through_a_sum():
     assert differences.remark == "at random values; A kept symmetric"
 
 
+@pytest.mark.parametrize(
+    "text", ["cholesky(A + eye(2))", "eigvalsh(2 * A)", "cholesky(A.T)[None]", "cholesky(inv(A))"]
+)
+def test_what_is_made_of_a_symmetric_matrix_stays_symmetric(text):
+    _, differences = checked(text, values={"A": [[4.0, 1.0], [1.0, 3.0]]}, grad=None)
+    assert differences.ok
+    assert "A kept symmetric" in differences.remark
+
+
 def test_slopes_of_a_singular_matrix_tell_nothing():
     _, differences = checked("logdet(X.T @ X)", shapes={"X": (2, 3)})
     assert differences.ok is None

@@ -140,6 +140,8 @@ TRIANGLES = [
     ("linalg.cholesky(X).diagonal().log().sum()", {"X": (3, 3)}, {}),
     ("cholesky(X) @ b", {"X": (3, 3), "b": (3,)}, {}),
     ("cholesky(X)", {"X": (20, 20)}, {}),
+    ("cholesky(X + c * eye(3)) @ b", {"X": (3, 3), "b": (3,)}, {}),
+    ("eigvalsh(2 * X)", {"X": (3, 3)}, {}),
     ("cholesky(X).sum() * X[0, 1]", {"X": (2, 3, 3)}, {}),
     ("eigvalsh(X)", {}, {"X": [[2.0, 9.0], [1.0, 5.0]]}),
     ("cholesky(X)", {}, {"X": [[4.0, 2.0], [2.0, 5.0]]}),

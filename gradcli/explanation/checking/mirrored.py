@@ -1,33 +1,22 @@
 """Inputs that stay symmetric where they are moved: of which an operation reads one triangle."""
 
-from collections.abc import Callable
 from typing import Any
 
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...lazy import np
+from ..random_numbers import Numbers
+
+MOST = 1 << 16  # elements of what is computed to see what an operation reads of
 
 
 def kept_symmetric(out: Node) -> set[Node]:
-    """The nodes of which an operation on the way to `out` reads one triangle, while its gradient is
-    for matrices that stay symmetric.
+    """The inputs that must be symmetric for a matrix to be so of which an operation on the way to
+    `out` reads one triangle, while its gradient is for matrices that stay symmetric: A in
+    `cholesky(A + eye(3))`, and not x in `cholesky(x @ x.T)`. Random numbers tell.
     """
-    found = set()
-    for node in walk([out]):
-        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.symmetric else ()
-        found |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
-    return found
-
-
-def one_triangle(out: Node, value: Callable[[Node], Any]) -> set[Node]:
-    """The inputs that must be symmetric for what is `kept_symmetric` to be so, as A in
-    `cholesky(A + eye(3))`, and not x in `cholesky(x @ x.T)`: told by a `value` for each node.
-    """
-    found: set[Node] = set()
-    for node in kept_symmetric(out):
-        if not _is_symmetric(node, value):
-            found |= _made_of(node)
-    return found
+    return {x for node in _read(out) for x in _needed(node)}
 
 
 def mirrored(array: Any) -> Any:
@@ -35,22 +24,43 @@ def mirrored(array: Any) -> Any:
     return np.tril(array) + np.swapaxes(np.tril(array, -1), -1, -2)
 
 
-def _is_symmetric(node: Node, value: Callable[[Node], Any]) -> bool:
-    try:
-        array = value(node)
-    except GradcliError:  # nothing tells
-        return True
+def is_symmetric(array: Any) -> bool:
+    """Whether matrices are symmetric, but for rounding."""
     return bool(np.allclose(array, np.swapaxes(array, -1, -2)))
 
 
-def _made_of(node: Node) -> set[Node]:
-    """The inputs that elementwise operations make a matrix of, element by element."""
-    found: set[Node] = set()
-    left = [node]
-    while left:
-        part = left.pop()
-        if part.op.name == "input" and part.shape == node.shape:
-            found.add(part)
-        elif part.op.family == "elementwise":
-            left += part.parents
+def _read(out: Node) -> set[Node]:
+    """The nodes of which an operation reads one triangle."""
+    found = set()
+    for node in walk([out]):
+        pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.symmetric else ()
+        found |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
     return found
+
+
+def _needed(node: Node) -> set[Node]:
+    """The inputs without whose symmetry a node is not symmetric."""
+    below = walk([node])
+    inputs = [x for x in below if x.op.name == "input"]
+    square = [x for x in inputs if x.dtype == "float" and _is_square(x)]
+    if node in square or sum(n.numel for n in below) > MOST:
+        return {node} & set(square)
+    draw = Numbers(0)
+    base = {x: draw.uniform(0.5, 1.5, x.shape) * (x.dtype == "float") for x in inputs}
+    base |= {x: mirrored(base[x]) + x.shape[-1] * np.eye(x.shape[-1]) for x in square}
+    if not _is_symmetric_at(node, base):
+        return set()
+    slanted = {x: base[x] + draw.uniform(0.0, 0.1, x.shape) for x in square}
+    return {x for x in square if not _is_symmetric_at(node, base | {x: slanted[x]})}
+
+
+def _is_square(x: Node) -> bool:
+    return x.ndim >= 2 and x.shape[-1] == x.shape[-2]
+
+
+def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            return is_symmetric(Evaluator(values)(node)[0])
+    except GradcliError:  # nothing tells
+        return True

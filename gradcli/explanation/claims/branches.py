@@ -19,10 +19,10 @@ from ...graphs import Node, downstream, walk
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ...notation.formulas.rules.products import constant_value
-from ..checking.mirrored import mirrored
+from ..checking.mirrored import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
 from .given import Claim, built
-from .points import Point, Points, kept_values, one_triangle_read
+from .points import Point, Points, kept_values
 from .trials import NOISE, close
 
 MOST = 8  # points that are added
@@ -72,7 +72,7 @@ class _Branches:
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
         kept = kept_values(base.problem)
         self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
-        self.symmetric = one_triangle_read(base.problem, kept)
+        self.symmetric = kept_symmetric(base.problem.out)
         order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [

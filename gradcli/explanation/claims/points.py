@@ -19,7 +19,7 @@ from ...language.general import decided_by_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..checking.mirrored import mirrored, one_triangle
+from ..checking.mirrored import is_symmetric, kept_symmetric, mirrored
 from ..checking.steady import is_steady, nudged
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
@@ -214,7 +214,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
     """Points with random values that are sound."""
     kept = kept_values(problem)
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
-    symmetric = one_triangle_read(problem, kept)
+    symmetric = kept_symmetric(problem.out)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
         values = dict(kept)
         for x, draw in zip(free, draws):
@@ -224,14 +224,6 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
         found = at_values(problem, values, seed)
         if found is not None and found.sound(names):
             yield found
-
-
-def one_triangle_read(problem: Problem, kept: dict[Node, Any]) -> set[Node]:
-    """The inputs of which one triangle is read."""
-    rng = np.random.default_rng(1)
-    drawn = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values()}
-    point = at_values(problem, drawn | kept, _mixed(rng, problem.out.shape))
-    return set() if point is None else one_triangle(problem.out, point)
 
 
 def kept_values(problem: Problem) -> dict[Node, Any]:
@@ -261,7 +253,9 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
     found = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
-    if found is None or not found.sound(names) or one_triangle(problem.out, found):
+    if found is None or not found.sound(names):
+        return None
+    if not all(is_symmetric(found(x)) for x in kept_symmetric(problem.out)):
         return None
     return found
 

@@ -23,7 +23,7 @@ from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..checking.mirrored import mirrored, one_triangle
+from ..checking.mirrored import kept_symmetric, mirrored
 from ..checking.steady import is_steady, nudged
 from ..derived import of_gradient
 from ..random_numbers import Numbers
@@ -100,8 +100,7 @@ class Trial:
         if signed:
             free = [n for n in floats if not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
-        plain = Evaluator(dict(given), limits=p.limits)
-        given |= {x: mirrored(given[x]) for x in one_triangle(p.out, lambda n: plain(n)[0])}
+        given |= {x: mirrored(given[x]) for x in kept_symmetric(p.out)}
         one = problem.seed.implicit
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)

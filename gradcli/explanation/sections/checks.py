@@ -12,7 +12,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, plain, words
-from ..checking.mirrored import kept_symmetric, one_triangle
+from ..checking.mirrored import kept_symmetric
 from ..checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from ..checking.steady import is_steady, nudged
 from ..formulas.trial_values import random_values
@@ -210,9 +210,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 def _finite_differences(a: Analysis, at: Point) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0
-    here = at.evaluator(a.problem)
     mirrored = kept_symmetric(a.problem.out)
-    mirrored |= one_triangle(a.problem.out, lambda node: here(node)[0])
     uncompared: dict[str, list[str]] = {why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR)}
     sampled: dict[str, list[str]] = {}
     for x, _ in _differentiated(a):

@@ -26,11 +26,10 @@ class Counting:
 
     def _counted(self, n: Node, dims: tuple[int, ...]) -> int | tuple[int, ...]:
         ndim = max(n.ndim, n.parents[0].ndim)
-        new = tuple(d - ndim if self._is_from_end(d, ndim) else d for d in dims)
-        return new if isinstance(n.attrs["dim"], tuple) else new[0]
-
-    def _is_from_end(self, d: int, ndim: int) -> bool:
-        return d >= 0 and d not in self.from_front and d - ndim in self.from_end
+        from_end = tuple(d - ndim if d >= 0 else d for d in dims)
+        if self.from_front.intersection(dims) or not self.from_end.issuperset(from_end):
+            return n.attrs["dim"]
+        return from_end if isinstance(n.attrs["dim"], tuple) else from_end[0]
 
 
 def _dims(n: Node) -> tuple[int, ...]:
