@@ -78,8 +78,17 @@ def test_operators_that_compute_with_sizes(program, shapes):
     np.testing.assert_allclose(found, t.grad.numpy(), rtol=1e-9, atol=1e-12)
 
 
+def test_sizes_of_1_are_those_of_the_tensor_that_has_them():
+    written = gradcli.formula(
+        "x.sum() / x.shape[0] + y.sum() / y.shape[0]", shapes={"x": (1,), "y": (1,)}
+    )
+    assert written == {"x": "ones_like(x) / x.numel()", "y": "ones_like(y) / y.numel()"}
+
+
 EVERYWHERE = [
     ("group_norm(x, 2)", {"x": (2, 4, 3, 5)}, {"x": (3, 6, 4, 2)}),
+    ("group_norm(x, 2)", {"x": (1, 4, 7)}, {"x": (3, 6, 4)}),
+    ("(x**2).sum() / 2 - x.shape[0] / 2 * x.sum()", {"x": (1, 3)}, {"x": (4, 5)}),
     ("glu(x)", {"x": (3, 4)}, {"x": (2, 10)}),
     ("pixel_shuffle(x, 2)", {"x": (1, 4, 3, 2)}, {"x": (1, 8, 2, 5)}),
     ("channel_shuffle(x, 2)", {"x": (2, 4, 3, 2)}, {"x": (3, 6, 2, 5)}),

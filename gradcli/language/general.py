@@ -11,7 +11,7 @@ from math import lcm
 from typing import Any
 
 from ..errors import GradcliError
-from ..graphs import walk
+from ..graphs import Node, Operator, walk
 from ..graphs.shapes import TELLING, Shape
 from ..lazy import np
 from .given.values import Reader
@@ -38,9 +38,10 @@ def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
     if _is_large(problem):
         return None
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
-    found = telling_sizes(problem, least=1) if ones else None
-    if found is not None and _is_like(problem, found):
-        return found
+    for k in factors(problem) if ones else ():
+        found = telling_sizes(problem, multiples(k), least=1)
+        if found is not None and _is_like(problem, found):
+            return found
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
@@ -74,12 +75,20 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
     shapes = {name: i.shape for name, i in larger.inputs.items()}
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
     were_one = {new for old, new in pairs if old == 1}
-    one, more = ([(n.op, n.ndim) for n in walk(p.roots)] for p in (problem, larger))
     return (
-        one == more
+        _computed(problem) == _computed(larger)
         and all(old == 1 for old, new in pairs if new in were_one)
         and (problem.out.numel > 1 or larger.out.numel == 1)
     )
+
+
+def _computed(problem: Problem) -> list[tuple[Operator, int]]:
+    """The operators that compute with the numbers of inputs, with the rank of what they make."""
+    found: dict[Node, None] = {}
+    for n in walk(problem.roots):
+        if n.op.name == "input" or (not n.op.shape_only and any(i in found for i in n.parents)):
+            found[n] = None
+    return [(n.op, n.ndim) for n in found]
 
 
 def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) -> Problem:
