@@ -41,7 +41,7 @@ from .written import Lettering, Writing, opposite
 Values = Callable[[Node], Any]
 MOST_TERMS, FIRST = 8, 3  # terms that are written; of more, the first and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
-MOST_PARTS = 100  # of what is written where no number is known
+MOST_PARTS = 100  # of what is written where a number is not known
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
 TRIED = 24  # elements that are looked at in search of a telling one
@@ -154,8 +154,8 @@ def written_out(
     write = Writing(names, "·")
     if not found:
         return Written(None, None, 0.0)
-    if total is None and _length(_shown(found), terms) > MOST_PARTS:
-        return Written(None, None, None)
+    if _length(_shown(found), terms) > MOST_PARTS and not _all_known(_shown(found), terms):
+        return Written(None, None, total)
     if (total is None or not isnan(total)) and _any_nan(found, terms):  # it is found otherwise
         return Written(None, None, total)
     if total is None:
@@ -189,6 +189,11 @@ def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
 def _length(found: list[tuple[Expr, ...]], terms: Terms) -> int:
     """Of how many parts some terms are."""
     return sum(terms.length(f) for factors in found for f in factors)
+
+
+def _all_known(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
+    """Whether all factors of some terms are written as numbers."""
+    return all(terms.value(f) is not None for factors in found for f in factors)
 
 
 def _any_nan(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
