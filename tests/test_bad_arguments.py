@@ -181,6 +181,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.avg_pool2d(x, 1, divisor_override=2.0)", {"x": [[[1.0]]]}),
         ("F.interpolate(x, 2.0)", {"x": [ROW]}),
         ("F.local_response_norm(x, 2.0)", {"x": [ROW]}),
+        ("linalg.lstsq(x, tensor([1.0, 2.0]))[0]", {"x": [[[1.0, 2.0], [3.0, 4.0]]]}),
+        ("linalg.lstsq(x, x[None])[0]", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
         ("lu_solve(b, x, tensor([1]))", {"x": [[1.0, 2.0], [3.0, 4.0]], "b": [[1.0], [2.0]]}),
         ("cholesky(x)", {"x": [[1.0, 2.0], [2.0, 1.0]]}),
         ("cholesky(x)", {"x": [[1.0, np.nan], [np.nan, 2.0]]}),

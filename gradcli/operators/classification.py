@@ -295,6 +295,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
+    classes = shapes.axis(-1, input.ndim)  # also where target or weight has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight
-    return reduced(losses.sum(dim=-1) / losses.shape[-1], reduction)
+    return reduced(losses.sum(dim=classes) / input.shape[classes], reduction)

@@ -58,7 +58,7 @@ def _solution_shape(a, b, *, left, check):
             raise shapes.Conflict(
                 f"solve() needs a right-hand side of length {a[-1]}, not {b[-1]}", a[-1], b[-1]
             )
-        return b
+        return a[:-1]
     if b[-2] != a[-1]:
         raise shapes.Conflict(
             f"solve() needs a right-hand side with {a[-1]} rows, not {b[-2]}", a[-1], b[-2]
@@ -67,7 +67,9 @@ def _solution_shape(a, b, *, left, check):
 
 
 def _is_vector(a, b):
-    """PyTorch's rule: b is a batch of vectors where its shape is a's without the last size."""
+    """PyTorch's rule: b is a vector for all matrices, or a batch of vectors where its shape is a's
+    without the last size.
+    """
     return len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
 
 

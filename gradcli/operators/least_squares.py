@@ -110,6 +110,16 @@ def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return None
 
 
+def _batched(A, B):
+    """B for each matrix of A. Of a B with a dimension fewer PyTorch counts the rows as a batch too,
+    and repeats the answer for each.
+    """
+    if A.ndim == B.ndim:
+        return B
+    batch = shapes.broadcast(A.shape[:-2], B.shape[:-1])
+    return B.expand(shape=(*batch, *B.shape[-2:]))
+
+
 @shorthand()
 def lstsq(A, b, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
@@ -118,8 +128,12 @@ def lstsq(A, b, rcond=None, *, driver=None):
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise GradcliError("arguments", f"there is no driver {driver!r}")
     rows, columns = matrix(A.shape)[-2:]
+    if A.ndim - B.ndim not in (0, 1):
+        have = f"shapes {shapes.text(A.shape)} and {shapes.text(B.shape)}"
+        message = f"lstsq() needs a B with as many dimensions as A, or one fewer, not {have}"
+        raise GradcliError("shape", message, hint="expand() the one with fewer")
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
-    right = B.unsqueeze(dim=-1) if vector else B
+    right = B.unsqueeze(dim=-1) if vector else _batched(A, B)
     x = pinv(A) @ right
     residuals = ((A @ x - right) ** 2).sum(dim=-2)
     nothing = residuals.reshape(shape=(residuals.numel,))[:0]  # whose gradient is 0 in PyTorch

@@ -329,7 +329,7 @@ def _along(x, dim, ndim):
 def _widths(y, x, dim):
     """The distances between places x, ready to multiply what lies between neighbours of y."""
     if x.ndim == 1:
-        along = y.shape[shapes.axis(dim, y.ndim)]
+        along = y.shape[dim]
         said = f"there are {along} numbers along dim, and {x.numel} places"
         shapes.require_equal(x.shape, (along,), said)
     if x.ndim == 1 and y.ndim > 1:
@@ -362,8 +362,9 @@ def _area(**fields):
 @_area(aliases=("trapz",))
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y along dim, by trapezoids between places x, or dx apart."""
-    if not y.shape[shapes.axis(dim, y.ndim)]:
-        return zeros(size=shapes.reduce(y.shape, [shapes.axis(dim, y.ndim)], False))
+    dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
+    if not y.shape[dim]:
+        return zeros(size=shapes.reduce(y.shape, [dim], False))
     if x is not None:
         return (_heights(y, dim) * _widths(y, x, dim)).sum(dim=dim) / 2
     ends = part(y, dim, 0, 1) + part(y, dim, -1)
@@ -373,6 +374,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 @_area()
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
+    dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
     if x is not None:
         return (_heights(y, dim) * _widths(y, x, dim)).cumsum(dim=dim) / 2
     return (dx / 2) * _heights(y, dim).cumsum(dim=dim)

@@ -269,6 +269,8 @@ MATRICES = [
     case("solve(a, b)", [1.0, 2, 3], a=SQUARE, b=[1.0, 2, 3]),
     case("solve(a, b)", [[1.0], [2], [3]], a=SQUARE, b=[[1.0], [2], [3]]),
     case("linalg.solve(a, b)", np.ones((2, 3)), a=[SQUARE, SQUARE], b=[[1.0, 2, 3], [4, 5, 6]]),
+    case("linalg.solve(a, b)", [[1.0, 2, 3], [4, 5, 6]], a=[SQUARE, SQUARE], b=[1.0, 2, 3]),
+    case("linalg.solve(a, b)", [[1.0, 2, 3]], a=[SQUARE], b=[1.0, 2, 3]),
     case("linalg.solve(a, b)", np.ones((2, 3, 2)), a=[SQUARE, SQUARE], b=np.ones((2, 3, 2))),
     case("solve(a, b)", np.ones((2, 3, 2)), a=[SQUARE, SQUARE], b=np.ones((3, 2))),
     case("solve(a, b)", np.ones((2, 3, 2)), a=SQUARE, b=np.ones((2, 3, 2))),

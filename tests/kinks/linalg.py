@@ -154,6 +154,8 @@ DECOMPOSITIONS = [
     ("linalg.lstsq(a, b).solution", {"a": TALL, "b": ROW}, [1.0, 2.0]),
     ("linalg.lstsq(a, b, driver='gels')[1]", {"a": TALL, "b": COLUMN}, [2.0]),
     ("linalg.lstsq(a, b)[0]", {"a": WIDE, "b": [[1.0], [2.0]]}, None),
+    ("linalg.lstsq(a, b)[0]", {"a": [HOLLOW[::-1]], "b": [[1.0, 2], [5, 7]]}, BATCH),
+    ("linalg.lstsq(a, b, driver='gels')[1]", {"a": [TALL], "b": COLUMN}, [[1.0], [2.0], [4.0]]),
     ("linalg.matrix_exp(x)", {"x": [[0.0, 1.0], [0.0, 0.0]]}, None),
     ("matrix_exp(x)", {"x": ZEROS}, None),
     ("matrix_exp(x)", {"x": [[[3.0, -4.0], [1.0, 2.0]], [[-2.0, 1.0], [0.0, -3.0]]]}, None),

@@ -167,6 +167,17 @@ LOSSES = [
     ("F.multilabel_margin_loss(x, tensor([[1, 1, -1], [-1, 0, 0]]))", {"x": CLASSES}, None),
     ("F.multilabel_margin_loss(x, tensor([2, 0, -1]))", {"x": [1.0, 1.0, 2.0]}, None),
     ("F.multilabel_soft_margin_loss(x, t)", {"x": [[800.0, -800.0]], "t": [[0.0, 0.5]]}, None),
+    ("F.multilabel_soft_margin_loss(x, t)", {"x": [[1.0]], "t": [1.0, 0.0]}, None),
+    (
+        "F.multilabel_soft_margin_loss(x, t, w)",
+        {"x": [1.0, 2.0], "t": 0.5, "w": [[1.0, 2.0], [3.0, 4.0]]},
+        None,
+    ),
+    (
+        "F.multilabel_soft_margin_loss(x, t, reduction='none')",
+        {"x": [[1.0], [2.0], [-1.0]], "t": [[[1.0], [0.0], [0.5]]] * 2},
+        [[1.0], [2.0]],
+    ),
     ("F.ctc_loss(x, tensor([[1, 1], [2, 0]]), (3, 2), (2, 1))", {"x": PATHS}, None),
     (
         "F.ctc_loss(x, tensor([[1, 1], [2, 0]]), (2, 3), (2, 1), reduction='sum')",

@@ -116,6 +116,8 @@ CASES = [
     ("trapz(y, dx=0.5) + trapezoid(y)", {"y": TIES}, [1.0, 2.0]),
     ("trapezoid(y) + y.sum()", {"y": []}, None),
     ("cumulative_trapezoid(y, x)", {"y": TIES, "x": UP}, [[1.0, 2, 3], [4, 5, 6]]),
+    ("trapezoid(y, x)", {"y": [1.0, 2.0], "x": [[0.0, 1.0], [3.0, 7.0]]}, [1.0, 1.0]),
+    ("cumulative_trapezoid(y, x)", {"y": [1.0, 2], "x": [[0.0, 1], [3, 7]]}, [[1.0, 2.0]]),
     # ---- statistics ------------------------------------------------------------------------------
     ("var_mean(x, dim=1)[0] + std_mean(x, 1, True)[1]", {"x": TIES}, [1.0, 2.0]),
     ("var_mean(x, dim=1)[1]", {"x": [[INF, 1.0], [1.0, -INF], [INF, INF], [1.0, 2.0]]}, None),
