@@ -183,6 +183,13 @@ MISTAKES = [
     (["x.reshape(3)", "-s", "x=4"], "shape", "x.reshape(3)", "product of all sizes must be 4"),
     (["einsum('ij,jk', x, x)", "-s", "x=2x3"], "shape", None, "have letters of their own"),
     (["einsum('ijk->k', x)", "-s", "x=2x3"], "shape", None, "each dimension, 2 here"),
+    (
+        ["linalg.lu_solve(x, tensor([0, 1]), b)", "-s", "x=2x2,b=2x1"],
+        "index",
+        None,
+        "lu_factor() gives a matrix and the pivots",
+    ),
+    (["linalg.lu_solve(x, b)"], "arguments", None, "linalg.lu_solve(LU, pivots, B, *, left="),
     (["conv2d(x, w)", "-s", "x=1x3x5x5,w=2x4x3x3"], "shape", None, "has shape (2, 3, 3, 3)"),
     (["x.repeat(2)", "-s", "x=2x3"], "shape", "x.repeat(2)", "is called as repeat(x, repeats)"),
     (["x.chunk(2.5)[0]", "-s", "x=3"], "arguments", "x.chunk(2.5)", "as chunk(input, chunks,"),

@@ -1,6 +1,7 @@
 """Second derivatives and Jacobian-vector products against those of PyTorch and JAX."""
 
 import itertools
+import math
 import re
 
 import numpy as np
@@ -390,6 +391,40 @@ def test_the_table_says_what_torch_differentiates_once(example):
         told = list(refused_again(problem.out, moved.node).values())
         assert bool(told) == bool(said and re.search("_backward'? is not implemented", said))
         assert all(words in said for words in told)
+
+
+HEADS = "F.scaled_dot_product_attention(x, x, x"
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (HEADS + ")", (1, 1, 2, 2)),
+        (HEADS + ", is_causal=True)", (1, 2, 2, 2)),
+        (HEADS + ", attn_mask=torch.zeros(1, 2))", (1, 1, 2, 2)),
+        (HEADS + ", attn_mask=torch.zeros(1, 2, 2))", (1, 1, 2, 2)),
+        (HEADS + ", attn_mask=x[0, 0] * 2)", (1, 1, 2, 2)),
+        (HEADS + ", attn_mask=x[0, 0] > 0)", (1, 1, 2, 2)),
+        ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1])", (1, 2, 2, 2)),
+        ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1], enable_gqa=True)", (1, 2, 2, 2)),
+        ("F.scaled_dot_product_attention(x, x, x.repeat(1, 1, 1, 2))", (1, 1, 2, 2)),
+        *(
+            (f"segment_reduce(x ** 2, '{reduce}', lengths=tensor([2, 1]))", (3,))
+            for reduce in ("prod", "max", "min")
+        ),
+    ],
+)
+def test_the_table_says_which_calls_torch_differentiates_once(text, shape):
+    import torch
+
+    x = torch.linspace(-1, 2, math.prod(shape)).reshape(shape).requires_grad_()
+    (first,) = torch.autograd.grad(run_torch(text, {"x": x}).sum(), x, create_graph=True)
+    try:
+        said = torch.autograd.grad(first.sum(), x) and []
+    except RuntimeError as error:
+        said = [str(error)]
+    problem = pose(text, shapes={"x": shape})
+    assert [*refused_again(problem.out, problem.wrt[0].node).values()] == said
 
 
 @pytest.mark.parametrize("turned", [False, True])

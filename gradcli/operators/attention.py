@@ -3,7 +3,7 @@
 import math
 
 from ..errors import GradcliError
-from ..graphs import Outputs, shapes
+from ..graphs import Outputs, shapes, walk
 from ..lazy import np
 from .comparisons import where
 from .families import composite, operator, rows_apart, same_with_axis, shorthand
@@ -14,6 +14,9 @@ from .padding import pad
 from .pointwise import F
 
 INFINITE = -math.inf
+NOT_AGAIN = (
+    "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
+)
 
 
 def _softmax(x, *, dim):
@@ -58,9 +61,25 @@ def _causal(rows, columns):
     return ones(size=(rows, columns)).tril() > 0
 
 
+def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
+    """PyTorch computes heads that are alike at once, unless the mask has a gradient of its own."""
+    given = query, key, value
+    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in given)
+    if not alike or len({x.shape[0] for x in given}) > 1 or key.shape[1] != value.shape[1]:
+        return None
+    if query.shape[1] != key.shape[1] and not enable_gqa:
+        return None
+    if attn_mask is not None:
+        is_input = any(n.op.name == "input" for n in walk([attn_mask]))
+        if (is_input and attn_mask.dtype == "float") or attn_mask.ndim not in (2, 4):
+            return None
+    return NOT_AGAIN
+
+
 @composite(
     torch=F + "scaled_dot_product_attention",
     order="query key value attn_mask dropout_p is_causal scale enable_gqa",
+    once=_once,
     examples=(
         ("scaled_dot_product_attention(q, k, v)", "q=2x2,k=3x2,v=3x2"),
         ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),

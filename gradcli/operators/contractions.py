@@ -186,7 +186,7 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     others = [
         (t, o) for place, (t, o) in enumerate(zip(terms, operands, strict=True)) if place != k
     ]
-    known = set(right).union(*(t for t, _ in others))
+    known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
     lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
     given = [(right, g), *others]
     given += [(letter, ones(size=(sizes[letter],))) for letter in lone]
@@ -198,6 +198,12 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     if letters != term.replace("...", ""):
         out = _onto_diagonal(out, term, target, sizes)
     return out
+
+
+def _in_full(term, s, sizes):
+    """The letters of an operand, without those along which it is broadcast."""
+    own = _letter_sizes(term, [term], [s])
+    return {letter for letter, n in own.items() if n == sizes[letter]}
 
 
 def _onto_diagonal(out, term, found, sizes):

@@ -52,12 +52,26 @@ def _permutation(exchanges, rows):
     return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), pivots)
 
 
+def rows_named(s, pivots, *_, **attrs):
+    """The pivots of a matrix of shape s; raises GradcliError where one is none of its rows."""
+    rows, pivots = s[-2], np.asarray(pivots)
+    odd = pivots[(pivots < 1) | (pivots > rows)]
+    if odd.size:
+        raise GradcliError(
+            "index",
+            f"pivots are counted from 1 to {rows}, the rows of the matrix, and one is {odd[0]}",
+            hint="lu_factor() gives a matrix and the pivots that belong to it",
+        )
+    return pivots
+
+
 @operator(
     shape=lambda s, pivots: (*matrix(s)[:-1], s[-2]),
-    value=lambda x, pivots: _permutation(pivots, x.shape[-2]),
+    value=lambda x, pivots: _permutation(rows_named(x.shape, pivots), x.shape[-2]),
     symbolic=PIVOTS,
     dtype="float",
     labels=("pivots",),
+    reach=rows_named,
     torch="torch.lu_unpack",
     spelling="lu_unpack({0}, {1}).P",
     examples=(("lu_unpack(x, lu_factor(x).pivots).P @ x", "x=2x2"),),

@@ -1,7 +1,7 @@
 """Systems of equations whose matrix is given by its LU decomposition."""
 
 from ..graphs import as_node, shapes
-from .decompositions import row_exchanges
+from .decompositions import row_exchanges, rows_named
 from .families import composite, shorthand
 from .lapack import LINALG, square
 from .leaves import eye
@@ -27,7 +27,7 @@ def _rule(g, y, LU, pivots, B, *, left=True, adjoint=False):
 @composite(
     rule=_rule,
     labels=("pivots",),
-    aliases=("linalg.lu_solve",),
+    reach=rows_named,
     torch=LINALG + "lu_solve",
     spelling="linalg.lu_solve({0}, {1}, {2}, left={left}, adjoint={adjoint})",
     left_to="LAPACK",
@@ -50,6 +50,12 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
         return P @ solve_triangular(LU.mT, half, upper=True, unitriangular=True)
     half = solve_triangular(LU, P.mT @ B, upper=False, unitriangular=True)
     return solve_triangular(LU, half, upper=True)
+
+
+@shorthand("linalg.lu_solve", alone=True)
+def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
+    """x such that A @ x is B, from the LU decomposition of A."""
+    return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 
 @shorthand()

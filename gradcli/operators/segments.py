@@ -12,6 +12,7 @@ from .leaves import Array, full
 from .reductions import amax, amin, prod, tied, without_each
 
 EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
+NOT_AGAIN = "derivative for aten::_segment_reduce_backward is not implemented"
 OTHER_NAMES = {"amax": "max", "amin": "min"}
 known_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
 
@@ -25,6 +26,7 @@ def _extreme(name, value, meant, sentence):
     return reduction(
         value,
         torch=None,
+        once=NOT_AGAIN,
         expand=lambda x, *, dim, keepdim: meant(x, dim=dim, keepdim=keepdim),
         kink=tied,
         caveat="ties share the gradient equally where it is above 0; each takes all of any other",
@@ -49,6 +51,7 @@ segment_min = _extreme(
 @reduction(
     lambda x, axis, keepdims: np.prod(x, axis=axis, keepdims=keepdims),
     torch=None,
+    once=NOT_AGAIN,
     expand=lambda x, *, dim, keepdim: prod(x, dim=dim if x.ndim > 1 else None, keepdim=keepdim),
     examples=(("segment_prod(x, 0)", "x=3x2"), ("segment_prod(x, 1)", "x=2x3")),
 )
