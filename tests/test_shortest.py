@@ -733,6 +733,12 @@ def test_masks_that_hide_more_than_zeros_stay(case):
     assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
 
 
+def test_ones_that_repeat_a_tensor_along_a_letter_stay():
+    own = "einsum('ij,ij->j', ones(2, 3), A)"
+    found = gradcli.formula(f"w * {own}", shapes={"A": (1, 3), "w": (3,)})
+    assert found["w"] == f"g * {own}"
+
+
 @pytest.mark.parametrize("case", ["x * (1 - x)", "sin(x) + 0.5", "sigmoid(x) - tanh(y)"])
 def test_bounds_below_what_may_be_negative_stay(case):
     inputs = {name: OPS["input"](name=name, shape=(2,)) for name in "xy"}
