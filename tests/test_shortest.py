@@ -132,6 +132,7 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
     ("text", "shapes", "x", "expected"),
     [
         ("x**a * x**b", "xab", "x", "g * x ** (a + b - 1) * (b + a)"),
+        ("((x - y)**2 * (y - x)).sum()", "xy", "x", "-3 * (x - y) ** 2"),
         ("log(x**a)", "xa", "x", "g * a / x"),
         ("relu(x) - relu(-x)", "x", "x", "g * (x != 0)"),
         ("softplus(a - b) - softplus(b - a)", "ab", "a", "g"),
@@ -329,6 +330,10 @@ CASES = {
     ],
     "equal_sums": [
         "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
+    ],
+    "differences_one_way": [
+        "2 * (x - y) ** 2 + (y - x) ** 2", "s * (x + A @ z) - y * (A @ z + x)",
+        "y / (x - 3) + s * (3 - x) ** -3 - sqrt(3 - x)",
     ],
     "exp_of_difference": [
         "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",

@@ -1,5 +1,6 @@
 """Sums: like terms added, what all terms share taken out."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -51,6 +52,22 @@ def multiple_of(x: Node, of: Node) -> Coefficient | None:
         return None
     times, *more = {a[key] / b[key] for key in a}
     return None if more else times
+
+
+def one_way(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
+    """Sums that are others before them, or the negatives of those: a sign and the first of them,
+    -1 and x - y for y - x.
+    """
+    met: list[Node] = []
+    out: dict[Node, tuple[int, Node]] = {}
+    for n in dict.fromkeys(n for n in nodes if n.op.name in ("add", "sub")):
+        alike = ((multiple_of(n, m), m) for m in met if m.shape == n.shape)
+        sign, first = next(((int(k), m) for k, m in alike if k in (1, -1)), (1, n))
+        if first is n:
+            met.append(n)
+        else:
+            out[n] = sign, first
+    return out
 
 
 @rule("add", "sub")
