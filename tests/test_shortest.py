@@ -738,6 +738,13 @@ def test_masks_that_hide_more_than_zeros_stay(case):
     assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
 
 
+def test_a_sum_with_a_term_too_long_for_a_chain_is_not_projected():
+    inputs = {name: OPS["input"](name=name, shape=(3, 3)[: 1 + name.isupper()]) for name in "Sz"}
+    case = f"S @ pinv(S) @ (z - S @ z - {20 * 'S @ '} z)"
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    assert rule_named("projection_of_a_sum")(stripped(built, {})) is None
+
+
 def test_ones_that_repeat_a_tensor_along_a_letter_stay():
     own = "einsum('ij,ij->j', ones(2, 3), A)"
     found = gradcli.formula(f"w * {own}", shapes={"A": (1, 3), "w": (3,)})
