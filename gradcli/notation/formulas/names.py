@@ -10,6 +10,7 @@ from ..tree import Name
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, multiplied, sum_of
 from .rules.products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -23,7 +24,6 @@ from .rules.reductions import constant_along
 from .rules.sums import terms_of
 from .simplify import LARGE, stripped
 
-ONE = Fraction(1)
 CONSTANT = ("input", "constant", "zeros", "ones")  # shorter than any name for them
 Change = Callable[[Node], Node]
 

@@ -1,13 +1,13 @@
 """Products of what one condition chooses."""
 
 from collections.abc import Collection
-from fractions import Fraction
 from itertools import product
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, broadcast
 from .guards import OPPOSITE
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -185,7 +185,7 @@ def _by_condition(factors: Powers) -> dict[Node, Powers]:
 
 def _side(choices: Powers, k: int) -> Node | None:
     """What they come to together where the condition holds (1), or where it does not (2)."""
-    coefficient: Coefficient = Fraction(1)
+    coefficient: Coefficient = ONE
     factors: Powers = {}
     for choice, e in choices.items():
         p = product_of(choice.parents[k])

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
-from .exponentials import are_opposite, hyperbolic
+from .exponentials import hyperbolic
 from .factoring import negative, sum_of
 from .guards import OPPOSITE, is_positive
 from .products import (
@@ -22,7 +22,7 @@ from .products import (
     with_factors,
 )
 from .registry import normal, other
-from .sums import terms_of
+from .sums import add_up_to_zero, terms_of
 
 EITHER = {  # what holds where one of two comparisons does that never hold at once
     frozenset(("gt", "lt")): "ne", frozenset(("gt", "eq")): "ge", frozenset(("lt", "eq")): "le",
@@ -68,11 +68,11 @@ def _made_one(f: Node, k: Node, sign: int) -> Product | None:
         return Product(ONE, {}) if ones else None
     if f.op.name == k.op.name == "log" and sign < 0:
         a, b = (n.parents[0] for n in (f, k))
-        both = a.op.name == b.op.name == "sigmoid" and are_opposite(*a.parents, *b.parents)
+        both = a.op.name == b.op.name == "sigmoid" and add_up_to_zero(*a.parents, *b.parents)
         return Product(ONE, {a.parents[0]: ONE}) if both else None
     if f.op.name == k.op.name == "relu":
         x = f.parents[0]
-        opposite = are_opposite(x, k.parents[0])
+        opposite = add_up_to_zero(x, k.parents[0])
         return Product(ONE, {OPS["abs"](x) if sign > 0 else x: ONE}) if opposite else None
     return _masks_made_one(f, k, sign)
 
@@ -99,7 +99,7 @@ def chosen_by_opposites(node: Node) -> Iterator[Node]:
     """
     terms = [_with_mask(t) for t in terms_of(node) or []]
     for p, q in combinations(terms, 2):
-        masks = [(f, k) for f in p.factors for k in q.factors if are_opposed(f, k)]
+        masks = [(f, k) for f in p.factors for k in q.factors if _are_complements(f, k)]
         for f, k in masks:
             shared = {h: e for h, e in p.factors.items() if q.factors.get(h) == e}
             sides = [_beside(p, {f, *shared}), _beside(q, {k, *shared})]
@@ -119,7 +119,7 @@ def _with_mask(t: Product) -> Product:
     return t._replace(factors=with_factors(t.factors, {bent: -e, x: e, is_positive(x): 1}))
 
 
-def are_opposed(f: Node, k: Node) -> bool:
+def _are_complements(f: Node, k: Node) -> bool:
     """Whether one of two masks holds wherever the other does not."""
     one, two = (m.parents[0] if m.op.name == "double" else m for m in (f, k))
     return OPPOSITE.get(one.op.name) == two.op.name and one.parents == two.parents

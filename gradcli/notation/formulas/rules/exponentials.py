@@ -7,7 +7,7 @@ from itertools import combinations
 from ....graphs import OPS, Node
 from .products import ONE, Coefficient, Product, build, product_of, with_factors
 from .registry import normal, other
-from .sums import terms_of
+from .sums import add_up_to_zero
 
 
 @normal("mul", "div")
@@ -16,7 +16,7 @@ def opposite_exponentials(node: Node) -> Node | None:
     found = product_of(node)
     for f, k in combinations(_exponentials(found), 2):
         e, n = found.factors[f], found.factors[k]  # type: ignore[union-attr]
-        if e * n > 0 and are_opposite(f.parents[0], k.parents[0]):
+        if e * n > 0 and add_up_to_zero(f.parents[0], k.parents[0]):
             less = min(e, n) if e > 0 else max(e, n)
             factors = with_factors(found.factors, {f: -less, k: -less})  # type: ignore[union-attr]
             return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
@@ -56,7 +56,7 @@ def hyperbolic(f: Node, e: Coefficient, k: Node, n: Coefficient, sign: int) -> P
     if f.op.name != "exp" or k.op.name != "exp" or abs(e) != 1 or abs(n) != 1:
         return None
     x, y = f.parents[0], k.parents[0]
-    if not (f is k and e == -n) and not (e == n and are_opposite(x, y)):
+    if not (f is k and e == -n) and not (e == n and add_up_to_zero(x, y)):
         return None
     x = x if e > 0 else -x
     found = product_of(x)
@@ -64,11 +64,6 @@ def hyperbolic(f: Node, e: Coefficient, k: Node, n: Coefficient, sign: int) -> P
     name = "cosh" if sign > 0 else "sinh"
     times = -2 if mirrored and sign < 0 else 2
     return Product(Fraction(times), {OPS[name](-x if mirrored else x): ONE})
-
-
-def are_opposite(x: Node, y: Node) -> bool:
-    """Whether it is plain to see that x + y is 0."""
-    return x.shape == y.shape and terms_of(x + y) == []
 
 
 def _exponentials(found: Product | None) -> list[Node]:

@@ -1,11 +1,11 @@
 """Sums: what terms have in common taken out, and put back in."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -19,7 +19,6 @@ from .products import (
 from .registry import normal, other
 from .sums import added, terms_of
 
-ONE = Fraction(1)
 MOST_TERMS = 6
 ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
 

@@ -9,6 +9,7 @@ from ....graphs.shapes import axes
 from ....graphs.signature import signature
 from .atoms import definition
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -304,7 +305,7 @@ def _of_error_function(node: Node) -> Node | None:
         if constant_value(one) == 1 and erf.op.name == "erf":
             p = product_of(erf.parents[0])
             if p is not None and math.isclose(p.coefficient, ROOT_HALF, rel_tol=1e-12):
-                return build(p._replace(coefficient=Fraction(1)), erf.shape)
+                return build(p._replace(coefficient=ONE), erf.shape)
     return None
 
 
@@ -366,7 +367,7 @@ def sign_of_opposite(node: Node) -> Node | None:
         e = factors[f]
         factors = with_factors(factors, {f: -e, _swapped(f): e})
         negative ^= e % 2 == 1
-    out = OPS["sign"](build(Product(Fraction(1), factors), x.shape))
+    out = OPS["sign"](build(Product(ONE, factors), x.shape))
     return -out if negative else out
 
 

@@ -1,13 +1,13 @@
 """Masks, and values guarded against a denominator of 0."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .bounds import is_not_negative
 from .broadcasting import thinner
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -302,7 +302,7 @@ def compared_with_zero(node: Node) -> Node | None:
         return None
     found = product_of(a)
     if found is not None and found.factors and found.coefficient not in (0, 1):
-        bare = build(found._replace(coefficient=Fraction(1)), a.shape)
+        bare = build(found._replace(coefficient=ONE), a.shape)
         return OPS[name if found.coefficient > 0 else MIRRORED[name]](bare, b)
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)

@@ -41,14 +41,17 @@ def vectors_out_of_einsum(node: Node) -> Node | None:
 
 @normal("einsum")
 def ones_in_einsum(node: Node) -> Node | None:
-    """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4)."""
+    """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4); not where the
+    ones repeat A along a letter.
+    """
     terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     letters = terms.split(",")
     if not arrow or len(letters) != 2 or "." in terms:
         return None
     for (t, one), (s, x) in permutations(zip(letters, node.parents, strict=True)):
-        known = {*s, *right}
-        if one.op.name == "ones" and {*t} <= known and len({*s}) == len(s):
+        known, sizes = {*s, *right}, dict(zip(s, x.shape, strict=True))
+        plain = one.op.name == "ones" and {*t} <= known and len(sizes) == len(s)
+        if plain and all(sizes.get(c, n) == n for c, n in zip(t, one.shape, strict=True)):
             return _spread(x, s, right, node.shape)
     return None
 

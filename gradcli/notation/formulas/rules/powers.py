@@ -1,25 +1,27 @@
 """Powers: what has one exponent is raised together, and exponents of one base are added."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
 from ... import tree
 from ..numerals import numeral
-from .factoring import negative
+from .factoring import negative, sum_of
 from .products import (
+    ONE,
     Coefficient,
     Product,
     as_meant,
     build,
     constant_value,
+    multiplied_by,
     number_node,
     product_of,
     with_factors,
 )
 from .registry import normal, other
-from .sums import added, multiple_of, terms_of
+from .sums import added, multiple_of, one_way, terms_of
 
 
 @other("mul", "div")
@@ -68,6 +70,28 @@ def equal_sums(node: Node) -> Node | None:
             factors = with_factors(found.factors, {k: -e, f: e})
             return build(Product(found.coefficient * times**e, factors), node.shape)
     return None
+
+
+@normal("add", "sub")
+def differences_one_way(node: Node) -> Node | None:
+    """2 * (x - y) ** 2 + (y - x) ** 2 = 2 * (x - y) ** 2 + (x - y) ** 2, which are like terms;
+    a * (x - y) + b * (y - x) = a * (x - y) - b * (x - y).
+    """
+    terms = terms_of(node) or []
+    turned = one_way(f for t in terms for f, e in t.factors.items() if e == int(e))
+    if not turned:
+        return None
+    total = sum_of([_turned(t, turned) for t in terms])
+    return total if total.shape == node.shape else total.expand(shape=node.shape)
+
+
+def _turned(t: Product, turned: Mapping[Node, tuple[int, Node]]) -> Product:
+    """A term with the first of sums that are alike in the place of each."""
+    out = t._replace(factors={})
+    for f, e in t.factors.items():
+        sign, first = turned.get(f, (1, f)) if e == int(e) else (1, f)
+        out = multiplied_by(out, Product(-ONE if sign < 0 and e % 2 else ONE, {first: e}))
+    return out
 
 
 @other("mul", "div")

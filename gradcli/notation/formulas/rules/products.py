@@ -329,7 +329,7 @@ def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
     rest = {f: e for f, e in found.factors.items() if f.shape != ()}
     if node.shape == () or (not single and found.coefficient == 1) or is_mask(rest):
         return None, None
-    return Product(found.coefficient, single), build(Product(Fraction(1), rest), node.shape)
+    return Product(found.coefficient, single), build(Product(ONE, rest), node.shape)
 
 
 def is_mask(factors: Collection[Node]) -> bool:

@@ -1,7 +1,6 @@
 """Sums over dimensions: what does not vary along them taken out."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations, permutations, product
 
 from ....graphs import OPS, Node
@@ -11,6 +10,7 @@ from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -23,7 +23,6 @@ from .products import (
 from .registry import normal, other
 from .sums import added, terms_of
 
-ONE = Fraction(1)
 MOST_SUMS = 4  # that are compared with each other
 Powers = dict[Node, Coefficient]
 

@@ -14,8 +14,8 @@ def selected_by_the_unit_matrix(node: Node) -> Node | None:
         return None
     if (item := _of_unit(a)) is not None:
         return _line(b, 0, item)
-    columns = b if b.ndim == 1 else b.parents[0] if b.op.name == "transpose" else node
-    item = _of_unit(columns)
+    columns = b if b.ndim == 1 else b.parents[0] if b.op.name == "transpose" else None
+    item = None if columns is None else _of_unit(columns)
     return None if item is None else _line(a, a.ndim - 1, item)
 
 

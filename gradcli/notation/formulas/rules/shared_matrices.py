@@ -1,13 +1,14 @@
 """Sums of products of matrices: a matrix, a vector or a batch that terms share, taken out."""
 
 from collections.abc import Iterator
-from fractions import Fraction
+from math import prod
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
-from .factoring import MOST_TERMS, negative, sum_of
+from .factoring import MOST_TERMS, sum_of
 from .products import (
+    ONE,
     Coefficient,
     Product,
     build,
@@ -16,9 +17,7 @@ from .products import (
     with_factor,
 )
 from .registry import other
-from .sums import terms_of
-
-ONE = Fraction(1)
+from .sums import one_way, terms_of
 
 
 @other("add", "sub")
@@ -48,17 +47,13 @@ def shared_matrices(node: Node) -> Iterator[Node]:
 
 def _with_one_sign(chains: list[Chain]) -> list[Chain]:
     """The chains with a - b in the place of b - a, where both stand in them; the sign before."""
-    met: set[Node] = set()
+    turned = one_way(f.node for c in chains for f in c.factors)
     out = []
     for scale, factors in chains:
-        same = []
-        for f in factors:
-            back = negative(f.node) if f.node.op.name == "sub" else None
-            if back is not None and back in met and f.node not in met:
-                scale, f = scale._replace(coefficient=-scale.coefficient), f._replace(node=back)
-            met.add(f.node)
-            same.append(f)
-        out.append(Chain(scale, tuple(same)))
+        ways = [turned.get(f.node, (1, f.node)) for f in factors]
+        same = tuple(f._replace(node=node) for f, (_, node) in zip(factors, ways, strict=True))
+        number = prod((sign for sign, _ in ways), start=scale.coefficient)
+        out.append(Chain(scale._replace(coefficient=number), same))
     return out
 
 
@@ -126,28 +121,17 @@ def _factored(
     if any(not c.factors for c in inside):
         if not all(not c.factors for c in inside):
             return None
-        scale = _numbers([c.scale for c in inside])
+        scale = sum_of([c.scale for c in inside])
         return scaled(Product(ONE, {scale: 1}), plain(list(part), node.shape))
     number, inside = _common_number(inside)
     shape = _size(inside[0])
     if shape is None or any(_size(c) != shape for c in inside):
         return None
-    rows = inside[0].factors[0].is_row if shape[0] == 1 else False
     column = shape[1] == 1
-    if column and at_end is False:
-        inner_shape: tuple[int, ...] = (shape[0],)
-        total = _total([node_of(c, inner_shape) for c in inside])
-        return node_of(Chain(number, (*part, Factor(total, False))), node.shape)
-    if rows or column:
-        if column:
-            total = _total([node_of(c, (shape[0],)) for c in inside])
-            middle = Factor(total, False)
-        else:
-            total = _total([node_of(c.flip(), (shape[1],)) for c in inside])
-            middle = Factor(total, True)
-    else:
-        total = _total([node_of(c, shape) for c in inside])
-        middle = Factor(total, False)
+    row = not column and shape[0] == 1
+    inner = shape[:1] if column else shape[1:] if row else shape
+    first, *more = [node_of(c.flip() if row else c, inner) for c in inside]
+    middle = Factor(sum(more, start=first), row)
     factors = (middle, *part) if at_end else (*part, middle)
     return node_of(Chain(number, factors), node.shape)
 
@@ -162,17 +146,6 @@ def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
         c._replace(scale=c.scale._replace(coefficient=c.scale.coefficient / size)) for c in inside
     ]
     return Product(size, {}), rest
-
-
-def _numbers(scales: list[Product]) -> Node:
-    return sum_of(scales)
-
-
-def _total(nodes: list[Node]) -> Node:
-    out = nodes[0]
-    for n in nodes[1:]:
-        out = out + n
-    return out
 
 
 def _size(c: Chain) -> tuple[int, int] | None:

@@ -83,12 +83,8 @@ def projection_of_a_sum(node: Node) -> Node | None:
     terms = terms_of(total.node) if total.node.op.name in ("add", "sub") else None
     if terms is None or len(terms) > MOST_TERMS or total.turned:
         return None
-    parts = [chain_of(build(t, total.node.shape)) for t in terms]
-    if not any(p is not None and len(p.factors) > 1 for p in parts):
+    parts = [p for t in terms if (p := chain_of(build(t, total.node.shape))) is not None]
+    if len(parts) < len(terms) or all(len(p.factors) <= 1 for p in parts):
         return None
-    made = [
-        node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape)
-        for p in parts
-        if p is not None
-    ]
+    made = [node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape) for p in parts]
     return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in made]))

@@ -11,14 +11,21 @@ from .registry import normal, other
 from .triangular import DIAGONAL, is_plain
 
 
+@normal("inv", "solve", "trace")
+def of_the_unit_matrix(node: Node) -> Node | None:
+    """inv(eye(n)) = eye(n); solve(A, eye(n)) = inv(A); eye(n).trace() = n."""
+    *matrix, x = node.parents
+    if not is_unit(x):
+        return None
+    if node.op.name == "trace":
+        return 1.0 * size_of(x.shape, (0,))
+    return OPS["inv"](*matrix) if matrix else x
+
+
 @normal("inv")
 def inverse_of_transpose(node: Node) -> Node | None:
-    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q, as
-    eye(n) is.
-    """
+    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
     x = node.parents[0]
-    if is_unit(x):
-        return x
     if x.op.name == "transpose" and last_two(x):
         return node.op(x.parents[0]).mT
     if x.op.name == "inv":
@@ -28,10 +35,8 @@ def inverse_of_transpose(node: Node) -> Node | None:
 
 @normal("solve")
 def solved_by_transpose(node: Node) -> Node | None:
-    """solve(A.T, b) = solve(A, b) for a symmetric A; solve(A, eye(n)) = inv(A)."""
+    """solve(A.T, b) = solve(A, b) for a symmetric A."""
     a, b = node.parents
-    if is_unit(b) and a.ndim == 2:
-        return OPS["inv"](a)
     known = a.op.name == "transpose" and is_symmetric(a.parents[0])
     return node.op(a.parents[0], b, **node.attrs) if known else None
 
@@ -151,10 +156,8 @@ def diagonal_of_product(node: Node) -> Node | None:
 
 @normal("trace")
 def trace_of_outer(node: Node) -> Node | None:
-    """outer(a, b).trace() = a @ b; eye(n).trace() = n."""
+    """outer(a, b).trace() = a @ b."""
     x = node.parents[0]
-    if is_unit(x):
-        return 1.0 * size_of(x.shape, (0,))
     return x.parents[0] @ x.parents[1] if x.op.name == "outer" and is_square(x) else None
 
 

@@ -1,12 +1,13 @@
 """Sums: like terms added, what all terms share taken out."""
 
-from fractions import Fraction
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
 from .products import (
     MOST,
+    ONE,
     REMEMBERED,
     Coefficient,
     Product,
@@ -53,6 +54,27 @@ def multiple_of(x: Node, of: Node) -> Coefficient | None:
     return None if more else times
 
 
+def add_up_to_zero(x: Node, y: Node) -> bool:
+    """Whether it is plain to see that x + y is 0."""
+    return x.shape == y.shape and terms_of(x + y) == []
+
+
+def one_way(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
+    """Sums that are others before them, or the negatives of those: a sign and the first of them,
+    -1 and x - y for y - x.
+    """
+    met: list[Node] = []
+    out: dict[Node, tuple[int, Node]] = {}
+    for n in dict.fromkeys(n for n in nodes if n.op.name in ("add", "sub")):
+        alike = ((multiple_of(n, m), m) for m in met if m.shape == n.shape)
+        sign, first = next(((int(k), m) for k, m in alike if k in (1, -1)), (1, n))
+        if first is n:
+            met.append(n)
+        else:
+            out[n] = sign, first
+    return out
+
+
 @rule("add", "sub")
 def like_terms(node: Node) -> Node | None:
     """x + x = 2 * x; x - x = 0; a + (b - c) = a + b - c; x + 0 = x; -a + b = b - a."""
@@ -68,7 +90,7 @@ def like_terms(node: Node) -> Node | None:
     if shared:
         inner = [Product(p.coefficient, _without(p, shared)) for p in terms]
         total = added(inner)
-        return build(Product(Fraction(1), with_factor(shared, total)), node.shape)
+        return build(Product(ONE, with_factor(shared, total)), node.shape)
     out = added(terms)
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 
