@@ -3,6 +3,7 @@
 The verdicts were found by hand; PyTorch judges them again in test_verdicts_of_pytorch.
 """
 
+import ast
 import math
 import re
 from typing import NamedTuple
@@ -16,8 +17,10 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.claims import edits
 from gradcli.explanation.claims.drafts import written
 from gradcli.explanation.claims.given import FORM
+from gradcli.explanation.claims.parts import expression
 from gradcli.explanation.claims.report import as_data, extent, reason, right_where
 from gradcli.explanation.claims.verdict import judge
+from gradcli.explanation.claims.words import typed_numbers
 from gradcli.language.given.options import read_shapes, read_values
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
@@ -371,6 +374,20 @@ def test_right(case):
     v = verdict_of(case)
     assert v.ok
     assert extent(v).startswith(case.said)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("x.clamp(0, -2) ** 7 + 0.5 < 3", {"0", "-2", "2", "7", "0.5", "3"}),
+        ("where(x > 50, clamp_min(x, 4), tensor(-6))", {"50", "4", "-6", "6"}),
+        ("x[2:, 2 * 1] / x.shape[3] + x.size(4) + x.numel()", set()),
+        ("tensor([5., -6.]) * zeros(7, 8).sum(dim=9, keepdim=True)", set()),
+        ("softmax(3 * x.reshape(4, -1).T, 0).diff(2)", {"3"}),
+    ],
+)
+def test_numbers_to_change_are_those_of_arithmetic(text, numbers):
+    assert {ast.unparse(e) for e in typed_numbers(expression(text))} == numbers
 
 
 @pytest.mark.parametrize("case", WRONG, ids=named)
