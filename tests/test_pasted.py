@@ -7,8 +7,6 @@ import pytest
 
 import gradcli
 from gradcli import GradcliError
-from gradcli.language import vocabulary
-from gradcli.language.building import makers
 
 PROGRAMS = [
     """
@@ -372,11 +370,6 @@ def test_what_is_not_read_says_what_to_write(text, code, said):
         gradcli.grad(text)
     assert caught.value.code == code
     assert said in f"{caught.value.message} {caught.value.hint}"
-
-
-@pytest.mark.oracle
-def test_every_maker_of_tensors_is_known_as_a_function():
-    assert makers.MAKERS.keys() == vocabulary.MAKERS
 
 
 def test_a_copied_tensor_is_cut_off():
