@@ -3,6 +3,7 @@
 The verdicts were found by hand; PyTorch judges them again in test_verdicts_of_pytorch.
 """
 
+import ast
 import math
 import re
 from typing import NamedTuple
@@ -16,8 +17,10 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.claims import edits
 from gradcli.explanation.claims.drafts import written
 from gradcli.explanation.claims.given import FORM
-from gradcli.explanation.claims.report import as_data, extent, reason
+from gradcli.explanation.claims.parts import expression
+from gradcli.explanation.claims.report import as_data, extent, reason, right_where
 from gradcli.explanation.claims.verdict import judge
+from gradcli.explanation.claims.words import typed_numbers
 from gradcli.language.given.options import read_shapes, read_values
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
@@ -197,7 +200,7 @@ WRONG = [
     Case("((x @ w - y)**2).mean()", "w = x.T @ (x @ w - y) / y.numel()", "it is half",
          "x=5x3,w=3,y=5"),
     Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A is to be transposed", "A=4x3,x=3,b=4"),
-    Case("x @ A @ x", "x = 2 * A @ x", "right only where A is symmetric", "x=3,A=3x3"),
+    Case("x @ A @ x", "x = 2 * A @ x", "right where A is symmetric", "x=3,A=3x3"),
     Case("x @ A @ x", "x = A @ x", "the term A.T is missing", "x=3,A=3x3"),
     Case("trace(A @ X @ B)", "X = B.T @ A.T", "the operands of @ are exchanged",
          "A=4x3,X=3x5,B=5x4"),
@@ -336,11 +339,12 @@ WRONG = [
     Case("minimum(x, y)", "x = g", "the derivative of minimum"),
     Case("(x.clamp(0, 1)**2 * w).sum()", "x = 2 * x * w",
          "the derivative of clamp, (x >= 0) & (x <= 1), is missing as a factor"),
+    Case("where((x > 0) & (x < 1), x, 0)", "x = g", "the factor (x > 0) & (x < 1) is missing"),
     Case("cat([x, -y]).exp()", "y = exp(y) * g[x.shape[0]:]",
          "the sign of y is wrong; and as a whole, the sign is wrong"),
     Case("(sqrt(d**2) * x).sum()", "x = d", "right only where d is positive"),
     Case("abs(d) / abs(d).sum() * x", "x = g * d",
-         "right only where d is positive and sums to 1 along its last dimension"),
+         "right where d is positive and sums to 1 along its last dimension"),
 ]  # fmt: skip
 
 
@@ -372,12 +376,26 @@ def test_right(case):
     assert extent(v).startswith(case.said)
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("x.clamp(0, -2) ** 7 + 0.5 < 3", {"0", "-2", "2", "7", "0.5", "3"}),
+        ("where(x > 50, clamp_min(x, 4), tensor(-6))", {"50", "4", "-6", "6"}),
+        ("x[2:, 2 * 1] / x.shape[3] + x.size(4) + x.numel()", set()),
+        ("tensor([5., -6.]) * zeros(7, 8).sum(dim=9, keepdim=True)", set()),
+        ("softmax(3 * x.reshape(4, -1).T, 0).diff(2)", {"3"}),
+    ],
+)
+def test_numbers_to_change_are_those_of_arithmetic(text, numbers):
+    assert {ast.unparse(e) for e in typed_numbers(expression(text))} == numbers
+
+
 @pytest.mark.parametrize("case", WRONG, ids=named)
 def test_wrong(case):
     """What is said of it; the mended formula and the right one are right, claimed in turn."""
     v = verdict_of(case)
     assert not v.ok
-    assert case.said in f"{reason(v)}; right only where {v.condition}"
+    assert case.said in f"{reason(v)}\n{right_where(v)}"
     if case.said == "the sign is wrong":  # and nothing else
         assert reason(v).removesuffix(" (with s a number)") == case.said
     assert v.mend is not None or v.condition is not None

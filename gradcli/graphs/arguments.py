@@ -114,7 +114,7 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
         if len(args) > place:
             given[name] = args[place]
     if len(args) > len(op.places):
-        most = "one argument" if len(op.order) == 1 else f"{len(op.order)} arguments"
+        most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
         said = f"{op.name}() takes {most} at most, not {len(args)}"
         raise GradcliError("arguments", said, hint=op.usage())
     return given

@@ -10,6 +10,7 @@ UNENDED = "a text begins here, and does not end"
 ASSIGNED = "names are given values: y = x ** 2"
 LATEX = "LaTeX is not read: a formula is written as in Python, sin(x) / y"
 QUOTED = "the quotes around an expression are the shell's: leave this one out"
+UNCLOSED = "the closing quote is missing"
 REASONS = {
     "invalid syntax": "this is not an expression",
     "unterminated string literal": UNENDED,
@@ -28,6 +29,7 @@ INSTEAD = {
 }
 # A word and what follows it with no sign between them; the first may end where an error begins.
 SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
+TRANSPOSED = re.compile(r"[\w)\]]'$")  # by the sign of mathematics, as in A'
 
 
 def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
@@ -63,8 +65,9 @@ def _hint(said: str, text: str, start: int) -> str | None:
     here = text[start : start + 1]
     if here == "=" and not text[:start].strip():
         return ASSIGNED
-    if _reason(said) == UNENDED and (here == '"' or not text[:start].strip()):
-        return QUOTED
+    if _reason(said) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
+        inside = text[:start].strip() and text[start + 1 :].strip()
+        return UNCLOSED if inside else QUOTED
     if text[:start].rstrip().endswith(")") and re.match(r"\w", here):
         return "a product is written with a sign: sin(x) * cos(x)"
     words = re.search(r"[\w.]*[ \t]*$", text[:start])

@@ -89,13 +89,15 @@ MORE_THAN_FUNCTIONS = (
 )
 # Functions of Python that a tensor means something else to than PyTorch's functions of these names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
-# Functions that make tensors of numbers written out, copied or drawn, and are no operators.
-ARRAY_MAKERS = (
-    *("as_tensor", "from_numpy", "array", "asarray", "LongTensor", "BoolTensor"),
-    *("Variable", "autograd.Variable", "Parameter"),
-)
-FLOAT_MAKERS = ("Tensor", "FloatTensor", "DoubleTensor")
-MAKERS = {*ARRAY_MAKERS, *FLOAT_MAKERS, "tensor", "arange", "rand", "randn"}
+# Functions that make tensors of numbers written out, copied or drawn; and how.
+MAKER_KINDS = {
+    **dict.fromkeys(("as_tensor", "from_numpy", "array", "asarray"), "array"),
+    **dict.fromkeys(("LongTensor", "BoolTensor"), "array"),
+    **dict.fromkeys(("Variable", "autograd.Variable", "Parameter"), "array"),
+    **dict.fromkeys(("Tensor", "FloatTensor", "DoubleTensor"), "floats"),
+    "tensor": "copy",
+    **{name: name for name in ("arange", "rand", "randn")},
+}
 # What a tensor has and is not called: functions of one tensor, and facts of it.
 ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}

@@ -55,12 +55,6 @@ def _advanced(full):
     return tuple(_array(item) if is_array(item) else slice(None) for item in kept)
 
 
-def arrays_apart(full):
-    """Whether arrays have something between them, so that what they pick comes first."""
-    places = [k for k, item in enumerate(_advanced(full)) if not isinstance(item, slice)]
-    return places != list(range(min(places, default=0), max(places, default=-1) + 1))
-
-
 def _array(item):
     if isinstance(item, Array):
         return item.value

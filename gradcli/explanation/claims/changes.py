@@ -14,6 +14,7 @@ from .drafts import Change
 from .functions import (
     branches_exchanged,
     compared_with_names,
+    factor_missing,
     turned_round,
     with_derivatives,
     without_function,
@@ -244,10 +245,9 @@ def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
     if isinstance(e, ast.Name | ast.Call):
         squared = ast.BinOp(e, ast.Pow(), ast.Constant(2))
         yield Change(squared, f"{it} is to be squared", 5)
-    beside = "" if it == "it" else f" beside {it}"
     for name in words.names:
         named = expression(name)
-        yield Change(times(e, named), f"the factor {name} is missing{beside}", 7)
+        yield Change(times(e, named), factor_missing(name, it), 7)
         if all(ast.unparse(factor) != name for factor in factors_of(e)):
             why = f"it is to be divided by {name}"
             yield Change(ast.BinOp(e, ast.Div(), named), why, 7)

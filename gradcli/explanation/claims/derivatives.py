@@ -11,11 +11,11 @@ from ..formulas.wording import Wording
 
 class Derivative(NamedTuple):
     """Of an elementwise operation: its formula, the function, and what its output and its input are
-    called.
+    called. No function where a mask chooses: that is no derivative of what it chooses from.
     """
 
     formula: str
-    function: str
+    function: str | None
     of: tuple[str, ...]
 
 
@@ -27,7 +27,8 @@ def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
             text = formula(backward(node, OPS["ones"](size=node.shape), [x]).of[x], w)
             if text is not None:
                 of = tuple(_called(n, w) for n in (node, x))
-                found.setdefault(text, Derivative(text, node.op.name, of))
+                function = None if node.op.masks else node.op.name
+                found.setdefault(text, Derivative(text, function, of))
     return tuple(found.values())
 
 

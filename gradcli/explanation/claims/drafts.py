@@ -9,6 +9,13 @@ from typing import Any, NamedTuple
 
 from ...language.program import Program
 
+# How likely a change is: the ranks at which a search for the right one stops, to look elsewhere.
+FIRST = 0  # told before anything else, as a mean for a sum
+SHAPES = 3  # up to here rows and columns are exchanged, or operands
+LIKELY = 5  # up to here something else may be wrong beside it
+NEAR = 7  # up to here told before parts are exchanged with those of other formulas
+RENAMED = 8  # another name, anywhere
+
 
 class Change(NamedTuple):
     """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
@@ -22,7 +29,7 @@ class Change(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, and how likely that is: 0 above all."""
+    """A changed formula as text, what was the matter, and its rank."""
 
     text: str
     why: str

@@ -22,15 +22,13 @@ from .changes import (
     transposed,
     widened,
 )
-from .drafts import Change, Draft, replaced, with_step
+from .drafts import RENAMED, SHAPES, Change, Draft, replaced, with_step
 from .given import ORIGIN
 from .parts import around, expression, factors_of, is_size, parts, shown
-from .words import Words
+from .words import Words, typed_numbers
 
 LONGEST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another
-RENAMED = 8  # the rank of another name, above all others
-SHAPES = 3  # the highest rank of changes that exchange rows and columns, or operands
 
 
 def edits(program: Program, words: Words) -> list[Draft]:
@@ -262,8 +260,7 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
 def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:
     """A number of the program in place of another."""
     for place, statement in enumerate(program.statements):
-        constants = (e for e in ast.walk(statement.value) if isinstance(e, ast.Constant))
-        for old in constants:
+        for old in (e for e in typed_numbers(statement.value) if isinstance(e, ast.Constant)):
             for new in numbers:
                 number = expression(new)
                 why = _in_place(old, number, around(old, statement.value))

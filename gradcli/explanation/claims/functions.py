@@ -26,11 +26,24 @@ def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) 
     for formula, function, of in derivatives:
         slope = _as_condition(expression(formula))
         text = ast.unparse(slope)
-        why = f"the derivative of {function}, {text}, is missing as a factor"
+        why = _missing(text, function, it)
         likely = it == "it" or not isinstance(e, ast.Attribute)  # g in x.T @ g, and not x.T
-        yield Change(_with_factor(e, slope), why if it == "it" else f"{why} of {it}", 5 - likely)
+        yield Change(_with_factor(e, slope), why, 5 - likely)
         if isinstance(e, ast.Call | ast.Compare) or ast.unparse(e) in of:
-            yield Change(slope, f"{shown(e)} is to be {text}, the derivative of {function}", 5)
+            known = "" if function is None else f", the derivative of {function}"
+            yield Change(slope, f"{shown(e)} is to be {text}{known}", 5)
+
+
+def factor_missing(factor: str, it: str) -> str:
+    """`the factor x is missing`, with the part that it belongs to where that is not all of it."""
+    return f"the factor {factor} is missing" + f" beside {it}" * (it != "it")
+
+
+def _missing(slope: str, function: str | None, it: str) -> str:
+    if function is None:
+        return factor_missing(slope, it)
+    why = f"the derivative of {function}, {slope}, is missing as a factor"
+    return why + f" of {it}" * (it != "it")
 
 
 def _with_factor(e: ast.expr, slope: ast.expr) -> ast.expr:

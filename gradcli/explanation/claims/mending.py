@@ -6,7 +6,7 @@ Whatever is offered was read from its text and is right at all points, on its ow
 import ast
 import re
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from . import edits, factors
 from .beyond import beyond
 from .branches import on_all_branches
 from .derivatives import formula
-from .drafts import Edit, written
+from .drafts import FIRST, LIKELY, NEAR, RENAMED, Edit, written
 from .exchanges import exchanges, parts_of
 from .given import ORIGIN, Claim, targets
 from .parts import divided, expression, is_quotient
@@ -74,19 +74,19 @@ class Search:
 
     def _nearest(self) -> Mend | None:
         ways = (
-            self._likeliest,
+            partial(self._edited, FIRST),
             self._a_size_for_a_number,
             self._by_a_size,
             self._by_a_number,
             self._another_number,
             self._broadcast,
-            self._edited,
+            partial(self._edited, NEAR),
             self._rearranged,
             self._diagonal_alone,
             self._edited_and_broadcast,
             self._left_out,
             self._exchanged,
-            self._renamed,
+            partial(self._edited, RENAMED),
             self._way_back_missing,
             self._by_a_fraction,
             self._left_out_at_length,
@@ -122,10 +122,6 @@ class Search:
         return Mend(text, why) if self._verified(text) else None
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
-
-    def _likeliest(self) -> Mend | None:
-        """What is said before anything else: a mean for a sum."""
-        return self._first_of(e for e in self._right_edits if e.rank == 0)
 
     def _by_a_size(self) -> Mend | None:
         """Too large or too small by a number of elements, as a sum is for a mean."""
@@ -164,7 +160,7 @@ class Search:
             found = next((f for f in tried if f and self._verified(f[0])), None)
         if found is None:
             return None
-        texts = [e.text for e in self._right_edits if e.rank < 6]
+        texts = [e.text for e in self._right_edits if e.rank <= LIKELY]
         return self._if_right(min([*texts, found[0]], key=len), found[1])
 
     def _sizes(self) -> list[str]:
@@ -193,11 +189,9 @@ class Search:
         shaped = edits.called(self.claim.program, "reshape", f"{self.claim.name}.shape")
         return self._if_right(shaped, ONLY_SHAPED)
 
-    def _edited(self) -> Mend | None:
-        return self._first_of(e for e in self._right_edits if e.rank < edits.RENAMED)
-
-    def _renamed(self) -> Mend | None:
-        return self._first_of(self._right_edits)
+    def _edited(self, rank: int) -> Mend | None:
+        """A change of the claim, no less likely than that of a rank."""
+        return self._first_of(e for e in self._right_edits if e.rank <= rank)
 
     def _first_of(self, right: Iterable[Edit]) -> Mend | None:
         return next((Mend(e.text, e.why) for e in right), None)
@@ -224,7 +218,7 @@ class Search:
     def _edited_and_scaled(self) -> Mend | None:
         """A change, and a factor beside it."""
         for e, first in self._tried_edits:
-            if e.rank < 6 and factors.ratio(first) is not None:
+            if e.rank <= LIKELY and factors.ratio(first) is not None:
                 others = [self._tried(e.text, point) for point in self.points.tried[1:]]
                 trials = [first, *(t for t in others if t is not None)]
                 program = read_again(e.text, ORIGIN)
@@ -237,7 +231,7 @@ class Search:
     def _edited_and_broadcast(self) -> Mend | None:
         """A change, and another shape beside it."""
         for e, trial in self._tried_edits:
-            if e.rank < 6 and trial.broadcasts:
+            if e.rank <= LIKELY and trial.broadcasts:
                 shape = f"{self.claim.name}.shape"
                 text = edits.called(read_again(e.text, ORIGIN), "expand", shape)
                 if self._verified(text):

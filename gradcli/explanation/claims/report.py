@@ -88,6 +88,11 @@ def reason(v: Verdict) -> str:
     return _mistake(v) + f" ({remarks})" * bool(remarks)
 
 
+def right_where(v: Verdict) -> str | None:
+    """`right where d is positive`, of a claim of which `reason` says something else."""
+    return None if v.condition is None or v.mend is None else f"right where {v.condition}"
+
+
 def is_as_right(v: Verdict) -> bool:
     """Whether the gradient's formula has no number either where a wrong claim has none."""
     undefined = v.wrong is not None and v.wrong.is_undefined

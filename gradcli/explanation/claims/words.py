@@ -1,13 +1,16 @@
 """What the formula of a claim can be changed with: what has a name in its program, and numbers."""
 
 import ast
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeGuard
 
 from ...graphs import Node, walk
+from ...language.inference.products import called
+from ...language.inference.ranks import is_whole_number
 from ...language.problem import Problem
 from .derivatives import Derivative, derivatives
 from .given import Claim
+from .parts import is_size
 from .trials import Trial
 
 
@@ -52,12 +55,43 @@ def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
 
 def _numbers(problem: Problem) -> tuple[str, ...]:
     """Those that the program has: slopes, bounds, exponents."""
-    parts = (e for s in problem.program.statements for e in ast.walk(s.value))
-    found = (ast.unparse(e) for e in parts if _is_number(e))
-    return tuple(dict.fromkeys(found))
+    found = (e for s in problem.program.statements for e in typed_numbers(s.value))
+    return tuple(dict.fromkeys(map(ast.unparse, found)))
 
 
-def _is_number(e: ast.AST) -> bool:
+def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
+    """The numbers that a formula computes with, with their signs and without: no dimensions, sizes
+    or indices, and no lists of numbers.
+    """
+    if _is_number(e):
+        yield e
+        yield from typed_numbers(e.operand) if isinstance(e, ast.UnaryOp) else ()
+    elif not (isinstance(e, ast.expr) and is_size(e)):
+        for inner in _inside(e):
+            if not _is_number(inner) or _computes_with(e, inner):
+                yield from typed_numbers(inner)
+
+
+def _inside(e: ast.AST) -> Iterable[ast.AST]:
+    """What a part is made of, without an index."""
+    if isinstance(e, ast.Call):
+        return [e.func, *e.args, *(k.value for k in e.keywords)]
+    return [e.value] if isinstance(e, ast.Subscript) else ast.iter_child_nodes(e)
+
+
+def _computes_with(e: ast.AST, number: ast.expr) -> bool:
+    """Whether a number in a part is one to compute with; whole ones in calls may be places, sizes
+    or dimensions.
+    """
+    if not isinstance(e, ast.Call):
+        return isinstance(e, ast.BinOp | ast.Compare)
+    op = called(e)
+    computes = getattr(op, "family", "composite") in ("elementwise", "composite")
+    whole = is_whole_number(number)
+    return not whole or (computes and "dim" not in getattr(op, "places", ()))
+
+
+def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
     """Whether it is a number as it was typed, with its sign or without."""
     bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else e
     return isinstance(bare, ast.Constant) and type(bare.value) in (int, float)

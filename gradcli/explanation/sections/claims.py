@@ -31,8 +31,9 @@ def _headline(v: Verdict) -> Row:
 def _details(v: Verdict) -> list[Row]:
     """Shape, first wrong element, what would mend it, the right formula."""
     rows = [*_shape_rows(v), *_element_rows(v)]
-    if v.condition is not None and v.mend is not None:
-        rows.append(_row("but", words(f"right where {v.condition}")))
+    condition = report.right_where(v)
+    if condition is not None:
+        rows.append(_row("but", words(condition)))
     mended = report.mended_line(v)
     rows += [_row("mended", mended)] * bool(mended)
     return rows if report.is_as_right(v) else [*rows, _row("right", report.right_line(v))]

@@ -11,7 +11,7 @@ from ...lazy import np
 from ...operators.leaves import Array
 from ..refusals import UNSET
 from ..syntax import has_new
-from ..vocabulary import ARRAY_MAKERS, FLOAT_MAKERS
+from ..vocabulary import MAKER_KINDS
 from .operands import is_number
 
 if TYPE_CHECKING:
@@ -95,11 +95,12 @@ def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
     return _draw(b, e, args, "randn")
 
 
-MAKERS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
-    **dict.fromkeys(ARRAY_MAKERS, tensor),
-    **dict.fromkeys(FLOAT_MAKERS, _floats),
-    "tensor": _copied,
+BY_KIND: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+    "array": tensor,
+    "floats": _floats,
+    "copy": _copied,
     "arange": _arange,
     "rand": _rand,
     "randn": _randn,
 }
+MAKERS = {name: BY_KIND[kind] for name, kind in MAKER_KINDS.items()}

@@ -22,7 +22,7 @@ from ..syntax import (
     target,
     unplaced,
 )
-from ..vocabulary import MAKERS, PYTHON, function_of_module, module_of
+from ..vocabulary import MAKER_KINDS, PYTHON, function_of_module, module_of
 
 ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
 KNOWN = {"torch", "numpy", "math", "jax"}
@@ -140,7 +140,7 @@ def _is_function(value: ast.expr) -> bool:
     if module is None or words == module or words.split(".")[0] not in ROOTS:
         return False
     rest = words[len(module) + 1 :]
-    return len(rest) > 1 and (lookup(rest) is not None or rest in MAKERS)
+    return len(rest) > 1 and (lookup(rest) is not None or rest in MAKER_KINDS)
 
 
 def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:

@@ -43,6 +43,7 @@ Values = Callable[[Node], Any]
 MOST_TERMS, FIRST = 8, 3  # terms that are written; of more, the first and the last
 MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
 MOST_PARTS = 100  # of what is written where a number is not known
+LONGEST = 4_000  # characters of what is written
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
 TRIED = 24  # elements that are looked at in search of a telling one
@@ -129,8 +130,8 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The number that an expression is, where it is known: not that of an element of the inverse
-        of a singular matrix, which a gradient may be written with and not computed with.
+        """The number that an expression is, where it is known: not that of an element of the
+        inverse of a singular matrix, which a gradient is written with and not computed with.
         """
         try:
             with np.errstate(all="ignore"):
@@ -171,6 +172,8 @@ def written_out(
     symbols = _added([_symbols(t, terms, write) for t in found]) if few else Verbatim(" " * WIDEST)
     numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
     texts = tree.text(symbols), tree.text(numbers)
+    if len(texts[1]) > LONGEST:
+        return Written(None, None, total)
     if texts[0] == texts[1]:
         return Written(
             None, numbers, None if total is not None and texts[1] == short(total) else total
