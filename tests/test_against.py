@@ -86,6 +86,8 @@ def test_a_wrong_answer_is_found(monkeypatch):
         ("x.scatter_reduce(0, tensor([0, 1]), ones(3), 'amax').sum()", [1.0, 2.0, 3.0]),
         ("(7 % x).sum()", [1.5, 2.0]),
         ("torch.remainder(5, x).sum()", [1.5, 2.0]),
+        ("clamp(x, torch.zeros(1), torch.ones(2)).sum()", [0.5]),
+        ("clamp(torch.zeros(1), torch.ones(2), x).sum()", [0.5]),
     ],
 )
 def test_where_pytorch_raises_it_is_said(text, value):

@@ -180,6 +180,17 @@ def _bound_hit(y, x, low, high):
     return hits[0] if len(hits) == 1 else hits[0] | hits[1]
 
 
+def _narrower(x, low=None, high=None):
+    """PyTorch raises an error where a mask of x and one bound is narrower than the output: it
+    writes what the other bound says into it.
+    """
+    if low is None or high is None:
+        return ()
+    out = shapes.broadcast(x.shape, low.shape, high.shape)
+    by_low = () if shapes.broadcast(x.shape, low.shape) == out else ("x", "min")
+    return by_low if shapes.broadcast(x.shape, high.shape) == out else (*by_low, "max")
+
+
 @elementwise(
     _clip,
     shape=_bounded,
@@ -195,6 +206,7 @@ def _bound_hit(y, x, low, high):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
+    fixed=_narrower,
     bounds=clamped,
 )
 def clamp(g, y, x, min=None, max=None):
