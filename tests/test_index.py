@@ -497,6 +497,15 @@ def test_elements(text, values, seed, name, place, line):
     assert " = ".join(parts) == line
 
 
+def test_elements_of_the_inverse_of_a_singular_matrix_are_unknown():
+    c = Case(pose("linalg.qr(x).R", values={"x": "zeros(2,3)"}, grad="ones(2,3)"))
+    _, grad = c.of("x")
+    assert telling_place(grad, c.names, c.value) == (0, 0)
+    total = written_out(grad, (0, 0), c.names, c.value).total
+    assert total is not None
+    assert np.isnan(total)  # as PyTorch's gradient is there
+
+
 def test_many_terms_are_elided():
     values = {"x": "ones(2,20)", "a": "arange(400).reshape(20,20)/2"}
     c = Case(pose("(x @ a).sum()", values=values))

@@ -11,6 +11,7 @@ from itertools import islice
 from math import inf, isnan, prod
 from typing import Any, NamedTuple
 
+from ...errors import GradcliError
 from ...graphs import Node
 from ...lazy import np
 from .. import tree
@@ -128,11 +129,17 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The number that an expression is, where it is known."""
+        """The number that an expression is, where it is known: not for what is written with the
+        inverse of a singular matrix, and computed without.
+        """
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))
         except Unknown:
+            return None
+        except GradcliError as error:
+            if error.code != "singular":
+                raise
             return None
 
 
