@@ -181,6 +181,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.avg_pool2d(x, 1, divisor_override=2.0)", {"x": [[[1.0]]]}),
         ("F.interpolate(x, 2.0)", {"x": [ROW]}),
         ("F.local_response_norm(x, 2.0)", {"x": [ROW]}),
+        ("cholesky_inverse(x)", {"x": [[0.5, 0.0], [0.3, 0.0]]}),
         ("linalg.lu_solve(x, tensor([0, 1]), x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
         ("linalg.lu_solve(x, tensor([3, 2]), x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
         ("lu_unpack(x, tensor([0, 1])).P @ x", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
