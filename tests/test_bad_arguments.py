@@ -183,6 +183,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.local_response_norm(x, 2.0)", {"x": [ROW]}),
         ("linalg.lstsq(x, tensor([1.0, 2.0]))[0]", {"x": [[[1.0, 2.0], [3.0, 4.0]]]}),
         ("linalg.lstsq(x, x[None])[0]", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
+        ("cholesky_inverse(x)", {"x": [[0.5, 0.0], [0.3, 0.0]]}),
         ("linalg.lu_solve(x, tensor([0, 1]), x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
         ("linalg.lu_solve(x, tensor([3, 2]), x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
         ("lu_unpack(x, tensor([0, 1])).P @ x", {"x": [[1.0, 2.0], [3.0, 4.0]]}),

@@ -4,8 +4,9 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np, scipy_linalg
 from . import matrix_elements
+from .diagonals import diagonal
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import composite, operator, shorthand
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
@@ -258,8 +259,23 @@ def _cholesky_solve(b, L, upper):
     return _solved_twice(solve, b, L, upper)
 
 
-@shorthand()
-def cholesky_inverse(L, upper=False):
+ZERO_ON_DIAGONAL = "a number on the diagonal is 0, so that the matrix of this factor has no inverse"
+
+
+def _inverse_rule(g, y, L, *, upper=False):
+    return cholesky_solve.rule(g, y, None, L, upper=upper)[1]
+
+
+@composite(
+    rule=_inverse_rule,
+    index=lambda lower, i, L, **how: lower(cholesky_solve(eye(n=L.shape[-1]), L, **how), i),
+    left_to="LAPACK",
+    triangular=cholesky_solve.triangular,
+    examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),
+)
+def cholesky_inverse(L, *, upper=False):
     """Inverse of the matrix that L is the Cholesky factor of."""
-    L = as_node(L)
-    return cholesky_solve(eye(n=L.shape[-1]), L, upper=upper)
+    square(L.shape)
+    zero = diagonal(L, dim1=-2, dim2=-1).eq(0).sum() > 0
+    inverse = cholesky_solve(eye(n=L.shape[-1]), L, upper=upper)
+    return refuse_where(inverse, zero, said=ZERO_ON_DIAGONAL, code="singular")

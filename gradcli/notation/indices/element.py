@@ -130,8 +130,8 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The number that an expression is, where it is known: not that of an element of the
-        inverse of a singular matrix, which a gradient is written with and not computed with.
+        """The number that an expression is, where it is known: not for what is written with the
+        inverse of a singular matrix, and computed without.
         """
         try:
             with np.errstate(all="ignore"):
