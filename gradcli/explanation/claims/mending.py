@@ -29,7 +29,7 @@ from .exchanges import exchanges, parts_of
 from .given import ORIGIN, Claim, targets
 from .parts import divided, expression, is_quotient
 from .points import Point, Points
-from .trials import Trial, close, holds, is_diagonal, tried
+from .trials import Trial, close, holds, is_jacobian_diagonal, tried
 from .words import Words, words
 
 EDITED = 40_000  # characters of the changed formulas that are tried
@@ -291,7 +291,7 @@ class Search:
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
-        if not all(is_diagonal(t, self.claim.name) for t in self.trials):
+        if not all(is_jacobian_diagonal(t, self.claim.name) for t in self.trials):
             return None
         name, out = self.claim.name, self.problem.out_name
         why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"

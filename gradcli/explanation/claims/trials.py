@@ -119,7 +119,7 @@ def holds(program: Program, name: str, points: list[Point]) -> bool:
         return False
 
 
-def is_diagonal(trial: Trial, name: str) -> bool:
+def is_jacobian_diagonal(trial: Trial, name: str) -> bool:
     """Whether a claim is the diagonal of the Jacobian times the seed."""
     point, value = trial.point, trial.value
     grad, seed = point.gradient(name), point.problem.seed.node

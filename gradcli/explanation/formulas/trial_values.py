@@ -47,15 +47,15 @@ def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]
         yield tuple(draws[k] for k in chosen) + (draws[0],) * (count - len(chosen))
 
 
-def random_values(problem: Problem, seed: int = 1) -> dict[Node, Any]:
+def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     """A value for every input, random where none was given, at which the output is finite, or can
-    at least be computed; others for another `seed`. Raises GradcliError, with a place, where there
+    at least be computed; others for another `draw`. Raises GradcliError, with a place, where there
     is none.
     """
     drawn, refusals = [], []
     free = [x for x in problem.inputs.values() if x.value is None]
-    for draws in islice(combinations(DRAWN, len(free)), ATTEMPTS if free else 1):
-        values = problem.values | _drawn(free, draws, seed)
+    for ranges in islice(combinations(DRAWN, len(free)), ATTEMPTS if free else 1):
+        values = problem.values | _drawn(free, ranges, draw)
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
         except GradcliError as error:  # an operator refuses such values
@@ -72,6 +72,6 @@ def random_values(problem: Problem, seed: int = 1) -> dict[Node, Any]:
     raise refusals[0].at(problem.program.source.span(problem.program.statements[-1].value))
 
 
-def _drawn(free: Sequence[Input], draws: Sequence[Draw], seed: int) -> dict[Node, Any]:
-    rng = Numbers(seed)
-    return {x.node: draw(rng, x.shape) for x, draw in zip(free, draws, strict=True)}
+def _drawn(free: Sequence[Input], ranges: Sequence[Draw], draw: int) -> dict[Node, Any]:
+    rng = Numbers(draw)
+    return {x.node: within(rng, x.shape) for x, within in zip(free, ranges, strict=True)}
