@@ -222,6 +222,21 @@ def test_the_structure_of_a_jacobian():
     assert "not zero" not in gradcli("x.sum()", "-s", "x=1000", "--show", "cost").out
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "said"),
+    [
+        ("relu(x @ W) @ V", "x=8,W=8x10000000,V=10000000x2", "by W"),
+        ("cholesky(A) @ cholesky(-A)", "A=3x3", "by A"),
+        ("inv(A - A) * B", "A=3x3,B=3x3", "diagonal 9 of them not zero"),
+        ("relu(x)", "x=3000000", "diagonal at most 3,000,000 of them not zero"),
+        ("abs(x)", "x=3000000", "diagonal 3,000,000 of them not zero"),
+        ("x * relu(y)", "x=3,y=3", "diagonal at most 3 of them not zero"),
+    ],
+)
+def test_entries_are_counted_without_values(text, shapes, said):
+    assert said in " ".join(gradcli(text, "-s", shapes, "--show", "cost").out.split())
+
+
 def test_larger_than_any_memory():
     result = gradcli("(x @ x).sum()", "-s", "x=1000000x1000000", "--show", "cost", "--ascii")
     assert result.status == 0

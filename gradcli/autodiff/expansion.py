@@ -1,29 +1,31 @@
 """A graph in terms of what its operators are made of."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..graphs import Node, intern, walk
 
 
-def expanded(roots: Iterable[Node]) -> dict[Node, Node]:
+def expanded(
+    roots: Iterable[Node], kept: Callable[[Node], bool] = lambda node: False
+) -> dict[Node, Node]:
     """For every node that `roots` need: the same value, said with operators that have no meaning
-    but their own.
+    but their own, or are to be `kept`.
     """
     found: dict[Node, Node] = {}
     for node in walk(roots):
-        found[node] = _whole(node, found)
+        found[node] = _whole(node, found, kept)
     return found
 
 
-def _whole(node: Node, found: dict[Node, Node]) -> Node:
+def _whole(node: Node, found: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
     """`node` over what was found for its inputs, taken apart as far as it goes."""
     inputs = tuple(i and found[i] for i in node.inputs)
-    if node.op.expand is None:
+    if node.op.expand is None or kept(node):
         same = inputs == node.inputs
         return node if same else intern(node.op, inputs, node.attrs, node.span)
     meaning = node.op.expand(*inputs, **node.attrs)
     inner = {i: i for i in inputs if i is not None}  # these are taken apart already
     for part in walk([meaning], lambda n: () if n in inner else n.inputs):
         if part not in inner:
-            inner[part] = _whole(part, inner)
+            inner[part] = _whole(part, inner, kept)
     return inner[meaning]

@@ -124,6 +124,9 @@ class Operator:
                 or (*inputs, **attrs) -> that, or None
     kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
                 for each input, of where it does as that input moves
+    smooth      whether it is one smooth function everywhere but at its kink: True; or
+                (**attrs) -> whether
+    sloped      the same: whether it is made of pieces, and its derivative 0 on none of them
     caveat      which convention, in words
     own_answer  whether gradcli answers otherwise than PyTorch at its kink, as its caveat says
     examples    pairs (expression, shapes), which the documentation shows and the tests run
@@ -190,6 +193,8 @@ class Operator:
     flat: Any = ()
     once: Any = None
     kink: Any = None
+    smooth: Any = False
+    sloped: Any = False
     caveat: str | None = None
     own_answer: bool = False
     examples: Sequence[tuple[str, str]] = ()

@@ -145,6 +145,7 @@ def remainder(g, y, a, b):
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
     kink=lambda y, x: x.eq(0),
+    sloped=True,
     caveat="PyTorch takes 0",
     numpy="np.abs",
     bounds=NOT_NEGATIVE,

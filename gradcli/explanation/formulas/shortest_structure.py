@@ -12,7 +12,7 @@ from typing import Any
 
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
-from ...graphs import Operator, walk
+from ...graphs import Node, Operator, walk
 from ...graphs.shapes import numel
 from ...language.problem import Input
 from ...lazy import np
@@ -27,7 +27,7 @@ from ...notation.jacobians.patterns import (
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
-from .nonzero_count import counted
+from .nonzero_count import bounded, cancelled, deciding
 from .trial_values import random_values
 from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
@@ -49,28 +49,53 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return Structure("zero", None, 0, p.out.numel * x.node.numel)
-    jacobian, numbers, known = a.jacobian(x), None, None
-    if p.out.numel * x.node.numel <= CONFIRMED:
-        numbers = _unrounded(in_numbers(a, x), 0.0 if jacobian.numeric else 1.0)
-        known = int(np.count_nonzero(numbers)) if jacobian.numeric else None
-    if numbers is not None and not np.all(np.isfinite(numbers)):
-        numbers = None
-    shown = w.read_off(x) or grad
-    found = jacobian_structure(
-        p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
-    )
-    found = _shortest(found, w, x, numbers)
-    if known is None:
-        return counted(found, w, x)
-    if numbers is None and found.nonzero is not None and found.nonzero < known:
+    if not a.jacobian(x).numeric:
+        return _without_values(a, w, x, grad)
+    if p.out.numel * x.node.numel > CONFIRMED:
+        return _shortest(_named(a, w, x, grad, None), w, x, None)
+    numbers = _unrounded(in_numbers(a, x))
+    known, finite = int(np.count_nonzero(numbers)), _finite(numbers)
+    found = _shortest(_named(a, w, x, grad, finite), w, x, finite)
+    if finite is None and found.nonzero is not None and found.nonzero < known:
         return Structure("dense", None, known, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=known)
 
 
-def _unrounded(matrix: Any, least: float) -> Any:
-    """A matrix with 0 for what rounding leaves of its largest finite entry, or of `least`."""
+def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
+    """The structure with a count for any values: what random ones show may lower it where nothing
+    is decided by values; where places alone are, as by a sort, they name it.
+    """
+    p = a.problem
+    if p.out.numel * x.node.numel > CONFIRMED:
+        return bounded(_shortest(_named(a, w, x, grad, None), w, x, None), p)
+    chosen = deciding(p)
+    if chosen:
+        picks = all(n.op.finds_places for n in chosen)
+        numbers = _finite(in_numbers(a, x)) if picks else None
+        return bounded(_shortest(_named(a, w, x, grad, numbers), w, x, numbers), p)
+    zeros = cancelled(p, x)
+    numbers = _finite(np.where(zeros, 0.0, in_numbers(a, x)))
+    found = _shortest(_named(a, w, x, grad, numbers), w, x, numbers)
+    return found._replace(nonzero=min(int(np.sum(~zeros)), found.nonzero or found.total))
+
+
+def _named(a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any) -> Structure:
+    """What the deltas of the gradient say that is shown, where the numbers agree."""
+    p, shown = a.problem, w.read_off(x) or grad
+    return jacobian_structure(
+        p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
+    )
+
+
+def _finite(matrix: Any) -> Any:
+    """The matrix; None where an entry is no number."""
+    return matrix if np.all(np.isfinite(matrix)) else None
+
+
+def _unrounded(matrix: Any) -> Any:
+    """A matrix with 0 for what rounding leaves of its largest finite entry."""
     size = np.abs(matrix)
-    largest = np.max(size, initial=least, where=np.isfinite(size))
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
     return np.where(size <= ROUNDING * largest, 0.0, matrix)
 
 

@@ -10,7 +10,7 @@ from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, size_of
 from ..elide import middle
-from ..formulas.nonzero_count import counted
+from ..formulas.nonzero_count import bounded
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..phrases import listed, shape_text
@@ -75,7 +75,7 @@ def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
     if grad is None or 1 in (j.rows, j.columns):
         return []
     found = jacobian_structure(p.out, j.x.node, grad, p.seed.node, w.names, None)
-    found = counted(found, w, j.x)
+    found = bounded(found, p)
     if found.nonzero is None or found.nonzero >= j.entries:
         return []
     kind = "sparse" if found.name == "dense" else KINDS.get(found.name, found.name)
