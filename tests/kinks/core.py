@@ -179,6 +179,7 @@ SHAPES = [
     case("x.unbind(1)[2]", [1.0, 2], x=MATRIX),
     case("x.T @ x", SQUARE, x=MATRIX),
     case("x.mT + x.transpose(-1, 0) + x.t() + x.H", np.transpose(MATRIX), x=MATRIX),
+    case("x.mT + x.mH + x.adjoint()", x=2.0),
     case("x.permute(2, 0, 1)", np.arange(12.0).reshape(2, 2, 3), x=np.ones((2, 3, 2))),
     case("permute(x, (-1, 0, 1))", np.arange(12.0).reshape(2, 2, 3), x=np.ones((2, 3, 2))),
     case("x.swapaxes(0, 1)", np.transpose(MATRIX), x=MATRIX),
