@@ -344,6 +344,7 @@ LOSSES = [
     case("nll_loss(x, y, reduction='none')", [1.0, 2], x=MATRIX, y=LABELS),
     case("nll_loss(x, y)", x=IMAGE, y=PLACES),
     case("nll_loss(log_softmax(x, 0), y)", x=[1.0, 2, 3], y=1),
+    case("nll_loss(x, y)", x=[2.0], y=[0]),
     case("nll_loss(x, y, tensor([0.5, 2.0, 1.0]), ignore_index=2)", x=MATRIX, y=LABELS),
     case("mse_loss(x, y)", x=MATRIX, y=TIES),
     case("mse_loss(x, y, reduction='none')", MATRIX, x=MATRIX, y=TIES),
