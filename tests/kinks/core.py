@@ -253,6 +253,7 @@ IMAGES = [
     drawn("layer_norm(x, [3], weight=w)", x=(2, 3), w=(3,)),
     drawn("linear(x, w, b) + linear(x, w)", x=(2, 4, 3), w=(5, 3), b=(5,)),
     drawn("linear(x, w)", x=(2, 3), w=(3,)),
+    drawn("linear(x, w, b) + linear(x, w, c)", x=(4, 2, 3), w=(2, 3), b=(2, 2), c=()),
 ]
 MATRICES = [
     *(drawn("a @ b", a=a, b=b) for a, b in [
