@@ -223,6 +223,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("torch.inner(x > 1, x)", {"x": X}),
         ("mv(y, x > 1)", {"x": X, "y": ROW}),
         ("F.linear(x, y > 1)", {"x": X, "y": ROW}),
+        ("F.linear(x, tensor([[1.0, 2.0]]), tensor([1.0, 2.0]))", {"x": ROW}),
         ("tensordot(y, x > 1, 1)", {"x": X, "y": ROW}),
     ],
 )  # fmt: skip

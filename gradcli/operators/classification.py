@@ -44,6 +44,8 @@ def _check_probabilities(input, target):
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
+    if input.shape == target.shape == (1,):  # of more classes PyTorch's backward refuses a vector
+        target = target.squeeze(dim=0)
     _check_classes(input, target)
     axis = _class_axis(input)
     if weight is not None:

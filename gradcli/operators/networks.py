@@ -67,9 +67,13 @@ def log_softmax(g, y, x, *, dim):
 )
 def linear(input, weight, bias=None):
     """input @ weight.T + bias."""
-    if weight.ndim not in (1, 2) or (bias is not None and bias.ndim >= weight.ndim):
-        raise GradcliError(
-            "shape", "linear() needs a weight of shape (out, in) and a bias of shape (out,)"
-        )
+    if weight.ndim not in (1, 2):
+        have = shapes.text(weight.shape)
+        raise GradcliError("shape", f"linear() needs a weight of shape (out, in), not {have}")
     product = input @ (weight.mT if weight.ndim == 2 else weight)
-    return product if bias is None else product + bias
+    if bias is None:
+        return product
+    whole, out = product + bias, shapes.text(product.shape)
+    message = f"a bias of shape {shapes.text(bias.shape)} is larger than input @ weight.T, {out}"
+    shapes.require_equal(whole.shape, product.shape, message, hint="it has shape (out,)")
+    return whole

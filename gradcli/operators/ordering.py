@@ -107,6 +107,8 @@ def turned(input):
 @shorthand("mT", "mH", "adjoint")
 def matrix_transpose(input):
     """The last two dimensions exchanged."""
+    if not input.ndim:
+        return input  # as in PyTorch, which warns
     if input.ndim < 2:
         have = shapes.text(input.shape)
         raise GradcliError(

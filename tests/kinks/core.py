@@ -179,6 +179,7 @@ SHAPES = [
     case("x.unbind(1)[2]", [1.0, 2], x=MATRIX),
     case("x.T @ x", SQUARE, x=MATRIX),
     case("x.mT + x.transpose(-1, 0) + x.t() + x.H", np.transpose(MATRIX), x=MATRIX),
+    case("x.mT + x.mH + x.adjoint()", x=2.0),
     case("x.permute(2, 0, 1)", np.arange(12.0).reshape(2, 2, 3), x=np.ones((2, 3, 2))),
     case("permute(x, (-1, 0, 1))", np.arange(12.0).reshape(2, 2, 3), x=np.ones((2, 3, 2))),
     case("x.swapaxes(0, 1)", np.transpose(MATRIX), x=MATRIX),
@@ -254,6 +255,7 @@ IMAGES = [
     drawn("layer_norm(x, [3], weight=w)", x=(2, 3), w=(3,)),
     drawn("linear(x, w, b) + linear(x, w)", x=(2, 4, 3), w=(5, 3), b=(5,)),
     drawn("linear(x, w)", x=(2, 3), w=(3,)),
+    drawn("linear(x, w, b) + linear(x, w, c)", x=(4, 2, 3), w=(2, 3), b=(2, 2), c=()),
 ]
 MATRICES = [
     *(drawn("a @ b", a=a, b=b) for a, b in [
@@ -345,6 +347,7 @@ LOSSES = [
     case("nll_loss(x, y, reduction='none')", [1.0, 2], x=MATRIX, y=LABELS),
     case("nll_loss(x, y)", x=IMAGE, y=PLACES),
     case("nll_loss(log_softmax(x, 0), y)", x=[1.0, 2, 3], y=1),
+    case("nll_loss(x, y)", x=[2.0], y=[0]),
     case("nll_loss(x, y, tensor([0.5, 2.0, 1.0]), ignore_index=2)", x=MATRIX, y=LABELS),
     case("mse_loss(x, y)", x=MATRIX, y=TIES),
     case("mse_loss(x, y, reduction='none')", MATRIX, x=MATRIX, y=TIES),

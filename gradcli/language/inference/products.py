@@ -60,7 +60,7 @@ def small_operands(program: Program) -> list[str]:
 
 
 def factors(e: ast.AST) -> list[ast.expr]:
-    """The operands of `a @ b`, `matmul(a, b)` and `a.matmul(b)`."""
+    """The operands of `a @ b`, `matmul(a, b)`, `a.matmul(b)` and `linear(a, b, added)`."""
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
         return [e.left, e.right]
     if not isinstance(e, ast.Call):
@@ -68,7 +68,7 @@ def factors(e: ast.AST) -> list[ast.expr]:
     op = called(e)
     of_matrices = isinstance(op, Operator) and op.matrices
     before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
-    return [*e.args, *before] if of_matrices else []
+    return [*e.args[:2], *before] if of_matrices else []
 
 
 def called(e: ast.Call) -> Operator | Shorthand | None:
