@@ -275,6 +275,8 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
         raise GradcliError(
             "shape", f"local_response_norm() needs shape (batch, channels, ...), not {have}"
         )
+    if not input.numel:
+        return input
     batch, channels, *rest = input.shape
     squares = (input * input).reshape(shape=(batch, channels, shapes.numel(rest)))
     padded = zero_pad(squares, amount=((0, 0), (size // 2, (size - 1) // 2), (0, 0)))

@@ -19,7 +19,7 @@ from .lapack import (
     singular_vectors,
     square,
 )
-from .leaves import eye
+from .leaves import eye, zeros
 from .ties import level, vanishing
 
 BY_SINGULAR_VALUES = (None, 2, -2)
@@ -185,14 +185,17 @@ def _norm(x, p):
 )
 def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""
+    if p not in (*BY_SINGULAR_VALUES, "nuc", "fro", 1, -1, math.inf, -math.inf):
+        raise GradcliError("arguments", f"cond() has no norm {p!r}", hint=NORMS)
+    if p in ("nuc", "fro"):
+        square(A.shape)
+    if not A.numel:
+        return zeros(size=matrix(A.shape)[:-2])
     if p in BY_SINGULAR_VALUES:
         S = svdvals(A)
         largest, smallest = S[..., 0], S[..., -1]
         return smallest / largest if p == -2 else largest / smallest
     if p == "nuc":
-        square(A.shape)
         S = svdvals(A)
         return S.sum(dim=-1) * S.reciprocal().sum(dim=-1)
-    if p not in ("fro", 1, -1, math.inf, -math.inf):
-        raise GradcliError("arguments", f"cond() has no norm {p!r}", hint=NORMS)
     return _norm(A, p) * _norm(inv(A, check=False), p)

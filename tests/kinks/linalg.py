@@ -144,6 +144,8 @@ DECOMPOSITIONS = [
     ("linalg.eigvalsh(x, UPLO='U')", {"x": [[2.0, 1.0], [99.0, 3.0]]}, [1.0, -2.0]),
     ("abs(linalg.eigh(x).eigenvectors)", {"x": POSITIVE}, None),
     ("linalg.cond(x)", {"x": SQUARE}, None),
+    ("t = linalg.cond(x); (x * 2).sum() + t", {"x": np.zeros((2, 0))}, None),
+    ("x.sum() + linalg.cond(x, 'nuc')", {"x": np.zeros((0, 0))}, None),
     *((f"linalg.cond(x, {p})", {"x": SQUARE}, None) for p in ("2", "-2", "'nuc'")),
     *(("linalg.pinv(x)", {"x": x}, None) for x in (TALL, WIDE, SINGULAR, ZEROS)),
     ("linalg.pinv(x, rtol=0.9)", {"x": TALL}, None),

@@ -2,6 +2,8 @@
 
 from math import inf, nan
 
+import numpy as np
+
 AROUND = [-inf, -4.0, -3.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 3.0, 4.0, 6.0, inf, nan]
 SEED = [1.0, 2.0, -1.0, 0.5, 3.0, 1.0, 2.0, -0.5, 1.0, 2.0, 1.0, -1.0, 2.0, 1.0]
 FINITE = AROUND[1:12]
@@ -101,6 +103,7 @@ NORMALISATION = [
     ("torch.group_norm(x, 1, w)", {"x": IMAGE, "w": [2.0, 0.0]}, IMAGE),
     ("F.local_response_norm(x, 2, alpha=1.0, beta=0.5, k=0.0)", {"x": IMAGE}, None),
     ("F.local_response_norm(x, 5)", {"x": IMAGE}, None),
+    ("F.local_response_norm(x, 2)", {"x": np.zeros((2, 0, 3))}, None),
     ("native_layer_norm(x, (3,), None, None, 0.1)[0]", {"x": MATRIX}, MATRIX),
     *(
         (f"F.{norm}", {"x": [[1.0, 2.0, 0.5, -1.0], [0.5, 0.0, 3.0, 1.0]]}, seed)
