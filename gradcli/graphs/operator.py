@@ -99,7 +99,8 @@ class Operator:
     reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
-    numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it
+    numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
+                the inputs for which it does
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
     takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
@@ -175,7 +176,7 @@ class Operator:
     labels: Collection[str] = ()
     reach: Any = None
     on_masks: Any = True
-    numbers: bool = False
+    numbers: bool | Collection[str] = False
     of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
     finds_places: bool = False
@@ -329,6 +330,12 @@ class Operator:
         names = field(*node.inputs, **node.attrs) if callable(field) else field
         pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
+
+    def takes_number(self, place: int) -> bool:
+        """Whether a number may stand in the place of an input in a call of PyTorch's function."""
+        if isinstance(self.numbers, bool):
+            return self.numbers
+        return self.inputs[place] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
         """What formulas say for `node`; None where PyTorch has a name for it, or no words."""

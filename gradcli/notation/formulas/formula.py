@@ -177,8 +177,8 @@ class Writer:
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
             return self.number(value, point=all(i.dtype != "float" for i in others))
-        function = node.op.family == "elementwise" and not (node.op.spelling or node.op.numbers)
-        if function and source in self.numbers and node not in self.numbers:
+        taken = node.op.family != "elementwise" or node.op.spelling or node.op.takes_number(place)
+        if not taken and source in self.numbers and node not in self.numbers:
             return self.as_tensor(self.trees[source])
         return self.trees[source]
 
