@@ -4,7 +4,8 @@ Knows nothing about single operators: each brings its own NumPy function, or is 
 do.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import MISUSES, GradcliError, Span
@@ -16,6 +17,7 @@ from ..limits import Limits
 Values = dict[Node | None, Any]
 
 PYTHONS = (bool, int, float)
+DEFAULT = Limits()
 LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
 
@@ -23,6 +25,33 @@ def sources(node: Node) -> Sequence[Node | None]:
     """The nodes that the value of `node` is computed from."""
     op = node.op
     return node.inputs if op.value or not op.expand else (op.expanded(node),)
+
+
+class Schedule:
+    """Nodes, inputs first, each with its function and what that takes: made once, run as often as
+    need be. `largest`: the elements of the largest tensor.
+    """
+
+    __slots__ = ("largest", "nodes", "steps")
+
+    def __init__(self, nodes: Sequence[Node]):
+        self.nodes = nodes
+        self.steps = [(n, _function(n), sources(n), n.attrs) for n in nodes]
+        self.largest = max(map(numel, {n.shape for n in nodes}), default=0)
+
+
+def _function(node: Node) -> Callable[..., Any]:
+    """What gives the value of a node from those of its sources and its attributes."""
+    op = node.op
+    return op.value or (_meant if op.expand else partial(_no_value, node))
+
+
+def _meant(array: Any, **_: Any) -> Any:
+    return array
+
+
+def _no_value(node: Node, **attrs: Any) -> Any:
+    raise GradcliError("needs-value", f"{attrs.get('name', node.op.name)} has no value")
 
 
 class Evaluator:
@@ -35,22 +64,23 @@ class Evaluator:
         self, given: Mapping[Any, Any], *, dtype: str = "float64", limits: Limits | None = None
     ):
         self.values: Values = {None: None, **given}
-        self.dtype, self.limits = dtype, limits or Limits()
+        self.dtype, self.limits = dtype, limits or DEFAULT
 
     def __call__(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order."""
-        self.run(self.missing(roots))
+        self.run(Schedule(self.missing(roots)))
         return [np.asarray(self.values[root]) for root in roots]
 
     def alone(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order; where tensors are large, nothing else is kept."""
-        order = self.missing(roots)
-        if self._checked(order) < LARGE:
-            self.run(order)
+        schedule = Schedule(self.missing(roots))
+        if schedule.largest < LARGE:
+            self.run(schedule)
         else:
             from .blocks import evaluate
 
-            evaluate(self, order, roots)
+            self._check(schedule)
+            evaluate(self, schedule.nodes, roots)
         return [np.asarray(self.values[root]) for root in roots]
 
     def missing(self, roots: Iterable[Node]) -> list[Node]:
@@ -59,16 +89,25 @@ class Evaluator:
         needed = walk(roots, lambda node: () if node in values else sources(node))
         return [node for node in needed if node not in values]
 
-    def run(self, order: Sequence[Node]) -> None:
-        """Compute the nodes of `order`, which comes inputs first."""
-        self._checked(order)
-        values, value = self.values, self.value
+    def run(self, schedule: Schedule) -> None:
+        """Compute the nodes of a schedule that have no value yet."""
         with np.errstate(all="ignore"):
-            for node in order:
-                try:
-                    values[node] = value(node, [values[i] for i in sources(node)])
-                except GradcliError as error:
-                    raise error.at(written_for(node, order)) from error.__cause__
+            self.run_quietly(schedule)
+
+    def run_quietly(self, schedule: Schedule) -> None:
+        """The same where NumPy's warnings are off already."""
+        self._check(schedule)
+        values, exact = self.values, self.dtype == "float64"
+        for node, function, inputs, attrs in schedule.steps:
+            if node in values:
+                continue
+            arrays = [values[i] for i in inputs]
+            try:
+                value = function(*arrays, **attrs)
+            except (GradcliError, *MISUSES) as error:
+                refused = _refusal(node, error)
+                raise refused.at(written_for(node, schedule.nodes)) from refused.__cause__
+            values[node] = value if exact else self._rounded(node, value, arrays)
 
     def varying(self, root: Node, by: Node) -> "Varying":
         """`root` as a function of the value of `by`; what is independent of it is computed once."""
@@ -76,40 +115,37 @@ class Evaluator:
 
     def value(self, node: Node, arrays: Sequence[Any]) -> Any:
         """The value of a node from those of its sources."""
-        op = node.op
-        if op.value is None:
-            if not op.expand:
-                raise GradcliError(
-                    "needs-value", f"{node.attrs.get('name', op.name)} has no value", span=node.span
-                )
-            return arrays[0]
         try:
-            value = op.value(*arrays, **node.attrs)
-        except GradcliError as error:
-            raise error.at(node.span) from None
-        except MISUSES as error:
-            said = f"{op.name}() has no value here: {error}"
-            raise GradcliError("arguments", said, span=node.span) from error
-        if self.dtype == "float64" or node.dtype != "float":
-            return value
-        return self._rounded(value, arrays)
+            value = _function(node)(*arrays, **node.attrs)
+        except (GradcliError, *MISUSES) as error:
+            refused = _refusal(node, error)
+            raise refused from refused.__cause__
+        return value if self.dtype == "float64" else self._rounded(node, value, arrays)
 
-    def _rounded(self, value: Any, arrays: Sequence[Any]) -> Any:
+    def _rounded(self, node: Node, value: Any, arrays: Sequence[Any]) -> Any:
         """A value in `dtype`. Numbers that no tensor has met stay Python's, in double precision."""
-        if type(value) in PYTHONS:
+        if node.dtype != "float" or type(value) in PYTHONS:
             return value
         if np.ndim(value) == 0 and arrays and all(type(array) in PYTHONS for array in arrays):
             return value.item()
         return np.asarray(value, dtype=self.dtype)
 
-    def _checked(self, order: Sequence[Node]) -> int:
-        """Elements of the largest tensor of `order`, none of which is too large."""
-        largest = max(map(numel, {node.shape for node in order}), default=0)
-        if largest > self.limits.sizes["elements"]:
-            for node in order:
+    def _check(self, schedule: Schedule) -> None:
+        """Refuse tensors that are too large."""
+        if schedule.largest > self.limits.sizes["elements"]:
+            for node in schedule.nodes:
                 what = f"the value of {node.op.name}, of shape {node.shape}"
                 self.limits.check("elements", node.numel, what, node.span)
-        return largest
+
+
+def _refusal(node: Node, error: Exception) -> GradcliError:
+    """What a function says of a node, at the node's place."""
+    if isinstance(error, GradcliError):
+        return error.at(node.span)
+    said = f"{node.op.name}() has no value here: {error}"
+    refused = GradcliError("arguments", said, span=node.span)
+    refused.__cause__ = error
+    return refused
 
 
 def written_for(node: Node, order: Sequence[Node]) -> Span | None:
@@ -125,20 +161,20 @@ class Varying:
         self.evaluator, self.root, self.by = evaluator, root, by
         order = evaluator.missing([root])
         depends = downstream(order, [by], sources)
-        evaluator.run([n for n in order if n not in depends])
-        self.order = [n for n in order if n in depends and n is not by]
+        evaluator.run(Schedule([n for n in order if n not in depends]))
+        self.schedule = Schedule([n for n in order if n in depends and n is not by])
 
     @property
     def work(self) -> int:
         """How many elements are computed for one value of `by`."""
-        return sum(node.numel for node in self.order)
+        return sum(node.numel for node in self.schedule.nodes)
 
     def __call__(self, value: Any) -> Any:
         """The array of the root when `by` has this value."""
         values = self.evaluator.values
         values[self.by] = value
-        self.evaluator.run(self.order)
+        self.evaluator.run(self.schedule)
         result = np.asarray(values[self.root])
-        for node in (self.by, *self.order):
+        for node in (self.by, *self.schedule.nodes):
             values.pop(node, None)
         return result

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
-from ..backends.numeric import Evaluator, sources
+from ..backends.numeric import Evaluator, Schedule, sources
 from ..errors import GradcliError
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
@@ -19,15 +19,15 @@ SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
 class WayBack(NamedTuple):
-    """From a node back to an input: the gradient as a function of the seed, the closed form, all
-    that its arrays and the gradient are computed from, in order, those that depend on the seed, and
-    the elements that an array may have on the way.
+    """From a node back to an input: the gradient as a function of the seed, the closed form, how
+    its arrays and the gradient are computed, the nodes that depend on the seed, and the elements
+    that an array may have on the way.
     """
 
     seed: Node
     grad: Node | None
     form: ClosedForm | None
-    order: Sequence[Node] = ()
+    schedule: Schedule = Schedule(())
     by_seed: Sequence[Node] = ()
     most: int = 0
 
@@ -40,7 +40,7 @@ def way_back(out: Node, x: Node) -> WayBack:
     found = remembered.get((out, x))
     if found is None:
         found = _way_back(out, x)
-        if found.form is not None and len(found.order) <= LONG:
+        if found.form is not None and len(found.schedule.nodes) <= LONG:
             if len(remembered) >= KEPT:
                 del remembered[next(iter(remembered))]
             remembered[out, x] = found
@@ -56,7 +56,7 @@ def _way_back(out: Node, x: Node) -> WayBack:
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
     order = walk([*form.nodes, grad], sources)
     varying = downstream(order, [seed], sources)
-    return WayBack(seed, grad, form, order, [n for n in order if n in varying], most)
+    return WayBack(seed, grad, form, Schedule(order), [n for n in order if n in varying], most)
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
@@ -73,7 +73,8 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     way = way_back(out, x)
     if way.grad is None or not entries:
         return np.zeros(shape, evaluator.dtype)
-    found = _by_form(way, evaluator)
+    with np.errstate(all="ignore"):
+        found = _by_form(way, evaluator)
     if found is not None:
         return np.asarray(found.reshape(shape), evaluator.dtype)
     one_by_one = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
@@ -89,7 +90,7 @@ def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
     values = evaluator.values
     values[way.seed] = np.zeros(way.seed.shape)  # as a row's seed is, but for one element
     try:
-        evaluator.run([node for node in way.order if node not in values])
+        evaluator.run_quietly(way.schedule)
     except GradcliError as error:
         if error.code != "singular":
             raise

@@ -32,6 +32,9 @@ from .other_sizes import other_shapes, single_shapes, untied_shapes
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
+ZERO = 1e-30  # less is rounding: the numbers are drawn from about 1
+SINGULAR = 1e12  # a larger condition number is that of a singular matrix, but for rounding
+INVERSES = ("inv", "solve")
 UNTIED = 12  # sizes at which only products are equal, that a formula is tried out at
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
@@ -157,7 +160,8 @@ class Trial:
                 here, near = self.evaluate(grad)[0], Evaluator(self._near, limits=p.limits)(grad)[0]
         except GradcliError:
             return False
-        return bool(np.all(np.isfinite(out))) and is_steady(here, near)
+        vanishes = bool(np.all(np.abs(here) < ZERO))
+        return bool(np.all(np.isfinite(out))) and (vanishes or is_steady(here, near))
 
     def contradicts(self, formula: str, name: str) -> bool:
         """Whether a formula has numbers that are not those of the gradient of the input `name`; nan
@@ -191,8 +195,19 @@ class Trial:
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
         if formula not in self._arrays:
-            self._arrays[formula] = value_of(formula, self.values, self.problem)
+            self._arrays[formula] = self._array(formula)
         return self._arrays[formula]
+
+    def _array(self, formula: str) -> Any:
+        if formula in self.values:
+            return self.values[formula]
+        node, evaluate = _readable(formula, self.values, self.problem)
+        (found,) = evaluate(node)
+        for inverse in (n for n in walk([node]) if n.op.name in INVERSES):
+            (x,) = evaluate(inverse.parents[0])
+            if np.any(np.linalg.cond(x) > SINGULAR):
+                raise GradcliError("singular", f"{formula} has the inverse of a singular matrix")
+        return found
 
 
 def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
@@ -201,6 +216,12 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
     """
     if formula in values:
         return values[formula]
+    node, evaluate = _readable(formula, values, problem)
+    return np.asarray(evaluate(node)[0])
+
+
+def _readable(formula: str, values: Mapping[str, Any], problem: Problem) -> tuple[Node, Evaluator]:
+    """A formula of the arrays by name, and what evaluates it."""
     inputs: dict[str, Node] = {}
     given: dict[Node, Any] = {}
     for name, value in values.items():
@@ -211,8 +232,7 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
     drawn = {data.text: data for data in _tensors(problem)}
     scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
     builder = Builder(_read(formula), scope | inputs, values=given, limits=limits, drawn=drawn)
-    node = as_node(builder.run())
-    return np.asarray(Evaluator(given, limits=limits)(node)[0])
+    return as_node(builder.run()), Evaluator(given, limits=limits)
 
 
 @lru_cache(maxsize=32)

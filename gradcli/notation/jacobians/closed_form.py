@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...graphs import Node
-from ...graphs.shapes import numel
+from ...graphs.shapes import Shape, numel
 from ..indices import places
 from ..indices.collect import Simplifier
 from ..indices.expressions import (
@@ -35,6 +35,7 @@ from ..indices.lower import Lowering
 from ..indices.places import Place
 
 MOST_TERMS = 64
+BYTES = 8  # of an entry of the matrix
 BUDGET = 5_000  # what takes longer to find is computed sooner row by row
 Letters = frozenset[str]
 
@@ -43,16 +44,18 @@ class Term(NamedTuple):
     """number * Σ over `sums` of the product of `groups`, at the places that `fixed` gives.
 
     `fixed` are letters of the matrix whose place the others decide, `free` the others, in their
-    order. `axes`: where `fixed` are no more than equal to letters of `free`, the dimension of
-    `free` for each letter of the matrix. A group is the product of all factors with the same
-    letters, which are sorted. `single`: its numbers are those of one array, or 1 over those;
-    `alone`: the node whose elements they are, each at its own place, if there is one.
+    order, and `shape` their sizes. `strides`: where `fixed` are no more than equal to letters of
+    `free`, how many bytes apart the neighbours along each of `free` stand in the matrix. A group is
+    the product of all factors with the same letters, which are sorted. `single`: its numbers are
+    those of one array, or 1 over those; `alone`: the node whose elements they are, each at its own
+    place, if there is one.
     """
 
     number: float
     free: tuple[str, ...]
+    shape: Shape
     fixed: tuple[tuple[str, Place], ...]
-    axes: tuple[int, ...] | None
+    strides: tuple[int, ...] | None
     sums: tuple[str, ...]
     groups: Mapping[tuple[str, ...], Expr]
     single: bool = False
@@ -70,11 +73,12 @@ class Term(NamedTuple):
 
 
 class ClosedForm(NamedTuple):
-    """The terms added up; `letters` are those of the matrix in its order, `sizes` of all letters,
-    `nodes` those whose arrays it is computed from.
+    """The terms added up; `letters` are those of the matrix in its order, `shape` their sizes,
+    `sizes` those of all letters, `nodes` those whose arrays it is computed from.
     """
 
     letters: tuple[str, ...]
+    shape: Shape
     sizes: Mapping[str, int]
     terms: tuple[Term, ...]
     nodes: tuple[Node, ...]
@@ -99,7 +103,8 @@ def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
     except (TooLong, RecursionError):
         return None
     whole = tuple(term.complete() for term in terms)
-    return ClosedForm(letters, lower.sizes, whole, _nodes(terms))
+    shape = tuple(lower.sizes[k] for k in letters)
+    return ClosedForm(letters, shape, lower.sizes, whole, _nodes(terms))
 
 
 def _nodes(terms: Iterable[Term]) -> tuple[Node, ...]:
@@ -245,8 +250,9 @@ class _Terms:
         return Term(
             number,
             free,
+            tuple(self.sizes[k] for k in free),
             tuple(sorted(fixed.items())),
-            self._axes(free, fixed),
+            self._strides(free, fixed),
             tuple(sorted(names.values())),
             {
                 tuple(sorted(names.get(k, k) for k in letters)): self._ordered_product(
@@ -256,11 +262,15 @@ class _Terms:
             },
         )
 
-    def _axes(self, free: Sequence[str], fixed: Mapping[str, Place]) -> tuple[int, ...] | None:
+    def _strides(self, free: Sequence[str], fixed: Mapping[str, Place]) -> tuple[int, ...] | None:
         same = {k: p for k, p in fixed.items() if isinstance(p, str)}
         if len(same) < len(fixed) or any(self.sizes[k] != self.sizes[p] for k, p in same.items()):
             return None
-        return tuple(free.index(same.get(k, k)) for k in self.letters)
+        strides, stride = dict.fromkeys(free, 0), BYTES
+        for k in reversed(self.letters):
+            strides[same.get(k, k)] += stride
+            stride *= self.sizes[k]
+        return tuple(strides.values())
 
     def _names(self, sums: Letters, factors: Sequence[Expr]) -> dict[str, str]:
         """Names for the letters of sums by where they stand, so that equal terms are equal."""

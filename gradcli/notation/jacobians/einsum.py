@@ -28,13 +28,12 @@ Operand = tuple[Any, tuple[str, ...]]  # an array, and the letter of each of its
 def matrix(form: ClosedForm, value: Callable[[Node], Any], most: int) -> Any:
     """The array of a closed form, with a dimension for each of its letters.
 
-    `value` gives the arrays of its nodes. None where a product is not finite (which of 0 and
-    infinity wins depends on the order of the operations), or an array would have more than `most`
-    elements.
+    `value` gives the arrays of its nodes; NumPy's warnings are off. None where a product is not
+    finite (which of 0 and infinity wins depends on the order of the operations), or an array would
+    have more than `most` elements.
     """
     try:
-        with np.errstate(all="ignore"):
-            return _Contraction(form, value, most)()
+        return _Contraction(form, value, most)()
     except _GivenUp:
         return None
 
@@ -49,13 +48,12 @@ class _Contraction:
         self.sizes = form.sizes
 
     def __call__(self) -> Any:
-        shape = tuple([self.sizes[k] for k in self.form.letters])
-        out: Any = None
+        shape, out = self.form.shape, None
         for term in self.form.terms:
             values = self._numbers(term)
             if not (term.single or np.isfinite(values).all()):
                 raise _GivenUp
-            if out is None and values.shape == shape and not term.fixed:
+            if out is None and not term.fixed and values.shape == shape:
                 out = self._own(values)
                 continue
             if out is None:
@@ -64,16 +62,16 @@ class _Contraction:
         return np.zeros(shape) if out is None else out
 
     def _own(self, values: Any) -> Any:
-        """An array, row by row in memory, that shares nothing with those it is computed from."""
+        """Floats, row by row in memory, that share nothing with the values of nodes."""
+        own = np.ascontiguousarray(values, float)
         given = map(self.value, self.form.nodes)
-        shared = any(np.may_share_memory(values, a) for a in given)
-        return values.copy() if shared else np.ascontiguousarray(values)
+        return own.copy() if any(np.may_share_memory(own, a) for a in given) else own
 
     # ---- one term --------------------------------------------------------------------------------
 
     def _numbers(self, term: Term) -> Any:
         node = term.alone
-        if node is not None and node.shape == tuple([self.sizes[k] for k in term.free]):
+        if node is not None and node.shape == term.shape:
             return self.value(node)
         return self._values(term)
 
@@ -222,11 +220,8 @@ class _Contraction:
 
     def _put(self, out: Any, term: Term, values: Any) -> None:
         """Add the values where the term's deltas are 1."""
-        if term.axes is not None:
-            strides = [0] * len(term.free)
-            for axis, stride in zip(term.axes, out.strides):
-                strides[axis] += stride
-            view = np.ndarray([self.sizes[k] for k in term.free], out.dtype, out, 0, strides)
+        if term.strides is not None:
+            view = np.ndarray(term.shape, float, out, 0, term.strides)
             view += values
             return
         fixed = dict(term.fixed)
@@ -237,6 +232,5 @@ class _Contraction:
             place = self._place(fixed.get(letter, letter), term.free)
             inside = inside & (place >= 0) & (place < size)
             flat = flat + stride * place
-        shape = [self.sizes[k] for k in term.free]
-        values, inside, flat = (np.broadcast_to(a, shape) for a in (values, inside, flat))
+        values, inside, flat = (np.broadcast_to(a, term.shape) for a in (values, inside, flat))
         out.reshape(-1)[flat[inside]] += values[inside]
