@@ -312,3 +312,15 @@ def test_numbers_are_no_sizes(program, numbers, size):
     """Where the text fixes a size, numbers that are made of its digits are numbers still."""
     formula = gradcli.formula(program, shapes={"x": size})
     assert all(number in formula for number in numbers)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 7), (1, 2)])
+def test_the_rest_of_a_wide_matrix_is_a_difference_of_its_sizes(shape):
+    formula = gradcli.formula("linalg.qr(x).R", shapes={"x": (2, 5)})
+    assert "zeros(x.shape[0], x.shape[1] - x.shape[0])" in formula
+    draw = generator(str(shape))
+    x = torch.tensor(draw.normal(size=shape), requires_grad=True)
+    out = torch.linalg.qr(x).R
+    seed = torch.tensor(draw.normal(size=shape))
+    (expected,) = torch.autograd.grad(out, x, seed)
+    assert_equal(run_torch(formula, {"x": x, "out": out, "g": seed}).detach().numpy(), expected)

@@ -240,6 +240,20 @@ def test_a_formula_for_one_size_says_so():
     assert json.loads(line)["notes"] == [{"code": "these-sizes", "message": SAID}]
 
 
+@pytest.mark.parametrize("program, shapes, larger", [
+    ("x @ W", "x=1x3,W=3x1", True),
+    ("x ** 2", "x=1", True),
+    ("x.mean(1)", "x=1x3", True),
+    ("x[:1]", "x=3", False),
+    ("(x ** 2).sum(0, keepdim=True)", "x=3", False),
+    ("x.sum()", "x=1", False),
+])  # fmt: skip
+def test_a_seed_that_is_left_out_at_this_size_alone_is_told(program, shapes, larger):
+    """An output of one element needs no seed; where it has more at larger sizes, it does there."""
+    said = run("formula", program, "-s", shapes, "-w", "x").err
+    assert ("formulas leave it out" in said) is larger
+
+
 def test_a_formula_for_square_matrices_says_so():
     """det(X.T @ A @ X) is det(A) det(X)**2 where X is square, of whatever size."""
     found = run("formula", "det(X.T @ A @ X)", "-s", "X=3x3,A=3x3", "-w", "X")

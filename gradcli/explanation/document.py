@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
 
+TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section of the seed shows
+
 
 class Choices(NamedTuple):
     """What to show of an explanation: sections (all, if none is named), one element to follow, how
@@ -84,7 +86,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [modes.section(a, w, x) for x in a.problem.wrt]
         case "notes":
-            return [notes.notes(a, w, ("implicit-seed",) if not c.show or "seed" in c.show else ())]
+            return [notes.notes(a, w, TOLD_BY_SEED if not c.show or "seed" in c.show else ())]
     return []
 
 

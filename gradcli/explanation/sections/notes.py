@@ -10,8 +10,9 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import text
+from ...language.general import at_shapes
 from ...language.no_gradient import NOT_FLOATING, NOT_SCALAR
-from ...language.problem import Input
+from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
@@ -33,6 +34,7 @@ ELSEWHERE = {  # by how far a formula holds
     "be.",
     "here": "; at other sizes it is not.",
 }
+LARGER = 5  # in the place of 1
 BARE_SUM = re.compile(r"sum\s*\(")
 IN_PYTORCH = {  # what holds of numbers that are not finite, by order
     1: ": PyTorch computes the same",
@@ -100,7 +102,21 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
             for name, extent in w.extents.items()
             if name not in w.undefined
         ),
+        *_seed_left_out(w.problem),
     ]
+
+
+def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
+    """That formulas lack g for an output of one element, which has more at larger sizes."""
+    if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
+        return []
+    larger = {i.name: tuple(LARGER if n == 1 else n for n in i.shape) for i in p.inputs.values()}
+    with suppress(GradcliError):
+        if at_shapes(p, larger).out.numel > 1:
+            size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
+            said = f"{size}: its seed is 1, and formulas leave it out; at larger sizes they have it."
+            return [("seed-left-out", said)]
+    return []
 
 
 def not_finite(formula: str, where: str) -> tuple[str, str]:

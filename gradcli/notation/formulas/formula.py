@@ -18,7 +18,7 @@ from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 from .idioms import IDIOMS
 from .numerals import numeral
-from .sizes import LEAST, dimension, tells, told, told_root
+from .sizes import LEAST, dimension, tells, told, told_rest, told_root
 from .spelling import spelled
 
 # Attributes that are shapes.
@@ -306,7 +306,8 @@ class Writer:
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
-        return self.told(size) or Number(size)
+        rest = told_rest(size, self.shapes) if self.telling is not None else None
+        return self.told(size) or rest or Number(size)
 
     def count(self, n: int) -> Tree:
         """A last size, or the number of elements of a name."""

@@ -1,6 +1,7 @@
 """Sizes by name: x.shape[0], also in sums and products, where sizes tell whose they are."""
 
 from collections.abc import Mapping
+from itertools import permutations
 
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Shape
@@ -87,6 +88,15 @@ def tells(value: float) -> bool:
         while rest % t == 0:
             rest //= t
     return 0 < rest < LEAST and rest != value
+
+
+def told_rest(size: int, shapes: Shapes) -> Tree | None:
+    """What one size of a name is larger than another, as a decomposition of a wide matrix has it."""
+    for shape, name in shapes.items():
+        for a, b in permutations(range(len(shape)), 2):
+            if shape[a] - shape[b] == size and shape[a] in TELLING and shape[b] in TELLING:
+                return tree.Infix("-", dimension(name, a), dimension(name, b))
+    return None
 
 
 def told_root(value: float, shapes: Shapes) -> Tree | None:
