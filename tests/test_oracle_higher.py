@@ -394,6 +394,10 @@ def test_the_table_says_what_torch_differentiates_once(example):
 
 
 HEADS = "F.scaled_dot_product_attention(x, x, x"
+MANY_HEADS = (
+    "F.multi_head_attention_forward(x, x, x, 2, 1, torch.cat([torch.eye(2)] * 3), None, None, "
+    "None, False, 0.0, torch.eye(2), None, need_weights={})[0]"
+)
 
 
 @pytest.mark.parametrize(
@@ -405,6 +409,8 @@ HEADS = "F.scaled_dot_product_attention(x, x, x"
         (HEADS + ", attn_mask=torch.zeros(1, 2, 2))", (1, 1, 2, 2)),
         (HEADS + ", attn_mask=x[0, 0] * 2)", (1, 1, 2, 2)),
         (HEADS + ", attn_mask=x[0, 0] > 0)", (1, 1, 2, 2)),
+        (MANY_HEADS.format(True), (2, 1, 2)),
+        (MANY_HEADS.format(False), (2, 1, 2)),
         ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1])", (1, 2, 2, 2)),
         ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1], enable_gqa=True)", (1, 2, 2, 2)),
         ("F.scaled_dot_product_attention(x, x, x.repeat(1, 1, 1, 2))", (1, 1, 2, 2)),

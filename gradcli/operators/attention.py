@@ -169,11 +169,24 @@ def _extended(k, v, masks, more, *, dim):
     return k, v, [m and pad(m, pad=(0, 1)) for m in masks]
 
 
-def _weights(q, k, mask, *, shown):
-    """The weight of each value for each query; as PyTorch has them where they are `shown`."""
+def _weights(q, k, mask):
+    """The weight of each value for each query."""
     scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
-    scores = scores if mask is None else scores + mask
-    return scores.softmax(dim=-1) if shown else masked_softmax(scores, dim=-1)
+    return (scores if mask is None else scores + mask).softmax(dim=-1)
+
+
+def _averages(q, k, v, mask, heads):
+    """The values that each query gets, where the weights are not shown."""
+    q, k, v = (_apart(x, heads) for x in (q, k, v))
+    if mask is not None:
+        mask = mask.unsqueeze(dim=0) if mask.shape[0] == 1 else _apart(mask, heads)
+    found = scaled_dot_product_attention(q, k, v, mask)
+    return found.reshape(shape=(-1, *found.shape[2:]))
+
+
+def _apart(x, heads):
+    """(batch * heads, ...) as (batch, heads, ...)."""
+    return x.reshape(shape=(x.shape[0] // heads, heads, *x.shape[1:]))
 
 
 def _check_heads(size, expected, heads):
@@ -217,11 +230,14 @@ def multi_head_attention_forward(
     if add_zero_attn:
         nothing = zeros(size=(k.shape[0], 1, k.shape[2]))
         k, v, masks = _extended(k, v, masks, (nothing, nothing), dim=1)
-    attention = _weights(q, k, _merged_mask(masks[0], masks[1], num_heads), shown=need_weights)
-    together = (attention @ v).transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
+    mask = _merged_mask(masks[0], masks[1], num_heads)
+    attention = _weights(q, k, mask) if need_weights else None
+    found = _averages(q, k, v, mask, num_heads) if attention is None else attention @ v
+    together = found.transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
     out = linear(together, out_proj_weight, out_proj_bias)
-    of_heads = attention.reshape(shape=(batch, num_heads, *attention.shape[1:]))
-    shown = of_heads.mean(dim=1) if average_attn_weights else of_heads
-    if single:
-        out, shown = out.squeeze(dim=1), shown.squeeze(dim=0)
-    return Outputs((out, shown)) if need_weights else Outputs((out,))
+    out = out.squeeze(dim=1) if single else out
+    if attention is None:
+        return Outputs((out,))
+    shown = _apart(attention, num_heads)
+    shown = shown.mean(dim=1) if average_attn_weights else shown
+    return Outputs((out, shown.squeeze(dim=0) if single else shown))
