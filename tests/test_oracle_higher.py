@@ -395,7 +395,7 @@ def test_the_table_says_what_torch_differentiates_once(example):
 
 HEADS = "F.scaled_dot_product_attention(x, x, x"
 MANY_HEADS = (
-    "F.multi_head_attention_forward(x, x, x, 2, 1, torch.cat([torch.eye(2)] * 3), None, None, "
+    "F.multi_head_attention_forward(x, x, x, 2, 1, torch.eye(2).repeat(3, 1), None, None, "
     "None, False, 0.0, torch.eye(2), None, need_weights={})[0]"
 )
 

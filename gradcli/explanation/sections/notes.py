@@ -114,8 +114,8 @@ def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
     with suppress(GradcliError):
         if at_shapes(p, larger).out.numel > 1:
             size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
-            said = f"{size}: its seed is 1, and formulas leave it out; at larger sizes they have it."
-            return [("seed-left-out", said)]
+            said = "its seed is 1, and formulas leave it out; at larger sizes they have it."
+            return [("seed-left-out", f"{size}: {said}")]
     return []
 
 

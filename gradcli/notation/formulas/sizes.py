@@ -91,7 +91,7 @@ def tells(value: float) -> bool:
 
 
 def told_rest(size: int, shapes: Shapes) -> Tree | None:
-    """What one size of a name is larger than another, as a decomposition of a wide matrix has it."""
+    """By how much one size of a name is larger than another, as for the rest of a wide matrix."""
     for shape, name in shapes.items():
         for a, b in permutations(range(len(shape)), 2):
             if shape[a] - shape[b] == size and shape[a] in TELLING and shape[b] in TELLING:
