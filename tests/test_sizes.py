@@ -240,7 +240,7 @@ def test_a_formula_for_one_size_says_so():
     assert json.loads(line)["notes"] == [{"code": "these-sizes", "message": SAID}]
 
 
-@pytest.mark.parametrize("program, shapes, larger", [
+@pytest.mark.parametrize(("program", "shapes", "larger"), [
     ("x @ W", "x=1x3,W=3x1", True),
     ("x ** 2", "x=1", True),
     ("x.mean(1)", "x=1x3", True),
