@@ -1,6 +1,7 @@
 """Every example of the table is shown: values of all, some, no inputs, and formats, in turn."""
 
 import json
+import re
 from itertools import cycle, product
 
 import numpy as np
@@ -73,3 +74,17 @@ def test_every_example_is_shown(example, known, show):
     assert "disagrees" not in show(a)
     for format in ("plain", "mermaid", "dot"):
         assert render_graph(a, format, Environment())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_steps_have_no_size_without_a_name(example):
+    """Sizes at which formulas are derived are no part of an answer: a large number in a step is
+    one of the text, or a size of its own.
+    """
+    a = analysis(example, "none")
+    text = render(a, "plain", Choices(("backward",)), Environment(ascii=True, width=10_000))
+    rules = [line for line in text.splitlines() if line.lstrip().startswith("to ")]
+    numbers = {n for line in rules for n in re.findall(r"(?<![\w.])[1-9]\d+(?![\w.])", line)}
+    largest = max((i.node.numel for i in a.problem.inputs.values()), default=0)
+    large = {n for n in numbers if int(n) > max(largest, 48)}
+    assert all(n in example.text for n in large)

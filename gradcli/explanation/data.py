@@ -15,6 +15,7 @@ from .analysis import Analysis, unless_unwritten
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
+from .formulas.steps import in_general
 from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
 from .quantities import item_size
@@ -139,12 +140,12 @@ class Data:
         ]
 
     def _text_of_rule(self, k: int) -> str | None:
-        w, step = self.w.step(k)
+        w, step = in_general(self.w, k)
         made = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in made else ", ".join(filter(None, made))
 
     def _sent(self, k: int) -> list[str | None]:
-        w, step = self.w.step(k)
+        w, step = in_general(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
     def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:

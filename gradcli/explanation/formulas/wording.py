@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
 
-from ...autodiff.reverse import Gradients, Step, backward
+from ...autodiff.reverse import Gradients, backward
 from ...errors import GradcliError
 from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute
@@ -193,16 +193,6 @@ class Wording:
         if known not in self._shorteners:
             self._shorteners[known] = Shortener(names, self._program, self.telling)
         return self._shorteners[known]
-
-    def step(self, k: int) -> tuple["Wording", Step]:
-        """An operation of the reverse pass in the words that hold for any sizes, where it has the
-        same there; in its own otherwise.
-        """
-        w, own = self.in_general, self.analysis.gradients.steps
-        theirs = [] if w is None else w.analysis.gradients.steps
-        if w is None or len(theirs) != len(own) or not self.alike.steps(own[k], theirs[k]):
-            return self, own[k]
-        return w, theirs[k]
 
     @cached_property
     def alike(self) -> Counterparts:

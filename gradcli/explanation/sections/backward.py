@@ -12,6 +12,7 @@ from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
 from ..elide import middle
+from ..formulas.steps import in_general
 from ..formulas.wording import Wording
 from ..numbers import number_text
 from ..phrases import label
@@ -55,7 +56,7 @@ def _operation(number: int, k: int, a: Analysis, w: Wording) -> Step:
     """The operation that is met as number k on the way back."""
     step = a.gradients.steps[k]
     received = w.seed if step.received is a.problem.seed.node else Token(w.received)
-    general, told = w.step(k)
+    general, told = in_general(w, k)
     rules = [_rule(c, told, general, received) for c in told.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received))
