@@ -466,3 +466,16 @@ def test_lines_that_fit_and_remarks_stay_as_they_are():
 def test_no_line_of_a_program_is_too_long(target):
     text = gradcli.code("quantile(x, 0.3, dim=1)", target, shapes={"x": (3, 5)})
     assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("target", "backward"), [("torch-function", "def backward("), ("custom-vjp", "def f_bwd(")]
+)
+def test_a_normalisation_sends_back_means(target, backward):
+    """One root of the variance and y * mean(g * y) for the sums of PyTorch's kernel."""
+    text = "h = layer_norm(x, (4,), w, b); layer_norm(h @ W, (3,))"
+    shapes = {"x": (2, 4), "w": (4,), "b": (4,), "W": (4, 3)}
+    program = gradcli.code(text, target, shapes=shapes)
+    written = program.split(backward)[1].split("\n\n\n")[0]
+    assert written.count("var(") == 2
+    assert "sum_" not in written

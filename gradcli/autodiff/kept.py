@@ -1,20 +1,19 @@
 """Gradients that are differentiated again, as PyTorch computes them with create_graph=True."""
 
-from ..graphs import Node, intern, walk
+from collections.abc import Sequence
+
+from ..graphs import Node, walk
+from ..graphs.substitution import rebuilt
 from .reverse import conducting
 
 
 def with_graph(grad: Node) -> Node:
     """A gradient with what its operators say for one whose graph is kept."""
-    done: dict[Node | None, Node | None] = {None: None}
-    for node in walk([grad]):
-        inputs = tuple(done[i] for i in node.inputs)
-        if node.op.with_graph is not None:
-            done[node] = node.op.with_graph(*inputs, **node.attrs)
-        else:
-            same = inputs == node.inputs
-            done[node] = node if same else intern(node.op, inputs, node.attrs, node.span)
-    return done[grad]  # type: ignore[return-value]
+
+    def kept(node: Node, inputs: Sequence[Node | None]) -> Node | None:
+        return node.op.with_graph and node.op.with_graph(*inputs, **node.attrs)
+
+    return rebuilt(grad, kept)
 
 
 def refused_again(out: Node, x: Node) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Other nodes in place of some."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from ..errors import Span
@@ -24,3 +24,17 @@ def substitute(
             same = n.span is span and inputs == n.inputs
             done[n] = n if same else intern(n.op, inputs, n.attrs, span)
     return done[node]  # type: ignore[return-value]
+
+
+def rebuilt(root: Node, make: Callable[[Node, Sequence[Node | None]], Node | None]) -> Node:
+    """`root` with what `make` gives for a node and its new inputs, inputs first; where that is None
+    the same operation on these.
+    """
+    done: dict[Node | None, Node | None] = {None: None}
+    for n in walk([root]):
+        inputs = tuple([done[i] for i in n.inputs])
+        made = make(n, inputs)
+        if made is None:
+            made = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+        done[n] = made
+    return done[root]  # type: ignore[return-value]

@@ -1,10 +1,11 @@
 """What programs are written from: the graph without places in the text, and shortened gradients."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
-from ...graphs.substitution import substitute
+from ...graphs.substitution import rebuilt, substitute
 from ...language.problem import Input, Problem
 from ...notation.formulas.formula import Telling
 from ...notation.formulas.rules import IN_CODE
@@ -97,7 +98,7 @@ class AtSizes:
             assert grad is not None
             if self.asked.problem.seed.implicit and not seeded:
                 grad = substitute(grad, {self.seed: _ones(self.seed)})
-            short = simplify(grad, kept, IN_CODE)
+            short = _shortened(grad, kept)
             short = substitute(short, {n: self.bare(n) for n in kept})
             found.append(_in_floats(without_spans(short)))
         return found
@@ -113,17 +114,37 @@ def _ones(seed: Node) -> Node:
     return OPS["constant"](value=1.0) if seed.shape == () else OPS["ones"](size=seed.shape)
 
 
+def _shortened(grad: Node, kept: Collection[Node]) -> Node:
+    """A gradient with those of normalisations as books have them: with means for the sums of a
+    kernel, and one root for what is normalised and what is sent back.
+    """
+
+    def by_means(n: Node, inputs: Sequence[Node | None]) -> Node | None:
+        return n.op.with_graph(*inputs, **n.attrs) if n.op is OPS["summed_vjp"] else None
+
+    def by_root(n: Node, inputs: Sequence[Node | None]) -> Node | None:
+        if n.op is not OPS["standardize"]:
+            return None
+        return simplify(_standardized(*inputs, **n.attrs), kept, IN_CODE)
+
+    return rebuilt(simplify(rebuilt(grad, by_means), kept, IN_CODE), by_root)
+
+
+def _standardized(x: Any, *, dim: tuple[int, ...], eps: float, **_: bool) -> Node:
+    spread = OPS["var"](x, dim=dim, correction=0, keepdim=True) + eps
+    return (x - OPS["mean"](x, dim=dim, keepdim=True)) * OPS["rsqrt"](spread)
+
+
 def _in_floats(node: Node) -> Node:
     """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs."""
-    done: dict[Node | None, Node | None] = {None: None}
-    for n in walk([node]):
-        inputs = tuple(done[i] for i in n.inputs)
-        if n.dtype == "float" and n.op.family == "elementwise":
-            inputs = tuple(map(_as_float, inputs))
-        done[n] = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-    found = done[node]
-    assert found is not None
-    return found
+
+    def in_floats(n: Node, inputs: Sequence[Node | None]) -> Node | None:
+        if n.dtype != "float" or n.op.family != "elementwise":
+            return None
+        changed = tuple(map(_as_float, inputs))
+        return None if changed == inputs else intern(n.op, changed, n.attrs, n.span)
+
+    return rebuilt(node, in_floats)
 
 
 def _as_float(node: Node | None) -> Node | None:
