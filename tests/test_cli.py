@@ -346,7 +346,13 @@ def test_standard_input_can_be_read_only_once():
 def test_expressions_that_begin_with_a_minus():
     assert answered("grad", "-v", "x=3", "--", "-x * x").json == -6
     assert answered("-v", "x=3", "--", "-x * x").lines[0].startswith("x.grad = -6")
-    assert 'gradcli -- "-x * y"' in refused("-x * y").err
+    assert answered("grad", "-x * x", "-v", "x=3").json == -6
+    assert answered("grad", "-v", "x=3", "-(x * x)", "-w", "x").json == -6
+    assert "no such option: --shap" in refused("-(x * x)", "--shap", "x=2").err
+    assert answered("-x*x", "-v", "x=3").lines[0].startswith("x.grad = -6")
+    assert "no such option: -x" in refused("-x", "-v", "x=3").err
+    assert "no such option: -x" in refused("x", "-x*x", "-v", "x=3").err
+    assert 'gradcli -- "-x * y"' in refused("-x").err
 
 
 def test_an_expression_named_like_a_command_is_explained_with_the_command():

@@ -27,7 +27,7 @@ from .asked import (
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, ReaderGone, Streams
-from .usage import usage_error
+from .usage import expression_last, is_extra, usage_error
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 # typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
@@ -334,10 +334,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
 
 def _run(arguments: list[str], streams: Streams) -> int:
     try:
-        status = _app(arguments)(
-            args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams
-        )
-        return status if isinstance(status, int) else ANSWERED
+        return _called(arguments, streams)
     except GradcliError as error:
         return _fail(error, streams, arguments)
     except UsageError as error:
@@ -351,6 +348,23 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
+
+
+def _called(arguments: list[str], streams: Streams) -> int:
+    """The exit status of a command; an expression may begin with - where no option does so."""
+    try:
+        status = _app(arguments)(
+            args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams
+        )
+        return status if isinstance(status, int) else ANSWERED
+    except UsageError as error:
+        last = expression_last(error, arguments)
+        if last is None:
+            raise
+        try:
+            return _called(last, streams)
+        except UsageError as other:
+            raise error if is_extra(other) else other from None
 
 
 def _app(arguments: list[str]) -> typer.Typer:

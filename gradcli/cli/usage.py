@@ -24,10 +24,26 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
         hint = f"write {command} {error.param.metavar}; {hint}"
     elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += MINUS
-    elif "unexpected extra argument" in text:
+    elif is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
         return _extra(first, error, said, commands, hint)
     return GradcliError("option", said, hint=hint)
+
+
+def is_extra(error: Any) -> bool:
+    """Whether there are more words than a command takes."""
+    return "unexpected extra argument" in error.format_message()
+
+
+def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
+    """The arguments with what was taken for an option after --, where it may be an expression that
+    begins with -; None where it may not, and for a single letter, which is an option mistaken.
+    """
+    option = getattr(error, "option_name", "--")
+    found = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
+    if type(error).__name__ != "NoSuchOption" or option.startswith("--") or "--" in arguments:
+        return None
+    return [*(a for a in arguments if a is not found[0]), "--", found[0]] if found else None
 
 
 def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str) -> GradcliError:
