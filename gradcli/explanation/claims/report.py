@@ -32,7 +32,7 @@ def shapes_text(shapes: dict[str, Shape]) -> str:
 
 def extent(v: Verdict) -> str:
     """For which sizes a claim is right."""
-    if v.points.sizes_vary:
+    if v.points.sizes_vary or v.same_elsewhere:
         kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
     kind = "the same formula" if v.same else f"agrees at {len(v.trials)} points"

@@ -33,6 +33,7 @@ from .trials import Trial, holds, tried
 from .unseen import unseen
 from .zeros import Apart, apart
 
+SAME = 2  # sizes at which two formulas are brought together; at all others numbers are compared
 LARGE = 20_000  # elements of all nodes together
 
 
@@ -86,6 +87,17 @@ class Verdict:
             return False
         shown = built(read_program(tree.text(made), point.problem.limits), point.problem)
         return same(node, shown, point, w.names)
+
+    @cached_property
+    def same_elsewhere(self) -> bool:
+        """Whether what is the same formula for the sizes given is so at others, too."""
+        if self.points.sizes_vary or not self.same:
+            return False
+        found: list[Verdict] = []
+        for trial in self.points.tried[0].wording.elsewhere:
+            with suppress(GradcliError):  # nothing is finite for these sizes
+                found.append(Verdict(self.claim, points([trial.problem], [self.claim.name])))
+        return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
 
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:
