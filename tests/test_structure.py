@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from support import Case, case, examples, one_hot_jacobian
 
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.entries import in_symbols
+from gradcli.explanation.formulas.wording import Wording
 from gradcli.graphs import OPS
 from gradcli.language.given.options import read_shapes
 from gradcli.language.posing import pose
@@ -401,3 +404,23 @@ def test_numbers_overrule():
     wrong = np.arange(9.0).reshape(3, 3)
     found = jacobian_structure(c.p.out, x, grad, c.seed, c.names, wrong)
     assert found == Structure("dense", None, 8, 9)
+
+
+@pytest.mark.parametrize(("program", "by_numpy", "shapes"), [
+    ("x.repeat(2) * y", lambda x, y: np.tile(x, 2) * y, {"x": (3,), "y": (6,)}),
+    ("x.repeat(2, 1) * y", lambda x, y: np.tile(x, (2, 1)) * y, {"x": (2, 3), "y": (4, 3)}),
+    ("kron(x, y)", lambda x, y: np.kron(x, y), {"x": (2, 2), "y": (2, 3)}),
+    ("kron(eye(2), x) @ y", lambda x, y: np.kron(np.eye(2), x) @ y, {"x": (2, 2), "y": (4,)}),
+    ("x.repeat_interleave(2) * y", lambda x, y: np.repeat(x, 2) * y, {"x": (3,), "y": (6,)}),
+    ("y[::2] * x.flip(0)", lambda x, y: y[::2] * x[::-1], {"x": (3,), "y": (6,)}),
+])  # fmt: skip
+def test_what_is_zero_by_its_place_is_a_dot_in_a_table_of_symbols(program, by_numpy, shapes):
+    """A sum of one delta, as δ[1,3i], has no term where 3 does not divide 1."""
+    a = Analysis(pose(program, shapes=shapes))
+    ones = {name: np.ones(shape) for name, shape in shapes.items()}
+    for x in a.problem.wrt:
+        steps = np.eye(x.node.numel).reshape(-1, *x.shape)
+        changes = [by_numpy(**ones | {x.name: 1 + step}) - by_numpy(**ones) for step in steps]
+        entry, count = in_symbols(a, Wording(a), x), x.node.numel
+        shown = [[entry(k, c) == "·" for k in range(a.problem.out.numel)] for c in range(count)]
+        np.testing.assert_array_equal(shown, np.reshape(changes, (count, -1)) == 0)

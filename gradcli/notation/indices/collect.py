@@ -92,7 +92,10 @@ class Simplifier:
             return ONE
         if high < 0 or (symbol == "==" and low > 0):
             return ZERO
-        return _sorted(left, right) if symbol == "<=" else Relation(symbol, left, right)
+        if symbol == "<=":
+            return _sorted(left, right)
+        sides = places.without_factor(left, right)
+        return ZERO if sides is None else Relation(symbol, *sides)
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
         """base to the exponent."""

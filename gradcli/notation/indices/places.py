@@ -76,6 +76,21 @@ def _put_together(form: Linear) -> Place:
     return form
 
 
+def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
+    """Both sides of left == right without what all of their difference is a multiple of: i and
+    j + 1 for 2i and 2j + 2. None where they are never equal, as 2i and 2j + 1.
+    """
+    terms, offset = linear(plus(right, left, -1))
+    factor = gcd(*(n for _, n in terms))
+    if factor < 2:
+        return left, right
+    if offset % factor:
+        return None
+    less = plain({a: -n // factor for a, n in terms if n < 0}, max(-offset, 0) // factor)
+    more = plain({a: n // factor for a, n in terms if n > 0}, max(offset, 0) // factor)
+    return less, more
+
+
 def bounds(place, sizes: Mapping[str, int]) -> tuple[int, int]:
     """The least and the greatest value of a place."""
     form = linear(place)
