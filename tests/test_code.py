@@ -479,3 +479,32 @@ def test_a_normalisation_sends_back_means(target, backward):
     written = program.split(backward)[1].split("\n\n\n")[0]
     assert written.count("var(") == 2
     assert "sum_" not in written
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("expr", "shape"),
+    [
+        ("x.sort(1).values", (3, 4)),
+        ("x.max(1).values", (3, 4)),
+        ("x[[0, 0, 2]]", (3, 4)),
+        ("x.unfold(0, 2, 1)", (5,)),
+        ("avg_pool2d(x, 2)", (1, 1, 4, 4)),
+        ("x * tensor([1., 2.])", (3, 2)),
+    ],
+)
+def test_backward_makes_tensors_of_the_kind_that_it_is_given(expr, shape):
+    """Numbers in double where single precision is PyTorch's default; all on the seed's device."""
+    import torch
+
+    program = gradcli.code(expr, "torch-function", shapes={"x": shape})
+    written = program.split("torch.set_default_dtype")[0]
+    scope = {}
+    exec(written, scope)
+    (function,) = (v for v in scope.values() if isinstance(v, type(torch.autograd.Function)))
+    x = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+    function.apply(x).sum().backward()
+    assert x.grad.dtype == torch.float64
+    backward = " ".join(written.split("def backward")[1].split())
+    made = len(re.findall(r"torch\.(?:zeros|ones|arange|eye|tensor|full)\(", backward))
+    assert made == backward.count("device=g.device")

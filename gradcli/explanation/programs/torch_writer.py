@@ -5,6 +5,7 @@ from typing import Any
 
 from ...graphs import Node
 from ...graphs.shapes import axis
+from ...notation import tree
 from ...notation.code.array_code import check_written
 from ...notation.code.torch_code import TorchWriter, array
 from ...notation.formulas.formula import Telling, Writer
@@ -36,19 +37,28 @@ class ProgramWriter(TorchWriter):
         """The formula of a node whose sources have theirs."""
         if node.op.name == "tensor":
             check_written(node.attrs["data"])
-            return Verbatim(array(node.attrs["data"].value))
+            return Verbatim(array(node.attrs["data"].value, kind=self.kind(node.dtype)))
         if node.op.name == "put_at" and not any(map(is_array, node.attrs["index"])):
             return self._put(node)
         if node.op.name == "size" and node.parents[0] not in self.named:
             return self._sizes(node) or super().written(node)
         found = super().written(node)
-        made = node.op.family == "leaf" and node.dtype == "float"
-        if not (self.like_name and made and isinstance(found, Call)):
+        if node.op.family != "leaf" or not isinstance(found, Call):
             return found
         if found.function.endswith("_like"):
             return found
-        kind = [(name, Name(f"{self.like_name}.{name}")) for name in ("dtype", "device")]
-        return found._replace(named=(*found.named, *kind))
+        return found._replace(named=(*found.named, *self._kind(node.dtype)))
+
+    def kind(self, dtype: str) -> str:
+        """`, dtype=g.dtype, device=g.device`."""
+        return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
+
+    def _kind(self, dtype: str) -> list[tuple[str, Tree]]:
+        """The options of a call that makes a tensor; whole numbers and conditions stay what they
+        are.
+        """
+        names = ("dtype", "device") if dtype == "float" else ("device",)
+        return [(n, Name(f"{self.like_name}.{n}")) for n in names if self.like_name]
 
     def _sizes(self, node: Node) -> Tree | None:
         """The size of what has no name, as a product of sizes of what has one; None without."""

@@ -60,6 +60,10 @@ class TorchWriter(Writer):
             written = Verbatim(literal(float(value)))
         return Call("torch.tensor", (written,))
 
+    def kind(self, dtype: str) -> str:
+        """What a call that makes a tensor ends with: nothing, for PyTorch's default."""
+        return ""
+
     def as_tensor(self, number: Tree) -> Tree:
         """The number itself: `operand` makes a tensor of it."""
         return number
@@ -122,12 +126,13 @@ def overlap(w: TorchWriter, node: Node) -> Tree:
 
 def _places(w: TorchWriter, node: Node) -> Tree:
     """The elements of the output, counted row by row, in its shape."""
-    return spelled("torch.arange({n}).reshape({shape})", _sizes(w, node))
+    return spelled(f"torch.arange({{n}}{w.kind('int')}).reshape({{shape}})", _sizes(w, node))
 
 
 def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
     """The first input added into zeros, at places counted row by row."""
-    put = "torch.zeros({n}).index_put(({places},), {v}, accumulate=True).reshape({shape})"
+    zeros = f"torch.zeros({{n}}{w.kind('float')})"
+    put = zeros + ".index_put(({places},), {v}, accumulate=True).reshape({shape})"
     return spelled(put, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
 
 
@@ -142,7 +147,7 @@ def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
 
 @in_other_words
 def scatter_to(w: TorchWriter, node: Node) -> Tree:
-    zeros = "torch.zeros({shape}).scatter_add({dim}, {1}, {0})"
+    zeros = f"torch.zeros({{shape}}{w.kind('float')}).scatter_add({{dim}}, {{1}}, {{0}})"
     holes = {name: w.attribute(node, name) for name in ("shape", "dim")}
     return spelled(zeros, holes | {"0": w.operand(node, 0), "1": w.operand(node, 1)})
 
@@ -206,13 +211,13 @@ def _nested(value: Any) -> str:
     return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else literal(value)
 
 
-def array(value: Any, requires_grad: bool = False) -> str:
-    """An array as a call of torch.tensor."""
-    option = ", requires_grad=True" if requires_grad else ""
+def array(value: Any, requires_grad: bool = False, kind: str = "") -> str:
+    """An array as a call of torch.tensor; `kind` is what the call says of dtype and device."""
+    option = kind + ", requires_grad=True" * requires_grad
     if value.size == 0:
         sizes = ", ".join(map(str, value.shape))
-        kind = {"i": ", dtype=torch.int64", "b": ", dtype=torch.bool"}.get(value.dtype.kind, "")
-        return f"torch.zeros({sizes}{kind}{option})"
+        whole = {"i": ", dtype=torch.int64", "b": ", dtype=torch.bool"}.get(value.dtype.kind, "")
+        return f"torch.zeros({sizes}{whole}{option})"
     return f"torch.tensor({_nested(value.tolist())}{option})"
 
 
