@@ -17,11 +17,19 @@ from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
 from ...operators import lookup
 from ...operators.families import is_whole
-from ..foreign import foreign, of_library
+from ..foreign import foreign
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from ..program import Program
 from ..source import Source
-from ..vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
+from ..vocabulary import (
+    ATTRIBUTES,
+    CONSTANTS,
+    KINDS,
+    PROPERTIES,
+    function,
+    is_of_module,
+    no_attribute,
+)
 from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
@@ -291,15 +299,17 @@ class Builder:
         path = library_path(e, self.scope, called=False)
         if path is not None:
             return CONSTANTS.get(path, path)
+        if is_of_module(e, self.scope):
+            raise no_attribute(e, (), self.source.span(e))
         base = self.visit(e.value)
         if isinstance(base, Outputs):
             if e.attr in base.names:
                 return base[base.names.index(e.attr)].at(self.source.span(e))
-            raise self._no_attribute(e, base.names)
+            raise no_attribute(e, base.names, self.source.span(e))
         if isinstance(base, Range):
             if e.attr in base.facts:
                 return base.facts[e.attr]
-            raise self._no_attribute(e, base.facts)
+            raise no_attribute(e, base.facts, self.source.span(e))
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
             raise GradcliError("unknown-function", f"{in_words(base)} has no attribute {e.attr}")
@@ -313,21 +323,7 @@ class Builder:
             return "cpu"
         if e.attr == "data":
             return self.node(OPS["detach"], (node,), e)
-        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim", "dtype"])
-
-    def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
-        hint = (
-            f"it is a method: write .{e.attr}(...)"
-            if lookup(e.attr)
-            else of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
-        )
-        span = self.source.span(e)
-        return GradcliError(
-            "unknown-function",
-            f"there is no attribute {e.attr}",
-            hint=hint,
-            span=span._replace(start=span.end - len(e.attr)),
-        )
+        raise no_attribute(e, PROPERTIES, self.source.span(e))
 
     def _Call(self, e: ast.Call) -> Any:
         return call(self, e)
