@@ -15,11 +15,13 @@ from .functions import (
     branches_exchanged,
     compared_with_names,
     factor_missing,
+    sisters,
     turned_round,
     with_derivatives,
     without_function,
 )
 from .parts import divided, expression, factors_of, is_size, operands, shown, times
+from .places import other_places
 from .words import Words
 
 EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
@@ -41,6 +43,8 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _ordered(e)
     yield from _bracketed(e)
     yield from turned_round(e)
+    yield from sisters(e)
+    yield from other_places(e)
     yield from compared_with_names(e, words.names)
     yield from branches_exchanged(e)
     yield from without_function(e)
@@ -170,16 +174,16 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
     if not isinstance(e, ast.BinOp):
         return
     if isinstance(e.op, ast.Mult):
-        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4)
-        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4)
+        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4, drops=True)
+        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4, drops=True)
         for kept, other in ((e.left, e.right), (e.right, e.left)):
             why = f"{shown(other)} divides, and does not multiply"
-            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5)
+            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5, drops=True)
     elif isinstance(e.op, ast.Div):
-        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4)
+        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4, drops=True)
         yield from _other_divisors(e.left, e.right)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
-        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5)
+        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5, drops=True)
     elif isinstance(e.op, ast.Add | ast.Sub):
         right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
         yield _without_term(e.left, e.right)
@@ -228,7 +232,7 @@ def _without_term(rest: ast.expr, term: ast.expr) -> Change:
     number = _small_number(term)
     if number is not None:
         return Change(rest, f"right but for the small term {number}", 6)
-    return Change(rest, f"the term {shown(term)} is one too many", 5)
+    return Change(rest, f"the term {shown(term)} is one too many", 5, drops=True)
 
 
 def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
@@ -284,7 +288,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
 
 def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]:
     """A sum more or less, over other dimensions, or a mean in its place."""
-    name = _reduction(e)
+    name = reduction(e)
     if isinstance(e, ast.Call) and name is not None:
         base, other = operands(e)[0], REDUCTIONS[name]
         args = e.args if isinstance(e.func, ast.Attribute) else e.args[1:]
@@ -293,7 +297,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         for over, kept in _dims(dims):
             why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
-        yield Change(base, f"the {name} is one too many", 4)
+        yield Change(base, f"the {name} is one too many", 4, drops=True)
         return
     for over, kept in _dims(dims):
         for kind, rank in (("sum", 4), ("mean", 6)):
@@ -303,7 +307,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
 
 def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
     """Another dimension for a function along one, as `softmax(x, 0)` is; or the dimension kept."""
-    if not isinstance(e, ast.Call) or _reduction(e) is not None:
+    if not isinstance(e, ast.Call) or reduction(e) is not None:
         return
     old = dimension(e)
     if old is None:
@@ -374,7 +378,7 @@ def _dims(dims: tuple[str, ...]) -> Iterator[tuple[list[ast.expr], list[ast.keyw
     yield [], []
 
 
-def _reduction(e: ast.expr) -> str | None:
+def reduction(e: ast.expr) -> str | None:
     """ "sum" or "mean" for a call of it."""
     if not isinstance(e, ast.Call) or not operands(e):
         return None

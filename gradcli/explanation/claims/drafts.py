@@ -19,21 +19,24 @@ RENAMED = 8  # another name, anywhere
 
 class Change(NamedTuple):
     """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
-    it adds is a dimension that is lacking.
+    it adds is a dimension that is lacking; `drops`: it leaves out a part,
+    or moves it across a line.
     """
 
     new: ast.expr
     why: str
     rank: int
     widens: bool = False
+    drops: bool = False
 
 
 class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, and its rank."""
+    """A changed formula as text, what was the matter, its rank, and whether it drops a part."""
 
     text: str
     why: str
     rank: int
+    drops: bool
 
 
 class Draft(NamedTuple):
@@ -62,7 +65,8 @@ def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
     for draft in drafts:
         text = draft.text
         if text not in made:
-            made[text] = Edit(text, draft.change.why, draft.change.rank)
+            change = draft.change
+            made[text] = Edit(text, change.why, change.rank, change.drops)
             most -= len(text)
         if most < 0:
             break
