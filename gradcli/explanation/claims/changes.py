@@ -4,12 +4,12 @@ Knows which mistakes people make, and nothing about whether a change is right.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
-from itertools import permutations
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from ...language.inference.products import called
 from ...language.inference.ranks import along_a_dimension, is_whole_number
+from .brackets import bracketed, ordered, summed_with
 from .drafts import Change
 from .functions import (
     branches_exchanged,
@@ -20,14 +20,23 @@ from .functions import (
     with_derivatives,
     without_function,
 )
-from .parts import divided, expression, factors_of, is_size, operands, shown, times
+from .parts import (
+    REDUCTIONS,
+    divided,
+    expression,
+    factors_of,
+    is_size,
+    method,
+    operands,
+    reduction,
+    shown,
+    times,
+)
 from .places import other_places
 from .words import Words
 
 EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
-MATRICES = 4  # of a product whose orders are tried
 WIDER = 3  # the rank of another dimension
-REDUCTIONS = {"sum": "mean", "mean": "sum"}
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -40,8 +49,9 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _permuted_back(e)
     yield from _widened(e, it)
     yield from _turned(e, it)
-    yield from _ordered(e)
-    yield from _bracketed(e)
+    yield from ordered(e)
+    yield from bracketed(e)
+    yield from summed_with(e)
     yield from turned_round(e)
     yield from sisters(e)
     yield from other_places(e)
@@ -81,39 +91,6 @@ def _permuted_back(e: ast.expr) -> Iterator[Change]:
         back: list[ast.expr] = [ast.Constant(order.index(d)) for d in range(len(order))]
         new = ast.Call(e.func, back, e.keywords)
         yield Change(new, f"the dimensions are to be moved back: {shown(new)}", 1)
-
-
-def _ordered(e: ast.expr) -> Iterator[Change]:
-    """A product of several matrices in another order."""
-    matrices = [*_multiplied(e)]
-    for order in permutations(matrices) if 2 < len(matrices) <= MATRICES else ():
-        new = order[0]
-        for matrix in order[1:]:
-            new = ast.BinOp(new, ast.MatMult(), matrix)
-        yield Change(new, f"the order of the product is to be {ast.unparse(new)}", 4)
-
-
-def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-        yield from _multiplied(e.left)
-        yield e.right
-    else:
-        yield e
-
-
-def _bracketed(e: ast.expr) -> Iterator[Change]:
-    """a @ (b * c) for a @ b * c, and (a * b) @ c for a * (b @ c)."""
-    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)):
-        return
-    found = []
-    if isinstance(e.left, ast.BinOp) and isinstance(e.left.op, ast.MatMult):
-        inner = ast.BinOp(e.left.right, ast.Mult(), e.right)
-        found.append(ast.BinOp(e.left.left, ast.MatMult(), inner))
-    if isinstance(e.right, ast.BinOp) and isinstance(e.right.op, ast.MatMult):
-        inner = ast.BinOp(e.left, ast.Mult(), e.right.left)
-        found.append(ast.BinOp(inner, ast.MatMult(), e.right.right))
-    for new in found:
-        yield Change(new, f"the brackets are to stand as in {ast.unparse(new)}", 4)
 
 
 def transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
@@ -376,18 +353,3 @@ def _dims(dims: tuple[str, ...]) -> Iterator[tuple[list[ast.expr], list[ast.keyw
         yield [expression(dim)], []
         yield [expression(dim)], [keepdim]
     yield [], []
-
-
-def reduction(e: ast.expr) -> str | None:
-    """ "sum" or "mean" for a call of it."""
-    if not isinstance(e, ast.Call) or not operands(e):
-        return None
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-    return name if name in REDUCTIONS else None
-
-
-def method(
-    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
-) -> ast.Call:
-    """base.name(args)."""
-    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))

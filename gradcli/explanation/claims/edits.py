@@ -12,20 +12,17 @@ from math import gcd
 from ...language.inference.ranks import is_whole_number
 from ...language.program import Program, read_again
 from .changes import (
-    REDUCTIONS,
     added,
     along,
     changes,
     dimension,
     keeping,
-    method,
     opposite,
-    reduction,
     transposed,
 )
 from .drafts import RENAMED, SHAPES, Change, Draft, replaced, with_step
 from .given import ORIGIN
-from .parts import around, expression, factors_of, is_size, parts
+from .parts import REDUCTIONS, around, expression, factors_of, is_size, method, parts, reduction
 from .words import Words, typed_numbers
 
 LONGEST = 40  # parts of a formula that are changed

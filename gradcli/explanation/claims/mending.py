@@ -184,10 +184,12 @@ class Search(Tries):
         text, value = self._formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
-        for e in left_out(read_again(text, ORIGIN)):
-            if len(e.change.why) <= longest and all(self._is(e.text, t) for t in self.trials):
-                return Mend(text, e.change.why)
-        return None
+        lacking = left_out(read_again(text, ORIGIN))
+        why = next((e.change.why for e in lacking if self._is_claimed(e.text)), None)
+        return Mend(text, why) if why and len(why) <= longest else None
+
+    def _is_claimed(self, text: str) -> bool:
+        return all(self._is(text, t) for t in self.trials)
 
     def _edited_and_left_out(self) -> Mend | None:
         """A change, and a mistake in another part: what the change makes of the claim is the right
@@ -198,7 +200,8 @@ class Search(Tries):
             return None
         made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
         wrong = [(e, t) for e in made if (t := self._tried(e.text, first)) and not t.agrees]
-        kept = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.drops)
+        likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.drops)
+        kept = ((e, t) for e, t in likely if not self.trials[0].is_as(t))
         for e, other in alike(kept, wrong):
             if all(self._same(e.text, other.text, p) for p in self.points.tried[1:]):
                 return self._if_right(text, f"{e.why}, and {other.why}")

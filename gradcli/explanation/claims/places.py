@@ -6,15 +6,17 @@ from copy import copy
 
 from ...language.inference.ranks import is_whole_number
 from .drafts import Change
-from .parts import replaced_text
+from .parts import reduction, replaced_text
 
 DIMS = ("dim", "dims", "axis", "keepdim")
 
 
 def other_places(e: ast.expr) -> Iterator[Change]:
-    """g.roll(-1) for g.roll(1), pad(g, (1, 0)) for pad(g, (0, 1)), g[1:] for g[:-1]."""
+    """g.roll(-1) for g.roll(1), pad(g, (1, 0)) for pad(g, (0, 1)), g[1:] for g[:-1], g[1] for
+    g[0].
+    """
     made: Iterator[ast.expr]
-    if isinstance(e, ast.Call):
+    if isinstance(e, ast.Call) and reduction(e) is None:
         given = [*e.args, *(k.value for k in e.keywords if k.arg not in DIMS)]
         made = (_with(e, old, new) for old in given for new in _turned(old))
     elif isinstance(e, ast.Subscript):
@@ -22,7 +24,7 @@ def other_places(e: ast.expr) -> Iterator[Change]:
     else:
         return
     for new in made:
-        yield Change(new, replaced_text(e, new), 1)
+        yield Change(new, replaced_text(e, new), 2)
 
 
 def _with(e: ast.Call, old: ast.expr, new: ast.expr) -> ast.Call:
@@ -51,6 +53,9 @@ def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
     """The same index with another slice in the place of one."""
     if isinstance(index, ast.Slice):
         yield from _other_ends(index)
+    elif is_whole_number(index):
+        yield from (ast.Constant(n) for n in (0, 1) if ast.unparse(index) != str(n))
+        yield from _opposite(index)
     elif isinstance(index, ast.Tuple):
         for place, part in enumerate(index.elts):
             for new in _other_slices(part):

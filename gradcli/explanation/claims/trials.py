@@ -56,6 +56,12 @@ class Trial(NamedTuple):
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
+    def is_as(self, other: "Trial") -> bool:
+        """Whether another formula comes to the same."""
+        if self.value is None or other.value is None or self.shape != other.shape:
+            return False
+        return close(self.value, other.value)
+
     @property
     def shape(self) -> Shape:
         """The shape that the formula has."""

@@ -20,7 +20,7 @@ from .derivatives import formula
 from .drafts import Edit
 from .given import ORIGIN, Claim, targets
 from .points import Point, Points
-from .trials import Trial, close, holds, tried
+from .trials import Trial, holds, tried
 from .words import Words, words
 
 Tried = tuple[Edit, Trial]  # a changed formula, and what it comes to
@@ -78,10 +78,8 @@ class Tries:
 
     def _is(self, text: str, trial: Trial) -> bool:
         """Whether a text can be read, and comes to what the claim does."""
-        found, here = self._tried(text, trial.point), trial.value
-        if found is None or found.value is None or here is None:
-            return False
-        return found.shape == here.shape and close(found.value, here)
+        found = self._tried(text, trial.point)
+        return found is not None and found.is_as(trial)
 
     def _rank(self, text: str) -> int:
         """How many dimensions a text comes to; -1 where it cannot be read."""
@@ -118,8 +116,7 @@ class Tries:
 
 def alike(some: Iterable[Tried], others: list[Tried]) -> Iterator[tuple[Edit, Edit]]:
     """The pairs of formulas that come to the same, and not to 0."""
-    for one in some:
-        for other in others:
-            a, b = one[1].value, other[1].value
-            if a is not None and b is not None and a.shape == b.shape and np.any(a) and close(a, b):
-                yield one[0], other[0]
+    for e, one in some:
+        for other, there in others:
+            if one.is_as(there) and np.any(one.value):
+                yield e, other
