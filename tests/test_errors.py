@@ -425,6 +425,13 @@ MISTAKES = [
     (["$x$"], "syntax", "$", "LaTeX is not read"),
     (["x, y"], "arguments", "x, y", "several are joined by cat([x, y])"),
     (["x", "-v", "x=abc"], "unknown-name", "abc", "a value is numbers"),
+    (["x.to('complex64')"], "arguments", "x.to('complex64')", "no type of numbers and no device"),
+    (["x.to('cuda:0', 'gpu')"], "arguments", "x.to('cuda:0', 'gpu')", "no device"),
+    (["x", "-v", "x=randn('a')"], "arguments", "randn('a')", "a whole number belongs here"),
+    (["x << y"], "syntax", "x << y", "gradcli ops lists the operations"),
+    (["x ^ T"], "syntax", "x ^ T", "a transpose A.T"),
+    (["x", "-g", "out^T"], "unknown-name", "T", "write A.T"),
+    (["x = if y"], "syntax", "i", "an expression looks like this"),
     (["x.detach()"], "not-differentiable", "x.detach()", "detach(), comparisons"),
     (["x > 0"], "not-differentiable", "x > 0", "a mask chooses"),
 ]

@@ -42,11 +42,11 @@ def built(
     if isinstance(out, int | float):
         out = as_node(out)
     if not isinstance(out, Node):
-        raise _no_tensor(out, program)
+        raise no_tensor(out, program)
     return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
 
 
-def _no_tensor(out: Any, program: Program) -> GradcliError:
+def no_tensor(out: Any, program: Program) -> GradcliError:
     """The error for an output that is several tensors, a shape, or a text in quotes of its own."""
     value = program.statements[-1].value
     if isinstance(out, str):

@@ -93,10 +93,10 @@ def _closed(bracket: str) -> str:
     return "leave it out, or write the bracket that it closes"
 
 
-def _without_sign(word: str, in_brackets: bool) -> str | None:
+def _without_sign(word: str, in_brackets: bool) -> str:
     """What to write for two words side by side, the first of which is this one."""
     if keyword.iskeyword(word):
-        return None
+        return EXAMPLE
     if lookup(word):
         return f"a function is called with brackets: {word}(x)"
     comma = "; arguments stand apart by commas" if in_brackets else ""

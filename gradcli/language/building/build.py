@@ -153,7 +153,7 @@ class Builder:
                 "unknown-name",
                 f"{e.id} is a function here, and it is not called",
                 span=self.source.span(e),
-                hint=f"write {e.id}(...)",
+                hint=f"write A.{e.id}" if e.id in ATTRIBUTES else f"write {e.id}(...)",
             )
         hint = did_you_mean(e.id, self.scope)
         raise GradcliError(
@@ -180,11 +180,14 @@ class Builder:
         parts = (e.lower, e.upper, e.step)
         return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
-    def whole(self, value: Any) -> int:
-        """A whole number, where one has to stand."""
+    def whole(self, value: Any, index: bool = True) -> int:
+        """A whole number, where one has to stand: an index, or a size."""
         if is_whole(value):
             return int(value)
         given = value if is_number(value) else in_words(value)
+        if not index:
+            said = f"a whole number belongs here, not {given}"
+            raise GradcliError("arguments", said, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
         raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
 
@@ -202,7 +205,8 @@ class Builder:
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
         if type(e.op) not in BINARY:
-            hint = "a power is written x ** 2" if isinstance(e.op, ast.BitXor) else None
+            power = "a power is written x ** 2, and a transpose A.T"
+            hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
             raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
