@@ -151,16 +151,16 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
     if not isinstance(e, ast.BinOp):
         return
     if isinstance(e.op, ast.Mult):
-        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4, drops=True)
-        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4, drops=True)
+        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4, alone=True)
+        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4, alone=True)
         for kept, other in ((e.left, e.right), (e.right, e.left)):
             why = f"{shown(other)} divides, and does not multiply"
-            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5, drops=True)
+            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5, alone=True)
     elif isinstance(e.op, ast.Div):
-        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4, drops=True)
+        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4, alone=True)
         yield from _other_divisors(e.left, e.right)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
-        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5, drops=True)
+        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5, alone=True)
     elif isinstance(e.op, ast.Add | ast.Sub):
         right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
         yield _without_term(e.left, e.right)
@@ -209,7 +209,7 @@ def _without_term(rest: ast.expr, term: ast.expr) -> Change:
     number = _small_number(term)
     if number is not None:
         return Change(rest, f"right but for the small term {number}", 6)
-    return Change(rest, f"the term {shown(term)} is one too many", 5, drops=True)
+    return Change(rest, f"the term {shown(term)} is one too many", 5, alone=True)
 
 
 def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
@@ -274,7 +274,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         for over, kept in _dims(dims):
             why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
-        yield Change(base, f"the {name} is one too many", 4, drops=True)
+        yield Change(base, f"the {name} is one too many", 4, alone=True)
         return
     for over, kept in _dims(dims):
         for kind, rank in (("sum", 4), ("mean", 6)):

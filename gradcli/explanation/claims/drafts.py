@@ -19,24 +19,24 @@ RENAMED = 8  # another name, anywhere
 
 class Change(NamedTuple):
     """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
-    it adds is a dimension that is lacking; `drops`: it leaves out a part,
-    or moves it across a line.
+    it adds is a dimension that is lacking; `alone`: it is not told of a claim in which something
+    else is wrong too, for it may fit by chance.
     """
 
     new: ast.expr
     why: str
     rank: int
     widens: bool = False
-    drops: bool = False
+    alone: bool = False
 
 
 class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, its rank, and whether it drops a part."""
+    """A changed formula as text, what was the matter, its rank, and whether it is told alone."""
 
     text: str
     why: str
     rank: int
-    drops: bool
+    alone: bool
 
 
 class Draft(NamedTuple):
@@ -66,7 +66,7 @@ def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
         text = draft.text
         if text not in made:
             change = draft.change
-            made[text] = Edit(text, change.why, change.rank, change.drops)
+            made[text] = Edit(text, change.why, change.rank, change.alone)
             most -= len(text)
         if most < 0:
             break

@@ -184,7 +184,7 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
             for size in sizes:
                 if size != ast.unparse(old):
                     why = f"{size} belongs where {ast.unparse(old)} stands"
-                    yield Draft(program, place, old, Change(expression(size), why, 0))
+                    yield Draft(program, place, old, Change(expression(size), why, 0, alone=True))
 
 
 def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:

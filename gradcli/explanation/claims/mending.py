@@ -6,10 +6,12 @@ Whatever is offered was read from its text and is right at all points, on its ow
 import ast
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, combinations
 
 from ...autodiff.reverse import Contribution, Step, backward
+from ...errors import GradcliError
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
@@ -22,8 +24,7 @@ from .exchanges import exchanges, parts_of
 from .given import ORIGIN
 from .missing import left_out, with_a_mistake
 from .parts import divided, expression, is_quotient
-from .points import Point
-from .trials import Trial, close, is_jacobian_diagonal
+from .trials import Trial, close, is_jacobian_diagonal, same
 from .tries import Mend, Tried, Tries, alike
 
 EDITED = 40_000  # characters of the changed formulas that are tried
@@ -200,17 +201,20 @@ class Search(Tries):
             return None
         made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
         wrong = [(e, t) for e in made if (t := self._tried(e.text, first)) and not t.agrees]
-        likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.drops)
+        likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
         kept = ((e, t) for e, t in likely if not self.trials[0].is_as(t))
         for e, other in alike(kept, wrong):
-            if all(self._same(e.text, other.text, p) for p in self.points.tried[1:]):
+            if self._same(e.text, other.text):
                 return self._if_right(text, f"{e.why}, and {other.why}")
         return None
 
-    def _same(self, text: str, other: str, point: Point) -> bool:
-        """Whether two texts come to the same at a point."""
-        found = self._tried(text, point)
-        return found is not None and self._is(other, found)
+    def _same(self, text: str, other: str) -> bool:
+        """Whether two texts come to the same at all points, and at the `others`."""
+        tries = [self._tried(text, point) for point in self.points.tried]
+        with suppress(GradcliError):
+            here = all(t is not None and self._is(other, t) for t in tries)
+            return here and all(same(t.array(text), t.array(other)) for t in self.others)
+        return False
 
     def _exchanged(self) -> Mend | None:
         """A part of the right formula, or of the program, in the place of one of the claim's."""

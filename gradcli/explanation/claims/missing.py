@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 
 from ...language.program import Program
-from .changes import widened
+from .changes import along, dimension, widened
 from .drafts import Change, Draft
 from .parts import LONG, parts, shown
 
@@ -20,12 +20,13 @@ def left_out(program: Program) -> list[Draft]:
 
 
 def with_a_mistake(program: Program) -> Iterator[Draft]:
-    """The same, and a formula with a wrong sign, or without an exponent."""
+    """The same, and a formula with a wrong sign or dimension, or without an exponent."""
     yield from left_out(program)
     for place, statement in enumerate(program.statements):
         for e in parts(statement.value):
             yield from (Draft(program, place, e, c) for c in _signs(e))
-            yield from (Draft(program, place, e, c) for c in _powers(e))
+            yield from (Draft(program, place, e, c) for c in _bare(e))
+            yield from (Draft(program, place, e, c) for c in _along_others(e))
 
 
 def _left_out(program: Program) -> Iterator[Draft]:
@@ -103,7 +104,7 @@ class _WithoutFactor(ast.NodeTransformer):
         return e
 
 
-# ---- methods, signs and exponents ----------------------------------------------------------------
+# ---- methods, signs, exponents and dimensions ----------------------------------------------------
 
 
 def _without_call(e: ast.Call, whole: bool) -> Iterator[Change]:
@@ -160,13 +161,26 @@ def _signs(e: ast.expr) -> Iterator[Change]:
         yield Change(ast.BinOp(e.left, wrong, e.right), why, OTHER)
 
 
+def _along_others(e: ast.expr) -> Iterator[Change]:
+    """A call along another dimension."""
+    right = dimension(e) if isinstance(e, ast.Call) else None
+    for number in (0, 1, 2) if isinstance(e, ast.Call) and right else ():
+        why = f"dimension {ast.unparse(right)} belongs into {_text(e)}"
+        yield Change(along(e, right, ast.Constant(number)), why, OTHER)
+
+
 def _text(e: ast.expr) -> str:
     text = ast.unparse(e)
     return text if len(text) <= LONG else shown(e)
 
 
-def _powers(e: ast.expr) -> Iterator[Change]:
-    """What a power is of, in its place."""
+def _bare(e: ast.expr) -> Iterator[Change]:
+    """What a power or a mask is of, in its place, and 1 in that of a numerator."""
+    if isinstance(e, ast.Compare):
+        yield Change(e.left, f"{shown(e.left)} is to be {_text(e)}", OTHER)
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
+        rest = ast.BinOp(ast.Constant(1), e.op, e.right)
+        yield Change(rest, f"the factor {_text(e.left)} is missing", OTHER)
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Pow):
         squared = ast.unparse(e.right) == "2"
         why = "is to be squared" if squared else f"is to have the exponent {ast.unparse(e.right)}"

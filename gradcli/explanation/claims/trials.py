@@ -58,9 +58,7 @@ class Trial(NamedTuple):
 
     def is_as(self, other: "Trial") -> bool:
         """Whether another formula comes to the same."""
-        if self.value is None or other.value is None or self.shape != other.shape:
-            return False
-        return close(self.value, other.value)
+        return self.value is not None and other.value is not None and same(self.value, other.value)
 
     @property
     def shape(self) -> Shape:
@@ -90,6 +88,11 @@ class Trial(NamedTuple):
 def close(found: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays are finite, and the same but for rounding."""
     return bool(np.all(_near(found, right, tolerance)))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have one shape, and the same numbers but for rounding."""
+    return a.shape == b.shape and close(a, b)
 
 
 def _near(found: Any, right: Any, tolerance: float) -> Any:
