@@ -164,8 +164,10 @@ def _signs(e: ast.expr) -> Iterator[Change]:
 def _along_others(e: ast.expr) -> Iterator[Change]:
     """A call along another dimension."""
     right = dimension(e) if isinstance(e, ast.Call) else None
-    for number in (0, 1, 2) if isinstance(e, ast.Call) and right else ():
-        why = f"dimension {ast.unparse(right)} belongs into {_text(e)}"
+    if not isinstance(e, ast.Call) or right is None:
+        return
+    why = f"dimension {ast.unparse(right)} belongs into {_text(e)}"
+    for number in (0, 1, 2):
         yield Change(along(e, right, ast.Constant(number)), why, OTHER)
 
 
