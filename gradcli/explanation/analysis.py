@@ -15,7 +15,7 @@ from ..language.problem import Input, Problem
 if TYPE_CHECKING:
     from .jacobian import Jacobian
 
-CUT = "detach(), comparisons, whole numbers and indices let no gradient through\n"
+CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
