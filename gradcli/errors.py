@@ -31,6 +31,7 @@ CODES = {
 }
 
 EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
+EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
 
 

@@ -45,6 +45,10 @@ FACTORS = "0.5 * norm(Y - U @ V.T) ** 2"
 MASKED = "0.5 * (M * (U @ V.T - Y) ** 2).sum()"
 NORMED = "n = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True); n * w + b"
 
+REGRESSION, TANH_NET = "((x @ w - y)**2).sum()", "h = tanh(x @ W1); h @ W2"
+LAYER_NORM = """c = x - x.mean(-1, keepdim=True); r = rsqrt((c * c).mean(-1, keepdim=True) + 1e-5)
+y = c * r; y"""
+
 LSTM = """f = sigmoid(x @ Wf + h @ Uf); i = sigmoid(x @ Wi + h @ Ui)
 f * c + i * tanh(x @ Wc + h @ Uc)"""
 RBF = "exp(-gamma * ((X.unsqueeze(1) - Y.unsqueeze(0)) ** 2).sum(-1))"
@@ -331,10 +335,55 @@ WRONG = [
          "the term b is missing beside W @ x", "W=2x3,x=3"),
     Case("sigmoid(W @ x + b)", "x = W.T @ (g * sigmoid(W @ x) * (1 - sigmoid(W @ x)))",
          "the term b is missing beside W @ x", "W=2x3,x=3"),
+    Case(LAYER_NORM, "x = r * (g - g.mean(-1, keepdim=True))",
+         "the term -(y * (g * y).mean(dim=-1, keepdim=True)) is missing"),
+    Case(LAYER_NORM, "x = r * (g - y * (g * y).sum(-1, keepdim=True) - g.sum(-1, keepdim=True))",
+         "sums stand where means belong"),
+    Case("roll(x, 1)", "x = g.roll(1)", "g.roll(-1) belongs where g.roll(1) stands"),
+    Case("roll(x, 2, 1)", "x = roll(g, 2, 1)", "roll(g, -2, 1) belongs where", "x=3x5"),
+    Case("roll(x, (1, 2), (0, 1))", "x = roll(g, (1, 2), (0, 1))",
+         "roll(g, (-1, -2), (0, 1)) belongs where", "x=3x5"),
+    Case("x[1:]", "x = pad(g, (0, 1))", "pad(g, (1, 0)) belongs where pad(g, (0, 1)) stands",
+         "x=4"),
+    Case("cat([x, y])", "y = g[:x.shape[0]]",
+         "g[x.shape[0]:] belongs where g[:x.shape[0]] stands", "x=3,y=4"),
+    Case("cat([x, y])", "y = g[x.shape[0] + 1:]", "g[x.shape[0]:] belongs where", "x=3,y=4"),
+    Case("stack([x, y])", "y = g[0]", "g[1] belongs where g[0] stands", "x=3,y=3"),
+    Case("x / x.sum()", "x = g / x.sum() - x * g.sum() / x.sum()**2", "x belongs into the sum",
+         "x=4"),
+    Case("(x - x.mean(1, keepdim=True)) ** 2", "x = 2 * g * (x - x.mean(1, keepdim=True))",
+         "what comes back from x.mean(1, keepdim=True) is missing", "x=4x3"),
+    Case("logsumexp(x, 1)", "x = g * softmax(x, 0)", "g lacks a dimension: g.unsqueeze(-1), and "
+         "dimension 1 belongs into softmax(x, dim=1)", "x=3x4"),
+    Case("h = relu(x @ W1); h @ W2", "W1 = x @ (g @ W2.T * h)",
+         "x is to be transposed, and h is to be h > 0", "x=5x3,W1=3x4,W2=4x2"),
+    Case("norm(x, dim=1)", "x = x / norm(x, dim=1)",
+         "keepdim=True), and the factor g is missing", "x=3x4"),
+    Case("x.var(1)", "x = g.unsqueeze(1) * (x - x.mean(1, keepdim=True)) / x.shape[1]",
+         "in place of x.shape[1], and the factor 2 is missing", "x=3x4"),
+    Case("triu(x)", "x = tril(g)", "triu(g) belongs where tril(g) stands", "x=4x4"),
+    Case("triu(x, 1)", "x = triu(g)", "1 is missing: g.triu(1)", "x=4x4"),
+    Case("cumsum(x, 0)", "x = g.flip(0).cumsum(0)", "flip(0) is missing at the end", "x=4"),
+    Case("cumsum(x, 0)", "x = g.cumsum(0).flip(0)", "g lacks a method: g.flip(0)", "x=4"),
+    Case("cumsum(x, 0)", "x = g.cumsum(0)", "flip(0) is missing, in 2 places", "x=4"),
+    Case(REGRESSION, "w = x @ (x @ w - y)",
+         "x is to be transposed, and the factor 2 is missing", "x=5x3,w=3,y=5"),
+    Case("norm(A @ x - b)", "x = A @ (A @ x - b)",
+         "A is to be transposed, and the division by out is missing", "A=3x4,x=4,b=3"),
+    Case(TANH_NET, "W1 = x.T @ (g @ W2 * (1 - h))",
+         "W2 is to be transposed, and h is to be squared",
+         "x=5x3,W1=3x4,W2=4x2"),
+    Case(TANH_NET, "W1 = g @ W2.T * (1 - h)",
+         "h is to be squared, and the product with x.T on the left is missing",
+         "x=5x3,W1=3x4,W2=4x2"),
+    Case(TANH_NET, "W1 = x.T @ (g @ W2.T * (1 + h))", "a + is to be a -, and h is to be squared",
+         "x=5x3,W1=3x4,W2=4x2"),
+    Case("(x**3).mean(1)", "x = x**3 * g.unsqueeze(1) / x.shape[1]",
+         "the exponent is to be 2, and the factor 3 is missing", "x=3x4"),
     Case("x.flip(0)", "x = g", "g lacks a method: g.flip(0)"),
     Case("exp(x) + 1", "x = g * out", "exp(x) belongs where out stands"),
     Case("norm(x - y)", "x = (x - y) / norm(x)", "the term -y is missing beside x in norm(x)"),
-    Case("softmax(x, -1)", "x = out * (g - g.sum())", "belongs where g.sum() stands"),
+    Case("softmax(x, -1)", "x = out * (g - g.sum())", "and the factor out is missing"),
     Case("sqrt(x**2 + 3)", "x = g * x / sqrt(x**2 + 2)",
          "x ** 2 + 3 belongs where x ** 2 + 2 stands"),
     Case("maximum(x, tensor(-50.))", "x = g * (x > 50)", "50 is to be -50.0"),

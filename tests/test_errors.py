@@ -36,7 +36,13 @@ def marked(result: Result) -> str | None:
 MISTAKES = [
     # syntax
     (["(x + y"], "syntax", "(", "was never closed"),
+    (["(x + y"], "syntax", "(", "write ) where it ends"),
     (["x + y)"], "syntax", ")", "unmatched ')'"),
+    (["x + y)"], "syntax", ")", "leave it out"),
+    (["(x + y]"], "syntax", "]", "write ) where it ends"),
+    ([";"], "syntax", ";", "statements stand apart by one ;"),
+    (["x; -s"], "syntax", "x", "write h = ... before it"),
+    (["x\n-s"], "syntax", "x", "within brackets an expression goes on"),
     (["x[0"], "syntax", "[", "was never closed"),
     (["x +"], "syntax", None, "this is not an expression"),
     (["x y"], "syntax", None, ""),
@@ -157,14 +163,27 @@ MISTAKES = [
     (["torch.sparse.mm(x, y)"], "unsupported", "mm", "sparse tensors"),
     (["torch.autograd.grad(x)"], "unsupported", "grad", "--grad"),
     (["x.expand_copy(3)"], "unsupported", "expand_copy", "expand_copy is PyTorch's inner name"),
-    (["torch.from_file(x)"], "unsupported", "from_file", "no rule for"),
+    (["torch.from_file(x)"], "unsupported", "from_file", "-v x=@file"),
+    (["torch.load('x')"], "unsupported", "load", "-v x=@file"),
+    (["x.to(torch.complex64)"], "unsupported", "complex64", "the real and the imaginary part"),
+    (["x", "-g", "x.to(torch.complex64)"], "unsupported", "complex64", "numbers are real here"),
+    (["x", "-g", "torch.foo"], "unknown-function", "foo", "there is no attribute foo"),
+    (["x.imag"], "unsupported", "imag", "numbers are real here"),
+    (["x.grad * 2"], "unsupported", "grad", "which are what gradcli answers with"),
+    (["x.gradient * 2"], "unknown-function", "gradient", "the gradient is the answer itself"),
+    (["x.__class__"], "unsupported", "__class__", "inside Python"),
+    (["x.__add__(y)"], "unsupported", "__add__", "written by its sign"),
+    (["__import__('os')"], "unknown-function", "__import__", "read here, and never executed"),
+    (["eval('x')"], "unknown-function", "eval", "read here, and never executed"),
+    (["torch.exp * 2"], "unknown-function", "exp", "write torch.exp(...)"),
+    (["torch.float16"], "arguments", "torch.float16", "a type of numbers"),
     (["x.bernoulli()"], "unsupported", "bernoulli", "draws random numbers"),
     (["x.relu_()"], "unsupported", "relu_", "in place"),
     (["Softmx(x, 0)"], "unknown-function", "Softmx", "did you mean softmax?"),
     (["cat([x, y], 1)", "-s", "x=2x3,y=3x2"], "shape", None, "sizes along all other dimensions"),
     (["F.zzzzzz(x)"], "unknown-function", "zzzzzz", "gradcli ops"),
     (["x.shap"], "unknown-function", "shap", "did you mean shape?"),
-    (["x.sum * 2"], "unknown-function", "sum", "write .sum(...)"),
+    (["x.sum * 2"], "unknown-function", "sum", "write x.sum(...)"),
     (["x", "-g", "yy", "-s", "x=2"], "unknown-name", "yy", "the names are out, x"),
     (
         ["hidden * 2", "-g", "hiden", "-s", "hidden=2"],
@@ -406,6 +425,15 @@ MISTAKES = [
     (["$x$"], "syntax", "$", "LaTeX is not read"),
     (["x, y"], "arguments", "x, y", "several are joined by cat([x, y])"),
     (["x", "-v", "x=abc"], "unknown-name", "abc", "a value is numbers"),
+    (["x.to('complex64')"], "arguments", "x.to('complex64')", "no type of numbers and no device"),
+    (["x.to('cuda:0', 'gpu')"], "arguments", "x.to('cuda:0', 'gpu')", "no device"),
+    (["x", "-v", "x=randn('a')"], "arguments", "randn('a')", "a whole number belongs here"),
+    (["x << y"], "syntax", "x << y", "gradcli ops lists the operations"),
+    (["x ^ T"], "syntax", "x ^ T", "a transpose A.T"),
+    (["x", "-g", "out^T"], "unknown-name", "T", "write A.T"),
+    (["x = if y"], "syntax", "i", "an expression looks like this"),
+    (["x.detach()"], "not-differentiable", "x.detach()", "detach(), comparisons"),
+    (["x > 0"], "not-differentiable", "x > 0", "a mask chooses"),
 ]
 
 
@@ -551,6 +579,7 @@ def test_what_is_alone_in_a_file_is_no_header(tmp_path):
     result = refused("x", "-v", f"x=@{tmp_path}/text.json")
     assert "abc is not a number" in result.err.replace("`", "")
     assert "header" not in result.err
+    assert "a file holds rows of numbers" in result.err
 
 
 def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):

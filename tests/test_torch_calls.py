@@ -295,7 +295,7 @@ def test_no_gradient_at_all(text):
     with pytest.raises(RuntimeError) as theirs:
         out.backward(torch.ones_like(out))
     error = refused(text, a=a.detach().numpy())
-    assert error.hint == f"PyTorch: {theirs.value}"
+    assert error.hint.splitlines()[-1] == f"PyTorch: {theirs.value}"
 
 
 # ---- special functions with a gradient by one input, or none ------------------------------------
@@ -364,7 +364,8 @@ def test_bessel_functions_have_no_grad_fn(name):
         x + getattr(torch.special, name)(x),
         rtol=1e-6,
     )
-    said = refused(f"torch.special.{name}(a)", a=drawn(2)).hint
+    cut, said = refused(f"torch.special.{name}(a)", a=drawn(2)).hint.splitlines()
+    assert "underived functions" in cut
     assert said == "PyTorch: element 0 of tensors does not require grad and does not have a grad_fn"
 
 

@@ -15,6 +15,7 @@ from ..language.problem import Input, Problem
 if TYPE_CHECKING:
     from .jacobian import Jacobian
 
+CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
@@ -58,9 +59,10 @@ class Analysis:
         p, names = self.problem, " and ".join(x.name for x in wrt)
         told = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
         told = next((said for x in wrt for said in self.refused_again(x).values()), told)
-        hint = SENDS_NOTHING if self._backward().steps else f"PyTorch: {told}"
+        hint = SENDS_NOTHING if self._backward().steps else f"{CUT}PyTorch: {told}"
         if p.before is not None:
-            hint = f"{p.out_name} is the same for every {names}, so its derivative is zero\n{hint}"
+            same = f"{p.out_name} is the same for every {names}, so its derivative is zero"
+            hint = f"{same}\n{hint.removeprefix(CUT)}"
         raise GradcliError(
             "not-differentiable",
             f"no gradient flows from {p.out_name} to {names}",

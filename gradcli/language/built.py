@@ -1,5 +1,6 @@
 """What the statements of a program come to: built once, and remembered for other values."""
 
+import ast
 from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -41,15 +42,18 @@ def built(
     if isinstance(out, int | float):
         out = as_node(out)
     if not isinstance(out, Node):
-        raise _no_tensor(out, program)
+        raise no_tensor(out, program)
     return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
 
 
-def _no_tensor(out: Any, program: Program) -> GradcliError:
+def no_tensor(out: Any, program: Program) -> GradcliError:
     """The error for an output that is several tensors, a shape, or a text in quotes of its own."""
     value = program.statements[-1].value
     if isinstance(out, str):
-        said, hint = "this is a text, and no expression", "leave out the quotes around it"
+        what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
+        if isinstance(value, ast.Constant):
+            what, hint = "text", "leave out the quotes around it"
+        said = f"this is a {what}, and no expression"
     else:
         said, hint = "the last statement must be one tensor", several_outputs(value)
     return GradcliError("arguments", said, span=program.source.span(value), hint=hint)

@@ -58,6 +58,7 @@ SPELLINGS = {
     "reduce_sum": "write x.sum()",
     "reduce_mean": "write x.mean()",
     "d": DERIVATIVE,
+    "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()",
 }
 LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "sp": "SymPy"}
 

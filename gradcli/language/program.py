@@ -10,17 +10,18 @@ import warnings
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..errors import EXPRESSION, GradcliError, Span
+from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
 from .foreign import foreign_statement
 from .in_place import assigned, augmented, underscored
 from .pasting.asked import Asked
 from .pasting.sessions import typed
-from .refusals import BY_UNDERSCORE, ELSEWHERE, refusal
+from .refusals import BY_UNDERSCORE, CURES, ELSEWHERE, refusal
 from .source import Source
 
 # Brackets, and what may hold some that are none: texts and comments.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
+OVER_LINES = "within brackets an expression goes on over lines"
 PARSED = 200  # brackets within brackets that Python's parser takes
 PARTS = "give parts of it names: h = ...; out = ... h ..."
 
@@ -59,7 +60,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         raise GradcliError(
             "syntax",
             f"{_called(origin)} is empty",
-            hint='an expression looks like this: "relu(x @ W + b).sum()"',
+            hint=EXAMPLE,
         )
     _check_brackets(source, limits)
     body = _parse(text, source)
@@ -154,8 +155,11 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     if isinstance(e, ast.Call) and why == BY_UNDERSCORE:
         return underscored(e, name, source.span(e))
     if why not in (None, ELSEWHERE):
-        return GradcliError("unsupported", f"{name} {why}", span=source.span(e))
+        span = source.span(e)
+        return GradcliError("unsupported", f"{name} {why}", span=span, hint=CURES.get(why))
     said, hint = "only the last statement may go without a name", "write h = ... before it"
+    if "\n" in source.text:
+        hint += f"; {OVER_LINES}"
     return GradcliError("syntax", said, span=source.span(e), hint=hint)
 
 
@@ -163,8 +167,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
         if isinstance(node.value, ast.Starred):
             said = "a statement cannot begin with *"
-            hint = "within brackets an expression goes on over lines"
-            raise GradcliError("syntax", said, span=source.span(node), hint=hint)
+            raise GradcliError("syntax", said, span=source.span(node), hint=OVER_LINES)
         if not last:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)

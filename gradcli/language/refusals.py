@@ -12,6 +12,9 @@ RANDOM = "draws random numbers, so it has no one gradient"
 SPARSE = "is for sparse tensors, and tensors are dense here"
 MASKED = "is for masked tensors; where(mask, x, ...) says what the others are"
 AUTOGRAD = "is what gradcli does: leave it out, and give the seed with --grad"
+OF_GRADIENTS = "is about gradients, which are what gradcli answers with: leave it out"
+FILES = "is about files: -v x=@file gives an input the numbers in one"
+OF_PYTHON = "is a name inside Python; an operator is written by its sign, x + y"
 SINGLE = "rounds to a shorter floating-point type: --dtype says in which one to compute"
 COPY = "is PyTorch's inner name for a function and a copy of what it answers"
 INNER = "is an inner part of PyTorch, which programs do not call"
@@ -33,9 +36,18 @@ GONE = "is no longer part of PyTorch: calling it is an error there too"
 BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
+# What to do instead, where the reason does not say it.
+CURES = {
+    COMPLEX: "compute with the real and the imaginary part, two tensors",
+    RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
+    INNER: "call the function itself, which has a name without underscores",
+    ELSEWHERE: "write out what it computes; or make what it gives an input, by another name",
+}
+
 # Names by reason; what matches a pattern below is left out too.
 REFUSED = {
-    COMPLEX: "complex polar view_as_complex view_as_real cdouble cfloat chalf imag stft istft "
+    COMPLEX: "complex polar complex32 complex64 complex128 view_as_complex view_as_real "
+    "cdouble cfloat chalf imag stft istft "
     "eig eigvals",
     RANDOM: "bernoulli normal multinomial poisson binomial randint randint_like randperm rand_like "
     "randn_like native_dropout fractional_max_pool2d_with_indices "
@@ -48,8 +60,10 @@ REFUSED = {
     "col_indices ccol_indices row_indices to_padded_tensor",
     SINGLE: "half bfloat16 float16",
     INNER: "slice slice_inverse native_norm",
-    QUANTISED: "dequantize int_repr qscheme empty_quantized choose_qparams_optimized "
-    "fused_moving_avg_obs_fake_quant",
+    OF_GRADIENTS: "grad grad_fn requires_grad is_leaf retains_grad",
+    FILES: "load save from_file fromfile loadtxt genfromtxt savetxt",
+    QUANTISED: "qint8 quint8 qint32 dequantize int_repr qscheme empty_quantized "
+    "choose_qparams_optimized fused_moving_avg_obs_fake_quant",
     HARDWARE: "to_mkldnn scaled_mm grouped_mm scaled_grouped_mm",
     DRAWN: "manual_seed",
     SETTING: "seed initial_seed compile use_deterministic_algorithms is_grad_enabled "
@@ -87,6 +101,7 @@ PATTERNS = (
     Pattern(r"(set|get)_\w+|is_\w+_enabled", "set_default_dtype", SETTING),
     Pattern(r"[a-z]\w*[a-z0-9]_", "add_", BY_UNDERSCORE),
     Pattern(r"(?!index_)\w+_copy", "view_copy", COPY),
+    Pattern(r"__\w+__", "__add__", OF_PYTHON),
     Pattern(r"_\w+|\w+_backward", "_softmax", INNER),
 )
 # What PyTorch calls its functions and methods, a name a line: `scripts/docs --measure` writes it.

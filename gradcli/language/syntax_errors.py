@@ -3,7 +3,7 @@
 import keyword
 import re
 
-from ..errors import GradcliError, Span
+from ..errors import EXAMPLE, GradcliError, Span
 from ..operators import lookup
 
 UNENDED = "a text begins here, and does not end"
@@ -24,11 +24,15 @@ INSTEAD = {
     "'": "a transpose is written A.T, and a derivative not at all",
     "*": "a product is written x * y, and a power x ** 2",
     ":": ASSIGNED,
+    ";": "statements stand apart by one ;, and the last one is the output: h = relu(x); h.sum()",
     "$": LATEX,
     "?": "a choice is written where(condition, a, b)",
 }
 # A word and what follows it with no sign between them; the first may end where an error begins.
 SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
+# An opening bracket that is not closed, or by another one; a closing one that nothing opens.
+BRACKET = re.compile(r"(?:closing .* opening parenthesis |unmatched )?'([()\[\]{}])'")
+CLOSING = {"(": ")", "[": "]", "{": "}"}
 TRANSPOSED = re.compile(r"[\w)\]]'$")  # by the sign of mathematics, as in A'
 
 
@@ -63,6 +67,8 @@ def _hint(said: str, text: str, start: int) -> str | None:
     if said == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
     here = text[start : start + 1]
+    if bracket := BRACKET.match(said):
+        return _closed(bracket[1])
     if here == "=" and not text[:start].strip():
         return ASSIGNED
     if _reason(said) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
@@ -77,13 +83,20 @@ def _hint(said: str, text: str, start: int) -> str | None:
     if here == "|":
         lengths = "||" in text
         return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
-    return INSTEAD.get(here)
+    return INSTEAD.get(here, EXAMPLE)
 
 
-def _without_sign(word: str, in_brackets: bool) -> str | None:
+def _closed(bracket: str) -> str:
+    """What to write for a bracket that has no other, or another one."""
+    if bracket in CLOSING:
+        return f"write {CLOSING[bracket]} where it ends"
+    return "leave it out, or write the bracket that it closes"
+
+
+def _without_sign(word: str, in_brackets: bool) -> str:
     """What to write for two words side by side, the first of which is this one."""
     if keyword.iskeyword(word):
-        return None
+        return EXAMPLE
     if lookup(word):
         return f"a function is called with brackets: {word}(x)"
     comma = "; arguments stand apart by commas" if in_brackets else ""

@@ -1,13 +1,16 @@
 """Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
 
+import ast
+import builtins
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
-from .foreign import SPELLINGS
-from .refusals import refusal
+from .foreign import SPELLINGS, of_library
+from .refusals import CURES, refusal
+from .syntax import dotted
 
 # Names that lead to functions, longest first where one begins with another.
 MODULES = (
@@ -118,9 +121,9 @@ def function(name: str, span: Span | None) -> Callable:
             "unknown-function", "backward() gives None to compute with", hint=hint, span=span
         )
     if found is None:
-        why = refusal(name)
+        why = None if name.startswith("__") and _is_of_python(name) else refusal(name)
         if why is not None:
-            raise GradcliError("unsupported", f"{name} {why}", span=span)
+            raise GradcliError("unsupported", f"{name} {why}", hint=CURES.get(why), span=span)
         inside = function_of_module(name)
         if inside is not None:
             said = f"nn.{name} makes an object, and its function is called {inside}"
@@ -145,6 +148,8 @@ def _instead(name: str) -> str:
     """What to write for the name of no function."""
     if name in SPELLINGS:
         return SPELLINGS[name]
+    if _is_of_python(name):
+        return "that is a function of Python: an expression is read here, and never executed"
     own = "write out what a function of your own computes"
     if name[:1].isupper() and name[1:2].islower():
         own = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
@@ -152,6 +157,11 @@ def _instead(name: str) -> str:
     if near is None:
         return f"gradcli ops lists what there is; {own}"
     return f"{near} (gradcli ops {name[:3]} lists what is near); {own}"
+
+
+def _is_of_python(name: str) -> bool:
+    """Whether Python has it by this name without any import: open, eval, getattr."""
+    return hasattr(builtins, name)
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
@@ -180,3 +190,22 @@ def own_meaning(name: str, module: str) -> str:
 def module_of(path: str) -> str | None:
     """The longest module that a dotted path begins with, or is."""
     return next((m for m in MODULES if path == m or path.startswith(m + ".")), None)
+
+
+def is_of_module(e: ast.Attribute, own: Collection[str]) -> bool:
+    """Whether it is torch.foo, and torch none of the user's `own` names."""
+    path = dotted(e) or ""
+    return module_of(path) not in (None, path) and path.split(".")[0] not in own
+
+
+def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> GradcliError:
+    """The error for an attribute that is none of those `known`, of what stands at `span`."""
+    span = span._replace(start=span.end - len(e.attr))
+    called = lookup(e.attr)
+    why = None if called else refusal(e.attr)
+    if why is not None:
+        return GradcliError("unsupported", f"{e.attr} {why}", hint=CURES.get(why), span=span)
+    hint = SPELLINGS.get(e.attr) or (called and f"it is called: write {ast.unparse(e)}(...)")
+    hint = hint or of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
+    said = f"there is no attribute {e.attr}"
+    return GradcliError("unknown-function", said, hint=hint, span=span)

@@ -9,6 +9,12 @@ from .no_gradient import NO_WAY, NOT_FLOATING, unused
 from .problem import Input
 from .program import Program
 
+# What to differentiate in the place of an output of this kind.
+INSTEAD = {
+    "int": "differentiate what it is computed from, or a function of it: x.amax() for argmax(x)",
+    "bool": "a mask chooses what is differentiated: where(x > 0, x, y), (x * (x > 0)).sum()",
+}
+
 
 def check_output(out: Node, program: Program) -> None:
     """Refuse an output that has no gradient."""
@@ -18,7 +24,7 @@ def check_output(out: Node, program: Program) -> None:
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",
             span=program.source.span(program.statements[-1].value),
-            hint=f"PyTorch: {NO_WAY}",
+            hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
 
 

@@ -4,28 +4,39 @@ Knows which mistakes people make, and nothing about whether a change is right.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
-from itertools import permutations
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from ...language.inference.products import called
 from ...language.inference.ranks import along_a_dimension, is_whole_number
+from .brackets import bracketed, ordered, summed_with
 from .drafts import Change
 from .functions import (
     branches_exchanged,
     compared_with_names,
     factor_missing,
+    sisters,
     turned_round,
     with_derivatives,
     without_function,
 )
-from .parts import divided, expression, factors_of, is_size, operands, shown, times
+from .parts import (
+    REDUCTIONS,
+    divided,
+    expression,
+    factors_of,
+    is_size,
+    method,
+    operands,
+    reduction,
+    shown,
+    times,
+)
+from .places import other_places
 from .words import Words
 
 EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
-MATRICES = 4  # of a product whose orders are tried
 WIDER = 3  # the rank of another dimension
-REDUCTIONS = {"sum": "mean", "mean": "sum"}
 
 
 # ---- changes -------------------------------------------------------------------------------------
@@ -38,9 +49,12 @@ def changes(e: ast.expr, words: Words, whole: bool) -> Iterator[Change]:
     yield from _permuted_back(e)
     yield from _widened(e, it)
     yield from _turned(e, it)
-    yield from _ordered(e)
-    yield from _bracketed(e)
+    yield from ordered(e)
+    yield from bracketed(e)
+    yield from summed_with(e)
     yield from turned_round(e)
+    yield from sisters(e)
+    yield from other_places(e)
     yield from compared_with_names(e, words.names)
     yield from branches_exchanged(e)
     yield from without_function(e)
@@ -77,39 +91,6 @@ def _permuted_back(e: ast.expr) -> Iterator[Change]:
         back: list[ast.expr] = [ast.Constant(order.index(d)) for d in range(len(order))]
         new = ast.Call(e.func, back, e.keywords)
         yield Change(new, f"the dimensions are to be moved back: {shown(new)}", 1)
-
-
-def _ordered(e: ast.expr) -> Iterator[Change]:
-    """A product of several matrices in another order."""
-    matrices = [*_multiplied(e)]
-    for order in permutations(matrices) if 2 < len(matrices) <= MATRICES else ():
-        new = order[0]
-        for matrix in order[1:]:
-            new = ast.BinOp(new, ast.MatMult(), matrix)
-        yield Change(new, f"the order of the product is to be {ast.unparse(new)}", 4)
-
-
-def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-        yield from _multiplied(e.left)
-        yield e.right
-    else:
-        yield e
-
-
-def _bracketed(e: ast.expr) -> Iterator[Change]:
-    """a @ (b * c) for a @ b * c, and (a * b) @ c for a * (b @ c)."""
-    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)):
-        return
-    found = []
-    if isinstance(e.left, ast.BinOp) and isinstance(e.left.op, ast.MatMult):
-        inner = ast.BinOp(e.left.right, ast.Mult(), e.right)
-        found.append(ast.BinOp(e.left.left, ast.MatMult(), inner))
-    if isinstance(e.right, ast.BinOp) and isinstance(e.right.op, ast.MatMult):
-        inner = ast.BinOp(e.left, ast.Mult(), e.right.left)
-        found.append(ast.BinOp(inner, ast.MatMult(), e.right.right))
-    for new in found:
-        yield Change(new, f"the brackets are to stand as in {ast.unparse(new)}", 4)
 
 
 def transposed(e: ast.expr, it: str) -> tuple[ast.expr, str]:
@@ -170,16 +151,16 @@ def _dropped(e: ast.expr) -> Iterator[Change]:
     if not isinstance(e, ast.BinOp):
         return
     if isinstance(e.op, ast.Mult):
-        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4)
-        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4)
+        yield Change(e.right, f"the factor {shown(e.left)} is one too many", 4, alone=True)
+        yield Change(e.left, f"the factor {shown(e.right)} is one too many", 4, alone=True)
         for kept, other in ((e.left, e.right), (e.right, e.left)):
             why = f"{shown(other)} divides, and does not multiply"
-            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5)
+            yield Change(ast.BinOp(kept, ast.Div(), other), why, 5, alone=True)
     elif isinstance(e.op, ast.Div):
-        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4)
+        yield Change(e.left, f"it is not to be divided by {shown(e.right)}", 4, alone=True)
         yield from _other_divisors(e.left, e.right)
         product = ast.BinOp(e.left, ast.Mult(), e.right)
-        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5)
+        yield Change(product, f"{shown(e.right)} multiplies, and does not divide", 5, alone=True)
     elif isinstance(e.op, ast.Add | ast.Sub):
         right = e.right if isinstance(e.op, ast.Add) else ast.UnaryOp(ast.USub(), e.right)
         yield _without_term(e.left, e.right)
@@ -228,7 +209,7 @@ def _without_term(rest: ast.expr, term: ast.expr) -> Change:
     number = _small_number(term)
     if number is not None:
         return Change(rest, f"right but for the small term {number}", 6)
-    return Change(rest, f"the term {shown(term)} is one too many", 5)
+    return Change(rest, f"the term {shown(term)} is one too many", 5, alone=True)
 
 
 def _factors(e: ast.expr, it: str, words: Words) -> Iterator[Change]:
@@ -284,7 +265,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
 
 def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]:
     """A sum more or less, over other dimensions, or a mean in its place."""
-    name = _reduction(e)
+    name = reduction(e)
     if isinstance(e, ast.Call) and name is not None:
         base, other = operands(e)[0], REDUCTIONS[name]
         args = e.args if isinstance(e.func, ast.Attribute) else e.args[1:]
@@ -293,7 +274,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         for over, kept in _dims(dims):
             why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
-        yield Change(base, f"the {name} is one too many", 4)
+        yield Change(base, f"the {name} is one too many", 4, alone=True)
         return
     for over, kept in _dims(dims):
         for kind, rank in (("sum", 4), ("mean", 6)):
@@ -303,7 +284,7 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
 
 def _along_others(e: ast.expr, dims: tuple[str, ...]) -> Iterator[Change]:
     """Another dimension for a function along one, as `softmax(x, 0)` is; or the dimension kept."""
-    if not isinstance(e, ast.Call) or _reduction(e) is not None:
+    if not isinstance(e, ast.Call) or reduction(e) is not None:
         return
     old = dimension(e)
     if old is None:
@@ -372,18 +353,3 @@ def _dims(dims: tuple[str, ...]) -> Iterator[tuple[list[ast.expr], list[ast.keyw
         yield [expression(dim)], []
         yield [expression(dim)], [keepdim]
     yield [], []
-
-
-def _reduction(e: ast.expr) -> str | None:
-    """ "sum" or "mean" for a call of it."""
-    if not isinstance(e, ast.Call) or not operands(e):
-        return None
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-    return name if name in REDUCTIONS else None
-
-
-def method(
-    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
-) -> ast.Call:
-    """base.name(args)."""
-    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))

@@ -19,21 +19,24 @@ RENAMED = 8  # another name, anywhere
 
 class Change(NamedTuple):
     """Another part in place of one, and why; the likelier ones have the lower rank. `widens`: what
-    it adds is a dimension that is lacking.
+    it adds is a dimension that is lacking; `alone`: it is not told of a claim in which something
+    else is wrong too, for it may fit by chance.
     """
 
     new: ast.expr
     why: str
     rank: int
     widens: bool = False
+    alone: bool = False
 
 
 class Edit(NamedTuple):
-    """A changed formula as text, what was the matter, and its rank."""
+    """A changed formula as text, what was the matter, its rank, and whether it is told alone."""
 
     text: str
     why: str
     rank: int
+    alone: bool
 
 
 class Draft(NamedTuple):
@@ -62,7 +65,8 @@ def written(drafts: Iterable[Draft], most: int) -> list[Edit]:
     for draft in drafts:
         text = draft.text
         if text not in made:
-            made[text] = Edit(text, draft.change.why, draft.change.rank)
+            change = draft.change
+            made[text] = Edit(text, change.why, change.rank, change.alone)
             most -= len(text)
         if most < 0:
             break

@@ -17,14 +17,12 @@ from .changes import (
     changes,
     dimension,
     keeping,
-    method,
     opposite,
     transposed,
-    widened,
 )
 from .drafts import RENAMED, SHAPES, Change, Draft, replaced, with_step
 from .given import ORIGIN
-from .parts import around, expression, factors_of, is_size, parts, shown
+from .parts import REDUCTIONS, around, expression, factors_of, is_size, method, parts, reduction
 from .words import Words, typed_numbers
 
 LONGEST = 40  # parts of a formula that are changed
@@ -48,6 +46,7 @@ def _drafts(program: Program, words: Words) -> Iterator[Draft]:
                 yield Draft(program, place, part, change)
     yield from _transposed_everywhere(program)
     yield from _along_others_everywhere(program, words.dims)
+    yield from _means_everywhere(program)
     yield from _resized(program, words.sizes)
     yield from _with_numbers(program, words.numbers)
     yield from _renamed(program, words.names)
@@ -73,75 +72,6 @@ def _shape_edits(program: Program) -> list[Draft]:
     """The changes that exchange rows and columns, or operands."""
     found = edits(program, Words(None, (), (), (), ()))
     return [draft for draft in found if draft.change.rank <= SHAPES]
-
-
-def left_out(program: Program) -> Iterator[Draft]:
-    """A formula without one of its terms, factors or methods; `why` says that this is missing."""
-    for place, statement in enumerate(program.statements):
-        below = _divisors(statement.value)
-        for e in parts(statement.value):
-            for rest, missing in without_operand(e, "divisor" if id(e) in below else "factor"):
-                yield Draft(program, place, e, Change(rest, f"{missing} is missing", 0))
-            if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not widened(e):
-                why = f"{shown(e.func.value)} lacks a method: {shown(e)}"
-                yield Draft(program, place, e, Change(e.func.value, why, 0))
-        for name, rest in _without_name(statement.value):
-            change = Change(rest, f"the factor {name} is missing", 0)
-            yield Draft(program, place, statement.value, change)
-
-
-def _without_name(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """A formula without one name wherever that is a factor, for names that it has several times."""
-    names = [e.id for e in ast.walk(value) if isinstance(e, ast.Name)]
-    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-        yield name, _WithoutFactor(name).visit(deepcopy(value))
-
-
-class _WithoutFactor(ast.NodeTransformer):
-    def __init__(self, name: str):
-        self.name = name
-
-    def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
-        """What is multiplied with the name; other parts as they are."""
-        self.generic_visit(e)
-        for side, rest in ((e.left, e.right), (e.right, e.left)):
-            named = isinstance(side, ast.Name) and side.id == self.name
-            if named and isinstance(e.op, ast.Mult):
-                return rest
-        return e
-
-
-def _divisors(value: ast.expr) -> set[int]:
-    """The ids of the products that a formula divides by, and of those in them."""
-    found: set[int] = set()
-    quotients = (e for e in ast.walk(value) if isinstance(e, ast.BinOp))
-    left = [e.right for e in quotients if isinstance(e.op, ast.Div)]
-    while left:
-        e = left.pop()
-        if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
-            found.add(id(e))
-            left += [e.left, e.right]
-    return found
-
-
-def without_operand(e: ast.expr, factor: str = "factor") -> Iterator[tuple[ast.expr, str]]:
-    """What is left of a part without one operand, and what is missing then; a product is said to
-    have lost a `factor`.
-    """
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        plus = isinstance(e.op, ast.Add | ast.Sub)
-        what = "the term" if plus else f"the {factor}"
-        sign = "-" if isinstance(e.op, ast.Sub) else ""
-        negative = isinstance(e.op, ast.Sub) or not isinstance(e.op, ast.Add | ast.Mult)
-        right, below = ast.unparse(e.right), isinstance(e.op, ast.Div)
-        signed = f"{sign}{_bracketed(e.right)}" if negative else right
-        yield e.left, f"the division by {right}" if below else f"{what} {signed}"
-        if not negative:
-            yield e.right, f"{what} {ast.unparse(e.left)}"
-
-
-def _bracketed(e: ast.expr) -> str:
-    return f"({ast.unparse(e)})" if isinstance(e, ast.BinOp) else ast.unparse(e)
 
 
 def scaled(program: Program, factor: str, divide: bool = False) -> str:
@@ -254,7 +184,7 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
             for size in sizes:
                 if size != ast.unparse(old):
                     why = f"{size} belongs where {ast.unparse(old)} stands"
-                    yield Draft(program, place, old, Change(expression(size), why, 0))
+                    yield Draft(program, place, old, Change(expression(size), why, 0, alone=True))
 
 
 def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:
@@ -294,6 +224,18 @@ def _everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.expr:
             other = along(keeping(e) if keep else e, number, expression(new))
             e.args, e.keywords = other.args, other.keywords
     return made
+
+
+def _means_everywhere(program: Program) -> Iterator[Draft]:
+    """Means for all sums, and sums for all means, where there are several."""
+    value = program.statements[-1].value
+    for old, new in REDUCTIONS.items():
+        made = deepcopy(value)
+        calls = [e for e in ast.walk(made) if isinstance(e, ast.Call) and reduction(e) == old]
+        for e in calls:
+            setattr(e.func, "attr" if isinstance(e.func, ast.Attribute) else "id", new)
+        if len(calls) > 1:
+            yield _whole(program, made, f"{old}s stand where {new}s belong", 0)
 
 
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Draft]:

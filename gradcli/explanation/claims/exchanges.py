@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from ...language.program import Program, Statement
 from .drafts import Change, Draft, replaced
-from .edits import without_operand
+from .missing import without_operand
 from .parts import around, parts
 
 LONGEST = 60  # characters of a part that is put in the place of another

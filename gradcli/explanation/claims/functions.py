@@ -9,7 +9,7 @@ from ...graphs import Operator
 from ...language.inference.products import called
 from .derivatives import Derivative
 from .drafts import Change
-from .parts import divided, expression, operands, shown, times
+from .parts import divided, expression, operands, replaced_text, shown, times
 
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
@@ -17,6 +17,10 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.GtE, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.Gt: ast.Lt,
 }  # fmt: skip
+
+PAIRS = "triu tril, amax amin, max min, maximum minimum, sin cos, sinh cosh"
+SISTERS = dict(map(str.split, PAIRS.split(", ")))
+SISTERS |= {b: a for a, b in SISTERS.items()}
 
 
 def with_derivatives(e: ast.expr, it: str, derivatives: tuple[Derivative, ...]) -> Iterator[Change]:
@@ -99,6 +103,21 @@ def branches_exchanged(e: ast.expr) -> Iterator[Change]:
     if isinstance(e, ast.Call) and op is not None and _has_branches(e, op):
         turned = ast.Call(e.func, [e.args[0], e.args[2], e.args[1]], e.keywords)
         yield Change(turned, f"the branches of {op.name} are exchanged", 2)
+
+
+def sisters(e: ast.expr) -> Iterator[Change]:
+    """triu(x) for tril(x), cos(x) for sin(x)."""
+    name = _last_name(e)
+    if isinstance(e, ast.Call) and name in SISTERS:
+        method = isinstance(e.func, ast.Attribute)
+        func = ast.Attribute(e.func.value, SISTERS[name]) if method else ast.Name(SISTERS[name])  # type: ignore[attr-defined]
+        new = ast.Call(func, e.args, e.keywords)
+        yield Change(new, replaced_text(e, new), 4)
+
+
+def _last_name(e: ast.expr) -> str:
+    func = e.func if isinstance(e, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def without_function(e: ast.expr) -> Iterator[Change]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError, Span, did_you_mean
 from ...graphs import Node, as_node
 from ...language.building.build import Builder
+from ...language.built import no_tensor
 from ...language.given.values import Reader
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_program
@@ -265,5 +266,6 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
         raise
     if not isinstance(found, Node | int | float):
         span = program.source.span(program.statements[-1].value)
-        raise GradcliError("value", "the claim is not a tensor", span=span)
+        hint = no_tensor(found, program).hint
+        raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
     return as_node(found)

@@ -6,58 +6,38 @@ Whatever is offered was read from its text and is right at all points, on its ow
 import ast
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, combinations
-from typing import NamedTuple
 
 from ...autodiff.reverse import Contribution, Step, backward
 from ...errors import GradcliError
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
-from ...notation import tree
 from ..blocks import text_of
-from ..formulas.tried_out import Trial as Elsewhere
-from ..formulas.tried_out import fails
 from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
-from .branches import on_all_branches
-from .derivatives import formula
 from .drafts import FIRST, LIKELY, NEAR, RENAMED, Edit, written
 from .exchanges import exchanges, parts_of
-from .given import ORIGIN, Claim, targets
+from .given import ORIGIN
+from .missing import left_out, with_a_mistake
 from .parts import divided, expression, is_quotient
-from .points import Point, Points
-from .trials import Trial, close, holds, is_jacobian_diagonal, tried
-from .words import Words, words
+from .trials import Trial, close, is_jacobian_diagonal, same
+from .tries import Mend, Tried, Tries, alike
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
-SHORT = 60  # characters of what is said of a part that was left out
+SHORT = 60  # characters of a factor that is missing
+TOLD = 80  # characters of what is said of a part that was left out
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
 
 
-class Mend(NamedTuple):
-    """A formula that is right, and what was the matter with the claim."""
-
-    formula: str
-    why: str
-
-
-class Search:
-    """The search for what would mend one claim; of its `trials` the first is at short numbers."""
-
-    def __init__(self, claim: Claim, trials: list[Trial], points: Points):
-        self.claim, self.trials, self.points = claim, trials, points
-        self.problem = points.tried[0].problem
-        self.w = points.tried[0].wording
-        self.grad = points.tried[0].gradient(claim.name)
-        self.target = targets(self.problem)[claim.name]
-        self.others: list[Elsewhere] = []
-        self._holding: dict[str, Program | None] = {}
+class Search(Tries):
+    """The search for what would mend one claim."""
 
     def mend(self) -> Mend | None:
         """The nearest right formula, as far as one was found: right at other sizes and ranks too,
@@ -85,6 +65,7 @@ class Search:
             self._diagonal_alone,
             self._edited_and_broadcast,
             self._left_out,
+            self._edited_and_left_out,
             self._exchanged,
             partial(self._edited, RENAMED),
             self._way_back_missing,
@@ -96,30 +77,6 @@ class Search:
             self._edited_twice,
         )
         return next((found for way in ways if (found := way()) is not None), None)
-
-    def _verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points, and at the `others`; None for other
-        texts.
-        """
-        if text not in self._holding:
-            self._holding[text] = self._at_all_points(text)
-        program = self._holding[text]
-        there = program and not any(fails(t, text, self.claim.name) for t in self.others)
-        return program if there else None
-
-    def _at_all_points(self, text: str) -> Program | None:
-        try:
-            program = read_again(text, ORIGIN)
-        except GradcliError:
-            return None
-        name, points = self.claim.name, self.points
-        if not holds(program, name, points.tried):
-            return None
-        own = on_all_branches(points, [self.claim._replace(program=program)], [name])
-        return program if holds(program, name, own.tried[len(points.tried) :]) else None
-
-    def _if_right(self, text: str, why: str) -> Mend | None:
-        return Mend(text, why) if self._verified(text) else None
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
@@ -163,14 +120,6 @@ class Search:
         texts = [e.text for e in self._right_edits if e.rank <= LIKELY]
         return self._if_right(min([*texts, found[0]], key=len), found[1])
 
-    def _sizes(self) -> list[str]:
-        """Numbers of elements as texts: of dimensions, and of whole tensors."""
-        named = {n: node for n, node in self._named().items() if node.ndim}
-        wholes = [f"{name}.numel()" for name in named]
-        sizes = ((name, d, n) for name, node in named.items() for d, n in enumerate(node.shape))
-        dims = [f"{name}.shape[{d}]" for name, d, n in sizes if n != 1]
-        return [*dims, *wholes]
-
     # ---- changes of the claim's text -------------------------------------------------------------
 
     def _broadcast(self) -> Mend | None:
@@ -202,18 +151,11 @@ class Search:
         return [e for e, trial in self._tried_edits if trial.agrees and self._verified(e.text)]
 
     @cached_property
-    def _tried_edits(self) -> list[tuple[Edit, Trial]]:
+    def _tried_edits(self) -> list[Tried]:
         """The changes that can be computed, with what they come to at the first point."""
         made = written(edits.edits(self.claim.program, self._words), EDITED)
         tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
         return [(e, trial) for e, trial in tried if trial is not None]
-
-    def _tried(self, text: str, point: Point) -> Trial | None:
-        """What a text comes to at a point; None where it cannot be read."""
-        try:
-            return tried(read_again(text, ORIGIN), self.claim.name, point)
-        except GradcliError:
-            return None
 
     def _edited_and_scaled(self) -> Mend | None:
         """A change, and a factor beside it."""
@@ -238,15 +180,41 @@ class Search:
                     return Mend(text, f"{e.why}; and its shape is not that of {self.claim.name}")
         return None
 
-    def _left_out(self, longest: int = SHORT) -> Mend | None:
+    def _left_out(self, longest: int = TOLD) -> Mend | None:
         """A term or a factor of the right formula, without which it is the claim."""
         text, value = self._formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
-        for e in edits.left_out(read_again(text, ORIGIN)):
-            if len(e.change.why) <= longest and all(self._is(e.text, t) for t in self.trials):
-                return Mend(text, e.change.why)
+        lacking = left_out(read_again(text, ORIGIN))
+        why = next((e.change.why for e in lacking if self._is_claimed(e.text)), None)
+        return Mend(text, why) if why and len(why) <= longest else None
+
+    def _is_claimed(self, text: str) -> bool:
+        return all(self._is(text, t) for t in self.trials)
+
+    def _edited_and_left_out(self) -> Mend | None:
+        """A change, and a mistake in another part: what the change makes of the claim is the right
+        formula with that mistake.
+        """
+        text, first = self._formula(self.grad), self.points.tried[0]
+        if text is None:
+            return None
+        made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
+        wrong = [(e, t) for e in made if (t := self._tried(e.text, first)) and not t.agrees]
+        likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
+        kept = ((e, t) for e, t in likely if not self.trials[0].is_as(t))
+        for e, other in alike(kept, wrong):
+            if self._same(e.text, other.text):
+                return self._if_right(text, f"{e.why}, and {other.why}")
         return None
+
+    def _same(self, text: str, other: str) -> bool:
+        """Whether two texts come to the same at all points, and at the `others`."""
+        tries = [self._tried(text, point) for point in self.points.tried]
+        with suppress(GradcliError):
+            here = all(t is not None and self._is(other, t) for t in tries)
+            return here and all(same(t.array(text), t.array(other)) for t in self.others)
+        return False
 
     def _exchanged(self) -> Mend | None:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
@@ -257,20 +225,8 @@ class Search:
         made = written(exchanges(self.claim.program, others, ranks), EDITED)
         return self._first_of(e for e in made if self._verified(e.text))
 
-    def _rank(self, text: str) -> int:
-        """How many dimensions a text comes to; -1 where it cannot be read."""
-        found = self._tried(text, self.points.tried[0])
-        return -1 if found is None or found.value is None else len(found.shape)
-
     def _left_out_at_length(self) -> Mend | None:
         return self._left_out(10**9)
-
-    def _is(self, text: str, trial: Trial) -> bool:
-        """Whether a text can be read, and comes to what the claim does."""
-        found, here = self._tried(text, trial.point), trial.value
-        if found is None or found.value is None or here is None:
-            return False
-        return found.shape == here.shape and close(found.value, here)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
@@ -279,15 +235,6 @@ class Search:
     @cached_property
     def _edits_twice(self) -> list[Edit]:
         return written(edits.pairs(self.claim.program), PAIRED)
-
-    @cached_property
-    def _words(self) -> Words:
-        return words(self.claim, self.trials[0], self._named(), self._sizes())
-
-    def _named(self) -> dict[str, Node]:
-        p = self.problem
-        found = targets(p)
-        return found if p.out in found.values() else found | {p.out_name: p.out}
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
@@ -378,13 +325,3 @@ class Search:
         term = self.grad - first.node
         text = self._shorter(term)
         return None if text is None else self._plus(term, f"a term is missing: {text}")
-
-    def _shorter(self, node: Node) -> str | None:
-        """The formula of a node, if it is shorter than the gradient's."""
-        made, whole = self.w.formula(node), self.w.formula(self.grad)  # type: ignore[arg-type]
-        if made is None or whole is None or tree.size(made) >= tree.size(whole):
-            return None
-        return tree.text(made)
-
-    def _formula(self, node: Node | None) -> str | None:
-        return formula(node, self.w)

@@ -1,9 +1,11 @@
 """The parts of a formula, as Python's syntax has them."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+LONG = 60  # characters of a part that is told by its name alone
+REDUCTIONS = {"sum": "mean", "mean": "sum"}
 SIZES = ("shape", "size", "numel", "ndim")
 
 
@@ -68,6 +70,15 @@ def shown(e: ast.expr) -> str:
     return text if len(text) <= 30 else "a part of it"
 
 
+def replaced_text(old: ast.expr, new: ast.expr) -> str:
+    """`g.roll(-1) belongs where g.roll(1) stands`, or by names alone where calls are long."""
+    texts = [ast.unparse(e) for e in (new, old)]
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
+        names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]
+        texts = names if names[0] != names[1] else texts
+    return f"{texts[0]} belongs where {texts[1]} stands"
+
+
 def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
     """What a part stands in, if the same stands elsewhere in the formula too."""
     text = ast.unparse(part)
@@ -94,3 +105,18 @@ def divided(e: ast.expr) -> ast.expr | None:
     one = isinstance(e.left, ast.Constant) and e.left.value == 1
     ones = isinstance(e.left, ast.Call) and ast.unparse(e.left.func) == "ones_like"
     return e.right if one or ones else None
+
+
+def reduction(e: ast.expr) -> str | None:
+    """ "sum" or "mean" for a call of it."""
+    if not isinstance(e, ast.Call) or not operands(e):
+        return None
+    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    return name if name in REDUCTIONS else None
+
+
+def method(
+    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
+) -> ast.Call:
+    """base.name(args)."""
+    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))

@@ -56,6 +56,10 @@ class Trial(NamedTuple):
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
+    def is_as(self, other: "Trial") -> bool:
+        """Whether another formula comes to the same."""
+        return self.value is not None and other.value is not None and same(self.value, other.value)
+
     @property
     def shape(self) -> Shape:
         """The shape that the formula has."""
@@ -84,6 +88,11 @@ class Trial(NamedTuple):
 def close(found: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays are finite, and the same but for rounding."""
     return bool(np.all(_near(found, right, tolerance)))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have one shape, and the same numbers but for rounding."""
+    return a.shape == b.shape and close(a, b)
 
 
 def _near(found: Any, right: Any, tolerance: float) -> Any:

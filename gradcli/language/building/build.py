@@ -17,11 +17,19 @@ from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
 from ...operators import lookup
 from ...operators.families import is_whole
-from ..foreign import foreign, of_library
+from ..foreign import foreign
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from ..program import Program
 from ..source import Source
-from ..vocabulary import ATTRIBUTES, CONSTANTS, KINDS, function
+from ..vocabulary import (
+    ATTRIBUTES,
+    CONSTANTS,
+    KINDS,
+    PROPERTIES,
+    function,
+    is_of_module,
+    no_attribute,
+)
 from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
@@ -145,7 +153,7 @@ class Builder:
                 "unknown-name",
                 f"{e.id} is a function here, and it is not called",
                 span=self.source.span(e),
-                hint=f"write {e.id}(...)",
+                hint=f"write A.{e.id}" if e.id in ATTRIBUTES else f"write {e.id}(...)",
             )
         hint = did_you_mean(e.id, self.scope)
         raise GradcliError(
@@ -172,11 +180,14 @@ class Builder:
         parts = (e.lower, e.upper, e.step)
         return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
-    def whole(self, value: Any) -> int:
-        """A whole number, where one has to stand."""
+    def whole(self, value: Any, index: bool = True) -> int:
+        """A whole number, where one has to stand: an index, or a size."""
         if is_whole(value):
             return int(value)
         given = value if is_number(value) else in_words(value)
+        if not index:
+            said = f"a whole number belongs here, not {given}"
+            raise GradcliError("arguments", said, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
         raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
 
@@ -194,7 +205,8 @@ class Builder:
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
         if type(e.op) not in BINARY:
-            hint = "a power is written x ** 2" if isinstance(e.op, ast.BitXor) else None
+            power = "a power is written x ** 2, and a transpose A.T"
+            hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
             raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
@@ -291,15 +303,17 @@ class Builder:
         path = library_path(e, self.scope, called=False)
         if path is not None:
             return CONSTANTS.get(path, path)
+        if is_of_module(e, self.scope):
+            raise no_attribute(e, (), self.source.span(e))
         base = self.visit(e.value)
         if isinstance(base, Outputs):
             if e.attr in base.names:
                 return base[base.names.index(e.attr)].at(self.source.span(e))
-            raise self._no_attribute(e, base.names)
+            raise no_attribute(e, base.names, self.source.span(e))
         if isinstance(base, Range):
             if e.attr in base.facts:
                 return base.facts[e.attr]
-            raise self._no_attribute(e, base.facts)
+            raise no_attribute(e, base.facts, self.source.span(e))
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
             raise GradcliError("unknown-function", f"{in_words(base)} has no attribute {e.attr}")
@@ -313,21 +327,7 @@ class Builder:
             return "cpu"
         if e.attr == "data":
             return self.node(OPS["detach"], (node,), e)
-        raise self._no_attribute(e, sorted(ATTRIBUTES) + ["shape", "ndim", "dtype"])
-
-    def _no_attribute(self, e: ast.Attribute, known) -> GradcliError:
-        hint = (
-            f"it is a method: write .{e.attr}(...)"
-            if lookup(e.attr)
-            else of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
-        )
-        span = self.source.span(e)
-        return GradcliError(
-            "unknown-function",
-            f"there is no attribute {e.attr}",
-            hint=hint,
-            span=span._replace(start=span.end - len(e.attr)),
-        )
+        raise no_attribute(e, PROPERTIES, self.source.span(e))
 
     def _Call(self, e: ast.Call) -> Any:
         return call(self, e)

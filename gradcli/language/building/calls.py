@@ -1,6 +1,7 @@
 """Calls of functions and methods: which operator is meant, and on what it works."""
 
 import ast
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ..names import library_path
 from ..refusals import BY_UNDERSCORE, refusal
 from ..storage import STORAGE
 from ..syntax import dotted
-from ..vocabulary import DTYPES, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
+from ..vocabulary import DTYPES, LAYOUTS, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
 from .facts import FACTS
 from .indices import check_given, index_array, known_array
 from .makers import MAKERS
@@ -26,6 +27,7 @@ from .ranges import RANGES
 if TYPE_CHECKING:
     from .build import Builder
 
+KIND_OR_DEVICE = r"(cpu|cuda|xpu|mps|hpu|meta)(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES
 IDENTITY = {
@@ -49,6 +51,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
     special = FUNCTIONS.get(name)
     if operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+        for text in asked:
+            _check_kind(text)
         dtype = dtype or next((a for a in asked if a in DTYPES), None)
         value = operands[0]
     elif special is not None:
@@ -70,6 +74,13 @@ def call(b: "Builder", e: ast.Call) -> Any:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
+
+
+def _check_kind(text: str) -> None:
+    """Refuse what x.to() and x.type() take to be neither a type of numbers nor a device."""
+    if text not in DTYPES and text not in LAYOUTS and not re.fullmatch(KIND_OR_DEVICE, text):
+        said = f"{in_words(text)} is no type of numbers and no device"
+        raise GradcliError("arguments", said, hint="as in x.to(torch.float64) and x.to('cpu')")
 
 
 def _tensors(args: list) -> list[Node]:

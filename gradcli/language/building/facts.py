@@ -45,7 +45,7 @@ def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tup
 
 
 def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
-    numbers = range(*map(b.whole, args))
+    numbers = range(*(b.whole(n, index=False) for n in args))
     b.limits.check("elements", len(numbers), "a list of numbers")
     return List(numbers)
 

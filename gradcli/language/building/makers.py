@@ -76,7 +76,7 @@ def _check_numbers(values, name: str) -> None:
 
 def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
     shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
-    shape = tuple(map(b.whole, shape))
+    shape = tuple(b.whole(n, index=False) for n in shape)
     if any(size < 0 for size in shape):
         raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
     b.limits.check("elements", numel(shape), f"a tensor of shape {shape}")

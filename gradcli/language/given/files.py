@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 NPY_MAGIC = b"\x93NUMPY"
+ROWS_HINT = "a file holds rows of numbers, a list [[1, 2], [3, 4]], or an array saved as .npy"
 CELL = re.compile(rf"[+-]?0*(?:{DIGITS}|inf|nan)|{WORDS}")
 NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
@@ -154,4 +155,4 @@ def _cure(cell: str, may_be_header: bool) -> str | None:
         return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
     if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):
         return "numbers are apart by commas or blanks, not by semicolons"
-    return "if this line is a header, delete it" if may_be_header else None
+    return "if this line is a header, delete it" if may_be_header else ROWS_HINT

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from ...operators import lookup
-from ..syntax import called_name, dotted, is_true, keyword
+from ..syntax import bound, called_name, dotted, is_true, keyword
 
 REMARKS = {
     *("print", "zero_grad", "retain_grad", "set_printoptions", "filterwarnings", "display"),
@@ -28,12 +28,17 @@ def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
     """The statements that say nothing of a gradient; in a program that is `pasted`, what is
     computed and given no name says nothing either.
     """
-    found = [s for s in body if _is_remark(s, pasted, last=s is body[-1])]
+    given: set[str] = set()
+    found = []
+    for s in body:
+        if _is_remark(s, pasted, last=s is body[-1], given=given):
+            found.append(s)
+        given |= {*bound(s)}
     seeding = [s for s in body if isinstance(s, ast.Expr) and called_name(s.value) in SEEDING]
     return [*found, *seeding] if seeding and not is_random(body) else found
 
 
-def _is_remark(s: ast.stmt, pasted: bool, last: bool) -> bool:
+def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:
     if isinstance(s, ast.Assert):
         return True
     if isinstance(s, ast.Assign):  # torch.backends.cudnn.deterministic = True
@@ -46,7 +51,7 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool) -> bool:
     if name in ("set_grad_enabled", "set_default_dtype"):
         return ast.unparse(s.value).endswith(("(True)", "float64)", "float32)", "torch.double)"))
     if isinstance(s.value, ast.Name):  # what a session shows
-        return not last
+        return not last and (pasted or s.value.id in given)
     return pasted and not last and _only_looks(s.value)
 
 
