@@ -256,6 +256,7 @@ RULE_CASES = {
     "summed_from_the_only_place": [
         "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",
         "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
+        "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],

@@ -204,4 +204,48 @@ IDENTITIES = together(
         kind="hessian",
         X="2 * kron(ones(X.shape[0], X.shape[0]), eye(X.shape[1]))",
     ),
+    case(
+        "p-norm",
+        "(abs(x) ** p).sum() ** (1 / p)",
+        "x: n real, p:",
+        x="sign(x) * (abs(x) / out) ** (p - 1)",
+    ),
+    case("product of all", "cumprod(x, 0)[-1]", "x: n", x="out / x"),
+    case("products of rows", "cumprod(A, 1)[:, -1]", "A: m n", A="(g * out).unsqueeze(1) / A"),
+    case(
+        "Brier score of the label",
+        "p = softmax(x, 1).gather(1, t.unsqueeze(1)); ((1 - p) ** 2).sum()",
+        "x: m c real, t: m index=c",
+        x="2 * softmax(x, 1) * (1 - p) * (p - eye(x.shape[1])[t])",
+    ),
+    case(
+        "cross entropy",
+        "p = softmax(x, 1).gather(1, t.unsqueeze(1)).squeeze(1); -log(p).mean()",
+        "x: m c real, t: m index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[t]) / t.numel()",
+    ),
+    case(
+        "mean absolute error of the label, Ghosh 2017",
+        "p = softmax(x, 1).gather(1, t[:, None])[:, 0]; (1 - p).sum()",
+        "x: m c real, t: m index=c",
+        x="softmax(x, 1) * (p.unsqueeze(1) - eye(x.shape[1])[t])",
+    ),
+    case(
+        "squares of log-likelihoods",
+        "l = log_softmax(x, 1).gather(1, t.unsqueeze(1)); (l ** 2).sum()",
+        "x: m c real, t: m index=c",
+        x="2 * l * (eye(x.shape[1])[t] - softmax(x, 1))",
+    ),
+    case(
+        "REINFORCE, Williams 1992",
+        "-(log_softmax(x, 1).gather(1, a.unsqueeze(1)).squeeze(1) * R).mean()",
+        "x: m c real, a: m index=c, R: m real",
+        x="R.unsqueeze(1) * (softmax(x, 1) - eye(x.shape[1])[a]) / a.numel()",
+    ),
+    case(
+        "Q-learning, Watkins 1992",
+        "((q.gather(1, a.unsqueeze(1)).squeeze(1) - y) ** 2).sum()",
+        "q: m c real, a: m index=c, y: m real",
+        q="2 * (q.gather(1, a.unsqueeze(1)) - y.unsqueeze(1)) * eye(q.shape[1])[a]",
+    ),
 )

@@ -122,6 +122,19 @@ def one_exponent(node: Node) -> Node | None:
     return new if new.shape == node.shape else new.expand(shape=node.shape)
 
 
+@other("pow")
+def power_of_a_root(node: Node) -> Iterator[Node]:
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p)."""
+    x, e = node.parents
+    terms = (terms_of(e) if e.op.name in ("add", "sub") else None) or []
+    for root in terms if len(terms) == 2 else ():
+        below = [f for f, n in root.factors.items() if n == -1]
+        if root.coefficient == 1 and len(root.factors) == len(below) == 1:
+            (rest,) = (t for t in terms if t is not root)
+            times = build(multiplied_by(rest, Product(ONE, {below[0]: 1})), e.shape)
+            yield (x ** build(root, e.shape)) ** (1 + times)
+
+
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
     """The exponent of a base in one of a product's powers; None for powers of something else."""
     if power is base:
