@@ -37,7 +37,20 @@ def thinner(x: Node) -> Node | None:
     if x.op.name in ("ones", "zeros", "full"):
         value = x.attrs.get("fill_value", float(x.op.name == "ones"))
         return as_node(value)
-    return None
+    in_one_row = x.op.family == "elementwise" and x.ndim > 0 and x.shape[0] == 1
+    return _computed_thinner(x) if in_one_row else None
+
+
+def _computed_thinner(x: Node) -> Node | None:
+    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1)."""
+    parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
+    inputs = [i for i in parts if i is not None]
+    if len(inputs) < len(x.inputs) or all(i.op.name == "constant" for i in inputs):
+        return None
+    if not _takes_numbers(x.op) and any(i.op.name == "constant" for i in inputs):
+        return None
+    thin = x.op(*inputs, **x.attrs)
+    return thin if x.shape == (1,) * (x.ndim - thin.ndim) + thin.shape != thin.shape else None
 
 
 def _without_leading(x: Node) -> Node | None:

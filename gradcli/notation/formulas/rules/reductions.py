@@ -343,8 +343,4 @@ def spread_as_it_is(node: Node) -> Node | None:
     """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2); so with sums of such."""
     (x,) = node.parents
     thin = thinner(x)
-    if thin is None and x.op.family == "elementwise" and x.ndim > 1:
-        parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
-        made = None if None in parts or len(parts) < 2 else x.op(*parts, **x.attrs)
-        thin = made if made is not None and made.shape == x.shape[1:] else None
     return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)
