@@ -248,4 +248,33 @@ IDENTITIES = together(
         "q: m c real, a: m index=c, y: m real",
         q="2 * (q.gather(1, a.unsqueeze(1)) - y.unsqueeze(1)) * eye(q.shape[1])[a]",
     ),
+    case(
+        "a Gaussian, by hand",
+        "exp(-norm(x) ** 2 / 2)",
+        "x: n real",
+        kind="hessian",
+        x="out * (outer(x, x) - eye(x.shape[0]))",
+    ),
+    case(
+        "fourth powers of lengths, by hand",
+        "(x @ x) ** 2",
+        "x: n real",
+        kind="hessian",
+        x="4 * (x @ x) * eye(x.shape[0]) + 8 * outer(x, x)",
+    ),
+    case(
+        "product of all, by hand",
+        "prod(x)",
+        "x: n",
+        kind="hessian",
+        x="out * (outer(1 / x, 1 / x) - diag(1 / x ** 2))",
+    ),
+    case(
+        "polar coordinates",
+        "stack([r * cos(t), r * sin(t)])",
+        "r:, t: real",
+        kind="jacobian",
+        r="stack([cos(t), sin(t)])[:, None]",
+        t="stack([-r * sin(t), r * cos(t)])[:, None]",
+    ),
 )
