@@ -283,7 +283,8 @@ RULE_CASES = {
         "x + x - 3 * y", "x - x + y", "x + 0 - y + 1 + 2", "-x + y", "x - (y - x)", "A + x - A",
     ],
     "spread_by_the_others": [
-        "A * sqrt(B.var(0, keepdim=True) + 1)", "A - exp(-s * x.unsqueeze(0))",
+        "A * x.reshape(1, 3)", "A * sqrt(B.var(0, keepdim=True) + 1)",
+        "A - exp(-s * x.unsqueeze(0))",
         "maximum(x.expand(3, 3), A)", "where(A > 0, ones(3, 3), A)"],
     "sum_over_what_was_broadcast": [
         "A.sum_to_size(3)", "A.sum_to_size(3, 1)", "A.sum_to_size(1, 1)",

@@ -176,6 +176,12 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
+    "rows_beside_a_vector": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
+    "laid_out_before": [
+        "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
+        "A[:2].sum(dim=1, keepdim=True).reshape(2)",
+    ],
     "put_as_rows": [
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",

@@ -277,4 +277,16 @@ IDENTITIES = together(
         r="stack([cos(t), sin(t)])[:, None]",
         t="stack([-r * sin(t), r * cos(t)])[:, None]",
     ),
+    case(
+        "by hand",
+        "kron(A, x)",
+        "A: m n, x: p",
+        A="g.reshape(A.shape[0], A.shape[1], x.shape[0]) @ x",
+    ),
+    case(
+        "what a direction leaves, by hand",
+        "norm(x - x @ u * u) ** 2",
+        "x: n real, u: n real",
+        x="2 * (x + u @ x * u * (u @ u - 2))",
+    ),
 )

@@ -32,6 +32,9 @@ def thinner(x: Node) -> Node | None:
     """What broadcasting makes into x."""
     if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
         return x.inputs[0]
+    if x.op.name == "reshape" and x.ndim > x.parents[0].ndim > 0:
+        (v,) = x.parents
+        return v if x.shape == (1,) * (x.ndim - v.ndim) + v.shape else None
     if x.op.family == "reduction" and x.attrs["keepdim"]:
         return _without_leading(x)
     if x.op.name in ("ones", "zeros", "full"):

@@ -98,9 +98,9 @@ def _turned(t: Product, turned: Mapping[Node, tuple[int, Node]]) -> Product:
 def numbers_folded(node: Node) -> Node | None:
     """1.1283791670955126 * x / 2 ** 0.5 = 0.7978845608028654 * x: where fewer digits say it."""
     found = product_of(node)
-    if found is None or not isinstance(found.coefficient, float):
+    if found is None or not (isinstance(found.coefficient, float) or len(found.factors) == 1):
         return None
-    number = found.coefficient
+    number = float(found.coefficient)
     for f, e in found.factors.items():
         value = constant_value(f) if e == -1 else None
         new = as_meant(number / value) if value else None
