@@ -256,6 +256,7 @@ RULE_CASES = {
     "summed_from_the_only_place": [
         "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",
         "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
+        "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],
@@ -281,7 +282,10 @@ RULE_CASES = {
     "like_terms": [
         "x + x - 3 * y", "x - x + y", "x + 0 - y + 1 + 2", "-x + y", "x - (y - x)", "A + x - A",
     ],
-    "spread_by_the_others": ["maximum(x.expand(3, 3), A)", "where(A > 0, ones(3, 3), A)"],
+    "spread_by_the_others": [
+        "A * x.reshape(1, 3)", "A * sqrt(B.var(0, keepdim=True) + 1)",
+        "A - exp(-s * x.unsqueeze(0))",
+        "maximum(x.expand(3, 3), A)", "where(A > 0, ones(3, 3), A)"],
     "sum_over_what_was_broadcast": [
         "A.sum_to_size(3)", "A.sum_to_size(3, 1)", "A.sum_to_size(1, 1)",
     ],

@@ -28,6 +28,23 @@ PLACES = f"arange({ALL}).reshape(x.shape)"
 COLUMNS = f"kron(ones({N}, {N}), eye({M}))"  # sums along each of them
 # program, two sets of shapes, the input, the structure, its formula
 FORMS = [
+    (
+        "stack([r * cos(t), r * sin(t)])",
+        "r=(),t=()",
+        "r=(),t=()",
+        "r",
+        "dense",
+        "stack([cos(t), sin(t)])[:, None]",
+    ),
+    ("sin(t * A)", "t=(),A=2x3", "t=(),A=4x2", "t", "dense", "(cos(t * A) * A).reshape(-1, 1)"),
+    (
+        "softmax(x / T, 0)",
+        "T=(),x=4",
+        "T=(),x=3",
+        "T",
+        "dense",
+        "(out * (out @ x - x) / T ** 2)[:, None]",
+    ),
     ("x.T", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
     (
         "x.permute(2, 0, 1)",

@@ -68,7 +68,7 @@ def test_dimensions_are_counted_as_the_program_counts_them(text, expected):
         ("h = sin(x).unsqueeze(0); h**2", (3,), "2 * (g * h).squeeze(0) * cos(x)"),
         ("h = x.unsqueeze(0); h**2", (), "2 * x"),
         ("h = sin(x).expand(4, 3); h**2", (3,), "2 * (g * h).sum(dim=0) * cos(x)"),
-        ("h = sin(x).expand(4, 3); h**2", (1, 3), "2 * (g * h).sum(dim=0, keepdim=True) * cos(x)"),
+        ("h = sin(x).expand(4, 3); h**2", (1, 3), "2 * (g * h).sum(dim=0) * cos(x)"),
     ],
 )
 def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
@@ -176,6 +176,37 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
+    "rows_beside_a_vector": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
+    "laid_out_before": [
+        "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
+        "A[:2].sum(dim=1, keepdim=True).reshape(2)",
+    ],
+    "put_as_rows": [
+        "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
+        "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
+        "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
+    ],
+    "never_below_zero": ["abs(exp(x))", "relu(x ** 2)", "abs(abs(x) ** s)"],
+    "power_of_a_root": ["x ** (1 / s - 1)", "x.sum() ** (2 + 1 / s)"],
+    "numbers_out_of_convolutions": [
+        "conv1d_input((2, 2, 6), ones(2, 2, 2), 3 * ones(2, 2, 5) / s)",
+    ],
+    "gathered_by_labels": [
+        f"(A[:3] * eye(z.shape[0])[{LABELS}]).sum(dim=1, keepdim=True)",
+        f"(A[:3] * B[:3] * x[:3].unsqueeze(1) * eye(z.shape[0])[{LABELS}]).sum(1, keepdim=True)",
+    ],
+    "column_of_labels": [f"{LABELS}[:, None]"],
+    "last_of_running": [
+        "x.cumprod(dim=0)[-1]", "A.cumsum(dim=1)[:, -1]", "A.cumprod(0)[-1]",
+        "D.cumsum(2)[..., -1]",
+    ],
+    "of_one_alone": ["c.sum(dim=1, keepdim=True)", "d.mean(dim=-1, keepdim=True)"],
+    "only_one_picked": ["c[:, 0]", "c.T[0]", "c[:, -1]"],
+    "new_dimension_inside": [
+        "(1 - c.squeeze(1)).unsqueeze(1)", "log(A.sum(dim=1)).unsqueeze(1)",
+        "(c.squeeze(1) * exp(d.squeeze(1)) + s).unsqueeze(-1)",
+    ],
     "kept_beside_a_new_dimension": [
         "(x * A.norm(dim=1)).unsqueeze(1) * A / A.norm(dim=1, keepdim=True)",
         "(x / A.std(1)**2).unsqueeze(-1) * A.std(1, keepdim=True)**2",
@@ -432,7 +463,7 @@ CASES = {
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
-        "where(x.norm(3) == 0, 0, y * abs(x))",
+        "where(x.norm(3) == 0, 0, y * abs(x))", "where(s == 0, 0, x ** (1 / s))",
     ],
     "no_edge_between": [
         "where(x < 0, 2 * exp(3 * x), where(x <= 0, 2, y))",
@@ -635,7 +666,8 @@ CASES = {
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
         "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
         "A * (A.norm(dim=0) != 0)", "y * abs(x) * (x.norm(3) != 0)",
-        "(x - x.mean()) * (x.std() != 0)",
+        "(x - x.mean()) * (x.std() != 0)", "y * sign(x) ** 2 / x", "y * sign(exp(x)) / exp(x)",
+        "y * (abs(x) > 0) / sqrt(2 * x)",
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "weighted_rows": [

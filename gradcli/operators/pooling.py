@@ -9,6 +9,7 @@ from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
+from .bounds import ANY, summed
 from .families import composite, operator, shorthand
 from .indexing import in_range
 from .leaves import Array
@@ -92,6 +93,10 @@ def _divisor(slides, count_include_pad):
     return out
 
 
+def _averaged(x, *, divisor_override=None, **_):
+    return summed(x) if divisor_override is None or divisor_override > 0 else ANY
+
+
 def _average(n):
     name, x, y = f"avg_pool{n}d", "x".join("2" * n), "x".join("3" * n)
 
@@ -121,6 +126,7 @@ def _average(n):
         ),
         saved=(..., "input"),
         flat=True,
+        bounds=_averaged,
     )(meaning)
 
 

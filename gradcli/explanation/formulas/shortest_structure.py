@@ -10,9 +10,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from ...autodiff.forward import jvp
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
-from ...graphs import Node, Operator, walk
+from ...graphs import Node, Operator, as_node, walk
 from ...graphs.shapes import numel
 from ...language.problem import Input
 from ...lazy import np
@@ -199,6 +200,21 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
     row = _row(w, p.inputs[x.name])
     if row is not None:
         yield Structure("row", row, None, node.numel)
+    column = _column(w, p.inputs[x.name])
+    if column is not None:
+        yield Structure("dense", column, None, p.out.numel)
+
+
+def _column(w: Wording, x: Input) -> tree.Tree | None:
+    """The tangent of the output along a single number, as the one column of its Jacobian."""
+    p = w.problem
+    tangent = None if x.node.shape or not p.out.shape else jvp(p.out, {x.node: as_node(1.0)})
+    if tangent is None or any(_has_no_words(n.op) for n in walk([w.shortened(tangent)])):
+        return None
+    written = w.formula(tangent)
+    if written is None or p.out.ndim == 1:
+        return written and tree.Subscript(written, ":, None")
+    return tree.Method(written, "reshape", (tree.Number(-1), tree.Number(1)))
 
 
 def _row(w: Wording, x: Input) -> tree.Tree | None:

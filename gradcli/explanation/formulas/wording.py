@@ -16,12 +16,12 @@ from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Indices
 from ...notation.tree import Name, Token
-from ...operators.leaves import Array
 from ..analysis import Analysis
 from ..blocks import Line
 from ..derived import gradient_name
 from .count_names import known_sizes
 from .counterparts import Counterparts
+from .labels import known_labels, with_labels
 from .source_text import SourceText, role_of
 from .tried_out import (
     Trial,
@@ -180,7 +180,10 @@ class Wording:
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
         key = node, frozenset(names)
         if key not in self._shortened:
-            self._shortened[key] = self._shortener(names)(substitute(node, self.labels))
+            named = with_labels(names, self.labels)
+            shortener = self._shortener({named.get(n, n): name for n, name in names.items()})
+            short = shortener(substitute(node, self.labels))
+            self._shortened[key] = substitute(short, {new: n for n, new in named.items()})
         return self._shortened[key]
 
     def shortened(self, node: Node) -> Node:
@@ -335,11 +338,7 @@ class Wording:
     @cached_property
     def labels(self) -> dict[Node, Node]:
         """Labels and masks as the numbers that they are, so that what they decide is simplified."""
-        return {
-            i.node: OPS["tensor"](data=Array(i.value, i.name))
-            for i in self.problem.inputs.values()
-            if i.node.dtype != "float"
-        }
+        return known_labels(self.problem)
 
     @cached_property
     def indices(self) -> Indices:

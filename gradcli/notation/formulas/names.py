@@ -85,6 +85,9 @@ class Names:
             if same.attrs.get("keepdim") is False:
                 kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
                 self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
+        column = meant.parents[0] if meant.op.name == "squeeze" else meant
+        if column.ndim == meant.ndim + 1 and column.op.name not in CONSTANT:
+            self.meaning.setdefault(column, atom.unsqueeze(dim=meant.attrs["dim"]))
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, _without_roots(found)))

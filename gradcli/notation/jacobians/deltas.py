@@ -330,27 +330,37 @@ class Reading:
         spread = [r for r in readings if not any(map(has_relation, r.factors))]
         if len(straight) != 1 or len(spread) != 1:
             return None
-        diagonal = straight[0]._diagonal_form()[1]
         minus = opposite(spread[0].e)
+        turned = opposite(straight[0].e) if minus is None else None  # outer(x, x) - eye(n)
+        along = straight[0].e if turned is None else turned
+        diagonal = Reading(along, self.rows, self.columns, self.write)._diagonal_form()[1]
         body = spread[0].e if minus is None else minus
-        given = {*self.write.given}
-        left = [f for f in factors_of(body) if letters_of(f) - given <= set(self.rows)]
-        right = [f for f in factors_of(body) if f not in left]
         number, rest = self.write.number(body)
-        if not letters_of(product_of(rest)) - given:  # eye(n) - 1 / n
+        if not letters_of(product_of(rest)) - {*self.write.given}:  # eye(n) - 1 / n
             one = self.write.tensor(body, []) if rest else number or Numeral(1)
-            if one is not None and diagonal is not None:
-                return "symmetric low-rank update", added(diagonal, one, minus is not None)
-        if not all(letters_of(f) - given <= set(self.columns) for f in right):
-            return None
+            return _together("symmetric low-rank update", diagonal, one, minus, turned)
+        apart, symmetric = self._apart(body)
+        name = "symmetric low-rank update" if symmetric else "low-rank update"
+        if symmetric and (apart is None or diagonal is None):
+            return name, None
+        return _together(name, diagonal, apart, minus, turned)
+
+    def _apart(self, e: Expr) -> tuple[Tree | None, bool]:
+        """outer(a, b) times a number, and whether a is b; None where e is no such product."""
+        given = {*self.write.given}
+        numbers = [f for f in factors_of(e) if not letters_of(f) - given]
+        others = [f for f in factors_of(e) if f not in numbers]
+        left = [f for f in others if letters_of(f) - given <= {*self.rows}]
+        right = [f for f in others if f not in left]
+        if not all(letters_of(f) - given <= {*self.columns} for f in right):
+            return None, False
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
         a = self.write.tensor(product_of(left), self.rows) if left else self._ones(self.rows)
         b = self.write.tensor(product_of(renamed), self.rows) if right else self._ones(self.columns)
-        symmetric = frozenset(renamed) == {f for f in left if letters_of(f) - given}
-        if a is None or b is None or diagonal is None:
-            return ("symmetric low-rank update", None) if symmetric else None
-        formula = Infix("+" if minus is None else "-", diagonal, Call("outer", (a, b)))
-        return ("symmetric low-rank update" if symmetric else "low-rank update"), formula
+        scale = self.write.tensor(product_of(numbers), []) if numbers else None
+        known = a is not None and b is not None and (scale is not None or not numbers)
+        whole = self.write.scaled(scale, Call("outer", (a, b))) if known else None  # type: ignore[arg-type]
+        return whole, frozenset(renamed) == {*left}
 
     def _ones(self, letters: Sequence[str]) -> Tree:
         return Call("ones", (self.write.length(letters),))
@@ -376,3 +386,13 @@ def _counts(e: Expr) -> bool:
     if isinstance(e, Product | Total | Sum):
         return all(map(_counts, parts(e)))
     return isinstance(e, Relation)
+
+
+def _together(
+    name: str, diagonal: Tree | None, other: Tree | None, minus: Expr | None, turned: Expr | None
+) -> Named | None:
+    """A diagonal matrix and another, added; what has no minus first."""
+    if diagonal is None or other is None:
+        return None
+    plus = added(diagonal, other, minus is not None)
+    return name, plus if turned is None else Infix("-", other, diagonal)

@@ -20,6 +20,7 @@ from . import (
     functions,
     guards,
     interpolation,
+    kept,
     kronecker,
     labels,
     letters,
@@ -39,6 +40,7 @@ from . import (
     square,
     sums,
     triangular,
+    vanishing,
 )
 from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, normal, other, rule
 
@@ -49,7 +51,8 @@ __all__ = [
     "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "batches",
     "bends", "broadcasting", "chains", "choices", "complements", "contractions",
     "exponentials", "factoring", "foreign", "functions", "guards", "interpolation",
-    "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
+    "kept", "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
     "moved", "normal", "other", "pairs", "parts", "places", "powers", "products", "put",
     "reductions", "rule", "selected", "shared_matrices", "spectral", "square", "sums", "triangular",
+    "vanishing",
 ]  # fmt: skip

@@ -1,9 +1,10 @@
 """Products of matrices in batches."""
 
-from ....graphs import Node
+from ....graphs import Node, intern
 from ....graphs.shapes import axes, axis, numel
 from .broadcasting import thinner
 from .matrices import last_two
+from .products import build, product_of
 from .registry import normal, other
 
 ROWS, COLUMNS = -2, -1
@@ -106,3 +107,32 @@ def sum_of_batches(node: Node) -> Node | None:
     if v.shape[:-2] != a.shape[:-2] or axes(node.attrs["dim"], x.ndim) != lead:
         return None
     return (a.parents[0] * v).sum(dim=(*lead, len(lead)))
+
+
+@other("sum")
+def rows_beside_a_vector(node: Node) -> Node | None:
+    """(T * v).sum(dim=-1) = T @ v for a vector v."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if x.ndim > 2 and dim is not None else None
+    if found is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
+        return None
+    v = next((f for f, e in found.factors.items() if e == 1 and f.ndim == 1), None)
+    rest = {f: e for f, e in found.factors.items() if f is not v}
+    if v is None or not any(f.shape == x.shape for f in rest):
+        return None
+    return build(found._replace(factors=rest), x.shape) @ v
+
+
+@normal("reshape")
+def laid_out_before(node: Node) -> Node | None:
+    """(T.reshape(2, 1, 3, 4) @ v).reshape(2, 3) = T.reshape(2, 3, 4) @ v for a vector v;
+    T.sum(dim=1, keepdim=True).reshape(2, 3) = T.sum(dim=1).reshape(2, 3).
+    """
+    x = node.parents[0]
+    if x.op.family == "reduction" and x.attrs["keepdim"] and x.attrs["dim"] is not None:
+        thin = x.op(*x.inputs, **x.attrs | {"keepdim": False})
+        return intern(node.op, (thin,), node.attrs, node.span)
+    if x.op.name != "matmul" or x.parents[1].ndim != 1 or x.parents[0].op.name != "reshape":
+        return None
+    laid, v = x.parents
+    return laid.parents[0].reshape(shape=(*node.shape, *v.shape)) @ v

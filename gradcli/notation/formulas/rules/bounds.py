@@ -4,7 +4,7 @@ from functools import lru_cache, reduce
 from math import inf
 
 from ....graphs import OPS, Node, walk
-from ....operators.bounds import ANY, PROBABILITY, Bounds
+from ....operators.bounds import ANY, NOT_NEGATIVE, PROBABILITY, Bounds
 from .matrices import is_column
 from .products import REMEMBERED, Coefficient, Product, constant_value, is_zero_or_one, product_of
 from .registry import normal
@@ -38,7 +38,7 @@ def _bounds(n: Node, found: dict[Node | None, Bounds]) -> Bounds:
         return own(*map(found.get, n.inputs), **n.attrs) if callable(own) else own
     p = product_of(n)
     if p is None or n in p.factors:
-        return ANY
+        return NOT_NEGATIVE if n.op.name == "pow" and found[n.parents[0]][0] >= 0 else ANY
     if _is_correlation(p):
         return CORRELATION
     c = float(p.coefficient)

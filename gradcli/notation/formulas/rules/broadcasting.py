@@ -32,12 +32,28 @@ def thinner(x: Node) -> Node | None:
     """What broadcasting makes into x."""
     if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
         return x.inputs[0]
+    if x.op.name == "reshape" and x.ndim > x.parents[0].ndim > 0:
+        (v,) = x.parents
+        return v if x.shape == (1,) * (x.ndim - v.ndim) + v.shape else None
     if x.op.family == "reduction" and x.attrs["keepdim"]:
         return _without_leading(x)
     if x.op.name in ("ones", "zeros", "full"):
         value = x.attrs.get("fill_value", float(x.op.name == "ones"))
         return as_node(value)
-    return None
+    in_one_row = x.op.family == "elementwise" and x.ndim > 0 and x.shape[0] == 1
+    return _computed_thinner(x) if in_one_row else None
+
+
+def _computed_thinner(x: Node) -> Node | None:
+    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1)."""
+    parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
+    inputs = [i for i in parts if i is not None]
+    if len(inputs) < len(x.inputs) or all(i.op.name == "constant" for i in inputs):
+        return None
+    if not _takes_numbers(x.op) and any(i.op.name == "constant" for i in inputs):
+        return None
+    thin = x.op(*inputs, **x.attrs)
+    return thin if x.shape == (1,) * (x.ndim - thin.ndim) + thin.shape != thin.shape else None
 
 
 def _without_leading(x: Node) -> Node | None:

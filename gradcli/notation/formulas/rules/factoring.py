@@ -127,6 +127,22 @@ def numbers_out(node: Node) -> Iterator[Node]:
             yield build(Product(size, {total: 1}), node.shape)
 
 
+@other("mul", "div")
+def number_out_of_a_factor(node: Node) -> Iterator[Node]:
+    """x * (2 * y - 4) = 2 * x * (y - 2)."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        terms = (terms_of(f) if e == 1 and f.op.name in ("add", "sub") else None) or []
+        size = min((magnitude(t.coefficient) for t in terms), default=ONE)
+        inner = [t._replace(coefficient=t.coefficient / size) for t in terms if size != 1]
+        if len(inner) < 2 or not all(float(t.coefficient).is_integer() for t in inner):
+            continue
+        total = sum_of(inner)
+        if total.shape == f.shape:
+            factors = with_factors(found.factors, {f: -e, total: e})  # type: ignore[union-attr]
+            yield build(Product(found.coefficient * size, factors), node.shape)  # type: ignore[union-attr]
+
+
 @other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
 def sign_in(node: Node) -> Node | None:
     """-2 * (a - b) = 2 * (b - a), however deep the difference stands, and -x / (a - b)."""

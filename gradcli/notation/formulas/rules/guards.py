@@ -1,9 +1,8 @@
 """Masks, and values guarded against a denominator of 0."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from ....graphs import OPS, Node
-from ....graphs.shapes import axes
+from ....graphs import OPS, Node, walk
 from .bounds import is_not_negative
 from .broadcasting import thinner
 from .products import (
@@ -18,6 +17,7 @@ from .products import (
     with_factors,
 )
 from .registry import normal, other, rule
+from .vanishing import is_zero_beside, zeros_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -34,15 +34,17 @@ def opposite_comparison(node: Node) -> Node | None:
 
 @normal("where")
 def no_denominator_is_zero(node: Node) -> Node | None:
-    """where(y == 0, 0, x / y) = x / y; where(norm(y) == 0, 0, x * y) = x * y."""
+    """where(y == 0, 0, x / y) = x / y; where(norm(y) == 0, 0, x * y) = x * y;
+    where(p == 0, 0, x ** (1 / p)) = x ** (1 / p).
+    """
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
-    vanishing, found = set(_vanishing(b)), product_of(b)
+    vanishing, found = {*_vanishing(b), *_denominators(b)}, product_of(b)
     beside = found.factors if found else {}
-    for zeros in map(_zeros, _conjuncts(condition)):
+    for zeros in map(zeros_of, _conjuncts(condition)):
         if zeros and all(
-            z in vanishing or thinner(z) in vanishing or _is_zero_beside(z, beside) for z in zeros
+            z in vanishing or thinner(z) in vanishing or is_zero_beside(z, beside) for z in zeros
         ):
             return b
     return None
@@ -54,15 +56,6 @@ def _conjuncts(condition: Node) -> list[Node]:
     return [c for part in condition.parents for c in _conjuncts(part)]
 
 
-def _zeros(condition: Node) -> list[Node]:
-    """Of which one is 0 wherever a condition holds: the factors of the y in y == 0."""
-    if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
-        return []
-    y = condition.parents[0]
-    found = product_of(y)
-    return [f for f, e in found.factors.items() if e > 0] if found else [y]
-
-
 def _vanishing(b: Node) -> Iterator[Node]:
     """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
     for factor in _factors(b):
@@ -71,6 +64,13 @@ def _vanishing(b: Node) -> Iterator[Node]:
             yield from _factors(factor.parents[0])
         if factor.op.name == "log_softmax":
             yield factor.parents[0].softmax(dim=factor.attrs["dim"])
+
+
+def _denominators(b: Node) -> Iterator[Node]:
+    """What is divided by anywhere on the way to b."""
+    for n in walk([b]):
+        if n.op.name in ("div", "reciprocal"):
+            yield from _factors(n.parents[-1])
 
 
 def _factors(node: Node) -> Iterable[Node]:
@@ -97,45 +97,6 @@ def no_tiny_length(node: Node) -> Node | None:
             kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
             return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
     return None
-
-
-@normal("mul", "div")
-def vanishing_beside_a_factor(node: Node) -> Node | None:
-    """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean()."""
-    found = product_of(node)
-    for mask, e in found.factors.items() if found else ():
-        plain = mask.parents[0] if mask.op.name == "double" else mask
-        if plain.op.name != "ne" or e != 1:
-            continue
-        zeros = _zeros(OPS["eq"](*plain.parents))
-        rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
-        if zeros and all(_is_zero_beside(z, rest) for z in zeros):
-            return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
-    return None
-
-
-def _is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
-    """Whether one of the factors is 0 wherever z is: z, or of a norm the vectors that it measures,
-    or their absolute values, or of a deviation what it is of, less its mean.
-    """
-    x = _measured(z)
-    return any(
-        e > 0 and (f in (z, x) or (f.op.name == "abs" and f.parents[0] is x))
-        for f, e in factors.items()
-    )
-
-
-def _measured(length: Node) -> Node | None:
-    """What is 0 where lengths or deviations of it are, which stand beside it; a norm of an order
-    below 0 is 0 for others too.
-    """
-    if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
-        return None
-    x, dim, kept = length.parents[0], length.attrs["dim"], length.attrs["keepdim"]
-    over = axes(dim, x.ndim)
-    if not kept and over != tuple(range(len(over))):
-        return None
-    return x if length.op.name == "vector_norm" else x - x.mean(dim=dim, keepdim=kept)
 
 
 @normal("where")

@@ -1,5 +1,6 @@
 """Labels: rows of the identity that they pick, and what they pick out of each row."""
 
+from collections.abc import Iterator
 from itertools import permutations
 
 from ....graphs import OPS, Node, as_node
@@ -7,8 +8,9 @@ from ....graphs.shapes import axes, axis
 from ....lazy import np
 from ....operators.leaves import Array
 from .atoms import definition
+from .parts import new_dimensions
 from .places import RESHAPING, at_unit, picks
-from .products import Coefficient, build, product_of, with_factors
+from .products import ONE, Coefficient, Product, build, product_of, with_factor, with_factors
 from .registry import normal, other
 
 
@@ -45,6 +47,12 @@ def put_into_each_row(node: Node) -> Node | None:
     if node.ndim != 2 or not _in_order(index, node) or v.shape != node.shape[:1]:
         return None
     return at_unit(v.unsqueeze(dim=1), OPS["eye"](n=node.shape[1])[(index[1],)])
+
+
+@normal("getitem")
+def column_of_labels(node: Node) -> Node | None:
+    """y[:, None] = y.unsqueeze(1) for known labels y."""
+    return new_dimensions(node) if node.parents[0].op.name == "tensor" else None
 
 
 @other("gather")
@@ -118,6 +126,23 @@ def sum_of_rows(node: Node) -> Node | None:
 # ---- one element of each row ---------------------------------------------------------------------
 
 
+@other("sum")
+def gathered_by_labels(node: Node) -> Iterator[Node]:
+    """(z.unsqueeze(1) * x * eye(n)[y]).sum(dim=1, keepdim=True) =
+    z.unsqueeze(1) * x.gather(1, y.unsqueeze(1)).
+    """
+    x, kept = node.parents[0], node.attrs["keepdim"]
+    found = product_of(x) if kept and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
+    for f, e in found.factors.items() if found else ():
+        y = rows_of_unit(f) if e == 1 and f.shape == x.shape else None
+        if y is not None:
+            rest = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            thin = {k: v for k, v in rest.items() if k.shape in ((), node.shape)}
+            wide = build(Product(ONE, {k: v for k, v in rest.items() if k not in thin}), x.shape)
+            picked = wide.gather(dim=1, index=OPS["tensor"](data=y).unsqueeze(dim=1))
+            yield build(found._replace(factors=with_factor(thin, picked)), node.shape)  # type: ignore[union-attr]
+
+
 @normal("unsqueeze")
 def column_of_picks(node: Node) -> Node | None:
     """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
@@ -160,6 +185,7 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
     """x and the labels where a column has one element of each row of x."""
     if f.ndim != 2 or f.shape[1] != 1:
         return None
+    f = _column_meant(f)
     if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
         x, index = f.parents
         labels = _labels_of_column(index)
@@ -172,6 +198,14 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
         if y is not None and x.shape == rows.shape and inside.factors[x] == 1:
             return x, _numbers(y)
     return None
+
+
+def _column_meant(f: Node) -> Node:
+    """What a name stands for; of p.unsqueeze(1), for p = x.squeeze(1), it is x."""
+    named = f.parents[0] if f.op.name == "unsqueeze" else f
+    meant = definition(named) or named
+    whole = meant.parents[0] if named is not f and meant.op.name == "squeeze" else meant
+    return whole if whole.shape == f.shape else f
 
 
 def _labels_of_column(index: Node) -> Array | None:

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 
-from ....graphs import Node
+from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .factoring import MOST_TERMS
 from .products import build, constant_value
+from .put import beside_what_is_put
 from .registry import normal, other, rule
 from .sums import terms_of
+
+WHOLE = {"cumsum": "sum", "cumprod": "prod"}
+PLAIN = (int, slice, type(...))  # items of an index
 
 
 @rule("flip")
@@ -70,7 +74,7 @@ def picked_where_it_was_put(node: Node) -> Node | None:
     if put.op.name != "put_at" or put.parents[0].shape != node.shape:
         return None
     put_at, picked = (n.attrs["index"] for n in (put, node))
-    if any(not isinstance(i, int | slice | type(...)) for i in (*put_at, *picked)):
+    if any(not isinstance(i, PLAIN) for i in (*put_at, *picked)):
         return None
     places = [
         [range(n)[i] for i, n in zip(full_index(index, put.ndim), put.shape, strict=True)]
@@ -81,14 +85,17 @@ def picked_where_it_was_put(node: Node) -> Node | None:
 
 @rule("cumsum")
 def summed_from_the_only_place(node: Node) -> Node | None:
-    """v.put_at((4, 3), (-1,)).flip(0).cumsum(0) = v.unsqueeze(0).expand(4, 3)."""
+    """v.put_at((4, 3), (-1,)).flip(0).cumsum(0) = v.unsqueeze(0).expand(4, 3); so it is where the
+    put is beside a factor.
+    """
     turned = node.parents[0]
     put = turned.parents[0] if turned.op.name == "flip" else node
+    put = beside_what_is_put(put) or put
     (dim,) = axes(node.attrs["dim"], node.ndim) or (-1,)
     if put.op.name != "put_at" or axes(turned.attrs["dims"], node.ndim) != (dim,):
         return None
     index = put.attrs["index"]
-    if any(not isinstance(i, int | slice | type(...)) for i in index):
+    if any(not isinstance(i, PLAIN) for i in index):
         return None
     full, last = full_index(index, node.ndim), (-1, node.shape[dim] - 1)
     if full[dim] not in last or any(i != slice(None) for d, i in enumerate(full) if d != dim):
@@ -98,6 +105,20 @@ def summed_from_the_only_place(node: Node) -> Node | None:
     if v.shape != rest:
         return None
     return (v.unsqueeze(dim=dim) if v.shape else v).expand(shape=node.shape)
+
+
+@normal("getitem")
+def last_of_running(node: Node) -> Node | None:
+    """x.cumprod(dim=1)[:, -1] = x.prod(dim=1); x.cumsum(0)[-1] = x.sum(0)."""
+    running, index = node.parents[0], node.attrs["index"]
+    if running.op.name not in WHOLE or any(not isinstance(i, PLAIN) for i in index):
+        return None
+    (x,), (dim,) = running.parents, axes(running.attrs["dim"], running.ndim) or (0,)
+    full = full_index(index, x.ndim)
+    if any((i != slice(None)) != (d == dim) for d, i in enumerate(full)):
+        return None
+    last = full[dim] in (-1, x.shape[dim] - 1)
+    return OPS[WHOLE[running.op.name]](x, dim=dim) if last else None
 
 
 @rule("put_at")

@@ -79,6 +79,40 @@ def put_beside_each_other(node: Node) -> Node | None:
     return OPS["cat"]([p.value for p in laid], dim=dim)
 
 
+@other("add", "sub")
+def put_as_rows(node: Node) -> Node | None:
+    """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""
+    rows: dict[tuple[int, int], Node] = {}  # by dimension and place
+    for p in terms_of(node) or ():
+        found = _row(p, node.shape)
+        if found is None:
+            return None
+        at, value = found
+        rows[at] = rows[at] + value if at in rows else value
+    dims = {d for d, _ in rows}
+    if len(rows) < 2 or len(dims) > 1 or any(v.op.name == "constant" for v in rows.values()):
+        return None
+    (dim,) = dims
+    places = sorted(place for _, place in rows)
+    if places != [*range(node.shape[dim])]:
+        return None
+    return OPS["stack"]([rows[dim, place] for place in places], dim=dim)
+
+
+def _row(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
+    """A term as what it puts at one place of one dimension of a shape; None for any other."""
+    whole = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
+    rest = {f: e for f, e in p.factors.items() if f is not whole}
+    if whole is None or whole.shape != shape or any(f.shape for f in rest):
+        return None
+    full, v = full_index(whole.attrs["index"], len(shape)), whole.parents[0]
+    at = [(d, i % shape[d]) for d, i in enumerate(full) if isinstance(i, int)]
+    others = [i for i in full if not isinstance(i, int)]
+    if len(at) != 1 or any(i != slice(None) for i in others) or v.ndim + 1 != len(shape):
+        return None
+    return at[0], build(Product(p.coefficient, with_factor(rest, v)), v.shape)
+
+
 def _laid(p: Product, shape: Shape) -> Laid | None:
     """A term as what it puts into zeros of a shape; None for any other."""
     whole = [f for f, e in p.factors.items() if f.shape == shape and e == 1]

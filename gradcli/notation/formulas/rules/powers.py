@@ -98,9 +98,9 @@ def _turned(t: Product, turned: Mapping[Node, tuple[int, Node]]) -> Product:
 def numbers_folded(node: Node) -> Node | None:
     """1.1283791670955126 * x / 2 ** 0.5 = 0.7978845608028654 * x: where fewer digits say it."""
     found = product_of(node)
-    if found is None or not isinstance(found.coefficient, float):
+    if found is None or not (isinstance(found.coefficient, float) or len(found.factors) == 1):
         return None
-    number = found.coefficient
+    number = float(found.coefficient)
     for f, e in found.factors.items():
         value = constant_value(f) if e == -1 else None
         new = as_meant(number / value) if value else None
@@ -120,6 +120,19 @@ def one_exponent(node: Node) -> Node | None:
         return None
     new = x ** number_node(found.coefficient)
     return new if new.shape == node.shape else new.expand(shape=node.shape)
+
+
+@other("pow")
+def power_of_a_root(node: Node) -> Iterator[Node]:
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p)."""
+    x, e = node.parents
+    terms = (terms_of(e) if e.op.name in ("add", "sub") else None) or []
+    for root in terms if len(terms) == 2 else ():
+        below = [f for f, n in root.factors.items() if n == -1]
+        if root.coefficient == 1 and len(root.factors) == len(below) == 1:
+            (rest,) = (t for t in terms if t is not root)
+            times = build(multiplied_by(rest, Product(ONE, {below[0]: 1})), e.shape)
+            yield (x ** build(root, e.shape)) ** (1 + times)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:

@@ -338,47 +338,9 @@ def over_the_other_dimension(node: Node) -> Node | None:
     return new.mT if node.attrs["keepdim"] else new
 
 
-@normal("squeeze")
-def factors_without_a_dimension(node: Node) -> Node | None:
-    """(a.unsqueeze(1) * x.sum(dim=1, keepdim=True)).squeeze(1) = a * x.sum(dim=1)."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if isinstance(dim, int) else None
-    if found is None or found.coefficient == 0 or len(found.factors) < 2:
-        return None
-    place = axis(dim, x.ndim)
-    if not all(f.shape == () or _has_added(f, x.ndim, place) for f in found.factors):
-        return None
-    factors = {(f.squeeze(dim=place) if f.shape else f): e for f, e in found.factors.items()}
-    return build(Product(found.coefficient, factors), node.shape)
-
-
-def _has_added(f: Node, ndim: int, place: int) -> bool:
-    """Whether one of the dimensions of a factor was put in, or kept, and no more."""
-    if f.ndim != ndim:
-        return False
-    if f.op.name == "unsqueeze":
-        return axis(f.attrs["dim"], ndim) == place
-    kept = f.op.family == "reduction" and f.attrs["keepdim"]
-    return kept and axes(f.attrs["dim"], ndim) == (place,)
-
-
-@normal("unsqueeze")
-def dimension_kept(node: Node) -> Node | None:
-    """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
-    x = node.parents[0]
-    if x.op.family != "reduction" or x.attrs["keepdim"]:
-        return None
-    over, place = axes(x.attrs["dim"], x.parents[0].ndim), axis(node.attrs["dim"], node.ndim)
-    return x.op(*x.inputs, **x.attrs | {"keepdim": True}) if over == (place,) else None
-
-
 @normal("expand")
 def spread_as_it_is(node: Node) -> Node | None:
     """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2); so with sums of such."""
     (x,) = node.parents
     thin = thinner(x)
-    if thin is None and x.op.family == "elementwise" and x.ndim > 1:
-        parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
-        made = None if None in parts or len(parts) < 2 else x.op(*parts, **x.attrs)
-        thin = made if made is not None and made.shape == x.shape[1:] else None
     return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)

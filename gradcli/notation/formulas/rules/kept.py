@@ -1,0 +1,85 @@
+"""Dimensions of size 1 that are kept or put in, and left out again."""
+
+from ....graphs import Node, intern, walk
+from ....graphs.shapes import axes, axis
+from ....operators.indexing import full_index
+from .places import there_and_back
+from .products import Product, build, product_of
+from .registry import normal, other
+
+
+@normal("squeeze")
+def factors_without_a_dimension(node: Node) -> Node | None:
+    """(a.unsqueeze(1) * x.sum(dim=1, keepdim=True)).squeeze(1) = a * x.sum(dim=1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    found = product_of(x) if isinstance(dim, int) else None
+    if found is None or found.coefficient == 0 or len(found.factors) < 2:
+        return None
+    place = axis(dim, x.ndim)
+    if not all(f.shape == () or _has_added(f, x.ndim, place) for f in found.factors):
+        return None
+    factors = {(f.squeeze(dim=place) if f.shape else f): e for f, e in found.factors.items()}
+    return build(Product(found.coefficient, factors), node.shape)
+
+
+def _has_added(f: Node, ndim: int, place: int) -> bool:
+    """Whether one of the dimensions of a factor was put in, or kept, and no more."""
+    if f.ndim != ndim:
+        return False
+    if f.op.name == "unsqueeze":
+        return axis(f.attrs["dim"], ndim) == place
+    kept = f.op.family == "reduction" and f.attrs["keepdim"]
+    return kept and axes(f.attrs["dim"], ndim) == (place,)
+
+
+@normal("unsqueeze")
+def dimension_kept(node: Node) -> Node | None:
+    """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
+    x = node.parents[0]
+    if x.op.family != "reduction" or x.attrs["keepdim"]:
+        return None
+    over, place = axes(x.attrs["dim"], x.parents[0].ndim), axis(node.attrs["dim"], node.ndim)
+    return x.op(*x.inputs, **x.attrs | {"keepdim": True}) if over == (place,) else None
+
+
+@normal("sum", "mean", "amax", "amin", "logsumexp", "prod")
+def of_one_alone(node: Node) -> Node | None:
+    """x.sum(dim=1, keepdim=True) = x for an x of one column."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    alone = isinstance(dim, int) and x.ndim > 0 and x.shape[dim] == 1
+    return x if alone and node.attrs["keepdim"] else None
+
+
+@normal("getitem")
+def only_one_picked(node: Node) -> Node | None:
+    """x[:, 0] = x.squeeze(1) for an x of one column."""
+    x, index = node.parents[0], node.attrs["index"]
+    if any(not isinstance(i, int | slice) for i in index) or x.ndim != node.ndim + 1:
+        return None
+    full = full_index(index, x.ndim)
+    (dim,) = [d for d, i in enumerate(full) if isinstance(i, int)]
+    others = all(i == slice(None) for d, i in enumerate(full) if d != dim)
+    return x.squeeze(dim=dim) if x.shape[dim] == 1 and others else None
+
+
+@other("unsqueeze")
+def new_dimension_inside(node: Node) -> Node | None:
+    """(1 - x.squeeze(1)).unsqueeze(1) = 1 - x; log(x.sum(dim=1)).unsqueeze(1) = log(x.sum(dim=1,
+    keepdim=True)).
+    """
+    top, made = node.parents[0], dict[Node, Node]()
+    for n in walk([top], lambda n: n.inputs if _is_computed(n, top) else ()):
+        if _is_computed(n, top):
+            made[n] = intern(n.op, tuple(i and made.get(i, i) for i in n.inputs), n.attrs)
+        elif n.shape:
+            kept = node.op(n, **node.attrs)
+            found = there_and_back(kept) or dimension_kept(kept)
+            if found is None:
+                return None
+            made[n] = found
+    return made.get(top) if _is_computed(top, top) else None
+
+
+def _is_computed(n: Node, top: Node) -> bool:
+    """Whether n is made element by element of what has the shape of `top`, or of numbers."""
+    return n.op.family == "elementwise" and n.shape == top.shape

@@ -1,0 +1,94 @@
+"""Masks that hide only what is 0, or no number, without them; signs of what is never negative."""
+
+from collections.abc import Mapping
+
+from ....graphs import Node
+from ....graphs.shapes import axes
+from .atoms import definition
+from .bounds import is_not_negative
+from .products import Coefficient, build, constant_value, product_of
+from .registry import normal
+
+
+@normal("abs", "relu")
+def never_below_zero(node: Node) -> Node | None:
+    """abs(exp(x)) = relu(exp(x)) = exp(x)."""
+    (x,) = node.parents
+    return x if is_not_negative(x) else None
+
+
+@normal("mul", "div")
+def vanishing_beside_a_factor(node: Node) -> Node | None:
+    """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean();
+    x * sign(y) ** 2 / y = x / y; x * sign(exp(y)) / exp(y) = x / exp(y).
+    """
+    found = product_of(node)
+    for mask, e in found.factors.items() if found else ():
+        zeros = _hidden_by(mask, e)
+        rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+        if zeros and all(_is_divided_by(z, rest) or is_zero_beside(z, rest) for z in zeros):
+            return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+def _hidden_by(mask: Node, e: Coefficient) -> list[Node]:
+    """Of which one is 0 where a factor is 0 that is 1 elsewhere; none for any other factor."""
+    plain = mask.parents[0] if mask.op.name == "double" else mask
+    if plain.op.name == "sign":
+        x = plain.parents[0]
+        return _factors_of(x) if e == 2 or (e == 1 and is_not_negative(x)) else []
+    if e != 1 or len(plain.parents) != 2 or constant_value(plain.parents[1]) != 0:
+        return []
+    x = plain.parents[0].parents[0] if plain.parents[0].op.name == "abs" else plain.parents[0]
+    held = plain.op.name == "ne" or (plain.op.name == "gt" and is_not_negative(plain.parents[0]))
+    return _factors_of(x) if held else []
+
+
+def zeros_of(condition: Node) -> list[Node]:
+    """Of which one is 0 wherever a condition holds: the factors of the y in y == 0."""
+    if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
+        return []
+    return _factors_of(condition.parents[0])
+
+
+def _factors_of(y: Node) -> list[Node]:
+    """Of which one is 0 where y is."""
+    found = product_of(y)
+    return [f for f, e in found.factors.items() if e > 0] if found else [y]
+
+
+def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
+    """Whether a denominator is z, or is made of it as sqrt(2 * z) is, perhaps under a name."""
+    stack = [f for f, e in factors.items() if e < 0]
+    while stack:
+        f = stack.pop()
+        if f is z:
+            return True
+        inner = definition(f) or f
+        inner = inner.parents[0] if inner.op.name in ("sqrt", "abs") else inner
+        stack += [k for k in _factors_of(inner) if k is not f]
+    return False
+
+
+def is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
+    """Whether one of the factors is 0 wherever z is: z, or of a norm the vectors that it measures,
+    or their absolute values, or of a deviation what it is of, less its mean.
+    """
+    x = _measured(z)
+    return any(
+        e > 0 and (f in (z, x) or (f.op.name == "abs" and f.parents[0] is x))
+        for f, e in factors.items()
+    )
+
+
+def _measured(length: Node) -> Node | None:
+    """What is 0 where lengths or deviations of it are, which stand beside it; a norm of an order
+    below 0 is 0 for others too.
+    """
+    if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
+        return None
+    x, dim, kept = length.parents[0], length.attrs["dim"], length.attrs["keepdim"]
+    over = axes(dim, x.ndim)
+    if not kept and over != tuple(range(len(over))):
+        return None
+    return x if length.op.name == "vector_norm" else x - x.mean(dim=dim, keepdim=kept)
