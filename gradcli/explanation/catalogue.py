@@ -72,6 +72,7 @@ ORDER = (
     "normalisation",
     "convolution",
     "pooling",
+    "unpooling",
     "padding",
     "resampling",
     "sampling",

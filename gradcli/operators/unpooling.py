@@ -1,0 +1,63 @@
+"""The way back from pooling: elements put where the largest of each window stood."""
+
+from ..errors import GradcliError
+from ..graphs import shapes
+from ..lazy import np
+from .families import composite, shorthand
+from .indexing import in_range
+from .windows import several
+
+
+def _unpool(x, indices, *, size):
+    out = np.zeros((*x.shape[:-1], size), x.dtype)
+    np.put_along_axis(out, in_range(indices, size), x, -1)
+    return out
+
+
+@composite(
+    shape=lambda s, indices, *, size: (*s[:-1], size),
+    value=_unpool,
+    dtype="first",
+    labels=("indices",),
+    rule=lambda g, y, x, indices, *, size: (g.gather(dim=-1, index=indices), None),
+    examples=(("unpool(x, tensor([[1, 3], [0, 2]]), 4)", "x=2x2"),),
+    torch=None,
+    caveat="of elements put in one place the last one stays, and all of them get its gradient",
+)
+def unpool(x, indices, *, size):
+    """Elements put where indices say along the last of `size`, zeros elsewhere."""
+    return x.scatter_to(shape=(*x.shape[:-1], size), dim=-1, index=indices)
+
+
+def _chosen_size(n, output_size, usual, stride):
+    """The size that is asked for, which is less than a stride away from the usual one."""
+    if len(output_size) not in (n, n + 2):
+        said = f"output_size of max_unpool{n}d() has {n} or {n + 2} numbers, not {output_size}"
+        raise GradcliError("arguments", said)
+    chosen = tuple(output_size)[-n:]
+    for size, near, most in zip(chosen, usual, stride):
+        if not near - most < size < near + most:
+            said = f"an output_size of {size} is not between {near - most + 1} and "
+            raise GradcliError("arguments", f"{said}{near + most - 1}, around the usual {near}")
+    return chosen
+
+
+def _unpooling(n):
+    @shorthand(f"max_unpool{n}d", alone=True)
+    def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        """The elements of max_pool put back where their indices say, zeros elsewhere."""
+        kernel = several(kernel_size, n)
+        stride = kernel if stride is None else several(stride, n)
+        moves = zip(input.shape[-n:], kernel, stride, several(padding, n))
+        size = tuple((m - 1) * s + k - 2 * p for m, k, s, p in moves)
+        if output_size is not None:
+            size = _chosen_size(n, output_size, size, stride)
+        message = f"input and indices have shapes {input.shape} and {indices.shape}"
+        shapes.require_equal(indices.shape, input.shape, message)
+        head, many = input.shape[:-n], shapes.numel(input.shape[-n:])
+        rows, which = (t.reshape(shape=(*head, many)) for t in (input, indices))
+        return unpool(rows, which, size=shapes.numel(size)).reshape(shape=(*head, *size))
+
+
+for _n in (1, 2, 3):
+    _unpooling(_n)
