@@ -452,7 +452,7 @@ def test_every_want():
     assert answer["output_index_of"] == "out[0,0]"
     assert answer["jacobian_index_of"]["a"] == "∂out[0,0] / ∂a[i,0]"
     assert "x[0,0]" in answer["elements"]["output"][0][0]
-    assert {n["code"] for n in answer["notes"]} == {"integer-values"}
+    assert {n["code"] for n in answer["notes"]} == {"integer-values", "seed-left-out"}
     for name in want:
         (one,) = answers({"expr": "x.sum()", "values": {"x": [1.5]}, "want": [name]})
         assert list(one) == ["id", "ok", *keys[name]]

@@ -115,15 +115,31 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     """What `write` makes of the gradient by an input, for any sizes where it can be."""
-    own, whole, grad = write(w, x), w.in_general, w.analysis.gradient(x)
-    if own is None or whole is None or grad is None:
-        return own
+    there = _in_general(w, x)
+    if there is None:
+        return write(w, x)
+    found = write(*there)
+    if found is not None and not found.opaque and not _numbers(found) and _has_letters(w, x):
+        return found
+    return for_any(write(w, x), lambda: found)
+
+
+def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
+    """The wording and the input at sizes that tell, where the gradient is computed alike there."""
+    whole, grad = w.in_general, w.analysis.gradient(x)
+    if whole is None or grad is None:
+        return None
     other = whole.problem.inputs[x.name]
     there = whole.analysis.gradient(other)
     pairs = [(w.problem.out, whole.problem.out)]
     if there is None or not w.alike([*pairs, (grad, there)]):
-        return own
-    return for_any(own, lambda: write(whole, other))
+        return None
+    return whole, other
+
+
+def _has_letters(w: Wording, x: Input) -> bool:
+    """Whether no place is 0 for want of others, at the sizes of the problem."""
+    return min((*w.problem.out.shape, *x.shape), default=0) > 1
 
 
 def for_any(own: Notation | None, write: Callable[[], Notation | None]) -> Notation | None:

@@ -233,6 +233,9 @@ class Wording:
         """Whether the formula of a gradient is only read in statements: its index notation and its
         Jacobian's closed form, which have none, are not looked for at length.
         """
+        general = self.in_general if self.telling is None else None
+        if general is not None:
+            return general.is_long(general.problem.inputs[x.name])
         grad = self.read_off(x)
         written = None if grad is None else self.formula(grad)
         return written is None or tree.size(written) > TOO_LONG
