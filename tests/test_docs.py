@@ -65,10 +65,11 @@ def test_elisions():
 
 
 def test_one_rounding_error_is_as_good_as_another():
-    assert docs.matches(["b  ✓  6e-13 at most, at x[0]; so"], ["b  ✓  1e-12 at most, at x[1]; so"])
-    assert docs.matches(["b  ✓  exact"], ["b  ✓  2e-16 at most, at x[0,1]"])
-    assert not docs.matches(["b  ✓  6e-13 at most, at x[0]"], ["b  ✓  6e-03 at most, at x[0]"])
-    assert not docs.matches(["b  ✓  exact"], ["b  ✗  exact"])
+    assert docs.matches(["b  ✓    6e-13 at most, at x[0]"], ["b  ✓    1e-12 at most, at x[1]"])
+    assert docs.matches(["b  ✓    exact"], ["b  ✓    2e-16 at most, at x[0,1]"])
+    assert not docs.matches(["b  ✓    6e-13 at most, at x[0]"], ["b  ✓    6e-03 at most, at x[0]"])
+    assert not docs.matches(["b  ✓    exact"], ["b  ✗    exact"])
+    assert not docs.matches(["exactly as"], ["6e-13 at most, at x as"])
 
 
 def test_refreshing_keeps_what_holds():

@@ -173,8 +173,9 @@ class Varying:
         """The array of the root when `by` has this value."""
         values = self.evaluator.values
         values[self.by] = value
-        self.evaluator.run(self.schedule)
-        result = np.asarray(values[self.root])
-        for node in (self.by, *self.schedule.nodes):
-            values.pop(node, None)
-        return result
+        try:
+            self.evaluator.run(self.schedule)
+            return np.asarray(values[self.root])
+        finally:  # what has a value is not computed again
+            for node in (self.by, *self.schedule.nodes):
+                values.pop(node, None)

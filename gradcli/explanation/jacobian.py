@@ -91,13 +91,14 @@ def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
     values[way.seed] = np.zeros(way.seed.shape)  # as a row's seed is, but for one element
     try:
         evaluator.run_quietly(way.schedule)
+        from_zeros = values[way.grad]
     except GradcliError as error:
         if error.code != "singular":
             raise
         return None
-    from_zeros = values[way.grad]
-    for node in way.by_seed:
-        del values[node]
+    finally:
+        for node in way.by_seed:
+            values.pop(node, None)
     if np.count_nonzero(from_zeros):  # nan, for a gradient is linear in the seed
         return None
     return matrix(way.form, lambda node: np.asarray(values[node]), way.most)

@@ -58,7 +58,7 @@ SPELLINGS = {
     "reduce_sum": "write x.sum()",
     "reduce_mean": "write x.mean()",
     "d": DERIVATIVE,
-    "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()",
+    "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()[0]",
 }
 LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "sp": "SymPy"}
 

@@ -40,7 +40,7 @@ ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
-    INNER: "call the function itself, which has a name without underscores",
+    INNER: "call the function that it is a part of, as softmax for _softmax, and x[1:3] for slice",
     ELSEWHERE: "write out what it computes; or make what it gives an input, by another name",
 }
 

@@ -1,5 +1,6 @@
 """Is a claim right: at all points, and for every size?"""
 
+import re
 from contextlib import suppress
 from copy import copy
 from functools import cached_property, lru_cache
@@ -33,6 +34,8 @@ from .trials import Trial, holds, tried
 from .unseen import unseen
 from .zeros import Apart, apart
 
+FAR = 9  # places in brackets that are larger tell of sizes that are not tried
+IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
 SAME = 2  # sizes at which two formulas are brought together; at all others numbers are compared
 LARGE = 20_000  # elements of all nodes together
 
@@ -91,13 +94,19 @@ class Verdict:
     @cached_property
     def same_elsewhere(self) -> bool:
         """Whether what is the same formula for the sizes given is so at others, too."""
-        if self.points.sizes_vary or not self.same:
+        if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
         found: list[Verdict] = []
         for trial in self.points.tried[0].wording.elsewhere:
             with suppress(GradcliError):  # nothing is finite for these sizes
                 found.append(Verdict(self.claim, points([trial.problem], [self.claim.name])))
         return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
+
+    @property
+    def _reaches_far(self) -> bool:
+        """Whether a slice of it is longer than what is sliced may be: g[:1000]."""
+        within = "".join(IN_BRACKETS.findall(self.claim.program.source.text))
+        return any(int(n) > FAR for n in NUMBER.findall(within))
 
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:

@@ -27,7 +27,11 @@ from .ranges import RANGES
 if TYPE_CHECKING:
     from .build import Builder
 
-KIND_OR_DEVICE = r"(cpu|cuda|xpu|mps|hpu|meta)(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
+DEVICES = (  # what PyTorch's error names for one that it does not know
+    "cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|"
+    "privateuseone"
+)
+KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES
 IDENTITY = {

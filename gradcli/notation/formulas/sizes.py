@@ -1,7 +1,6 @@
 """Sizes by name: x.shape[0], also in sums and products, where sizes tell whose they are."""
 
 from collections.abc import Mapping
-from itertools import permutations
 
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Shape
@@ -93,7 +92,8 @@ def tells(value: float) -> bool:
 def told_rest(size: int, shapes: Shapes) -> Tree | None:
     """By how much one size of a name is larger than another, as for the rest of a wide matrix."""
     for shape, name in shapes.items():
-        for a, b in permutations(range(len(shape)), 2):
+        rows, columns = len(shape) - 2, len(shape) - 1
+        for a, b in ((columns, rows), (rows, columns)) if len(shape) > 1 else ():
             if shape[a] - shape[b] == size and shape[a] in TELLING and shape[b] in TELLING:
                 return tree.Infix("-", dimension(name, a), dimension(name, b))
     return None

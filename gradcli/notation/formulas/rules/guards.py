@@ -21,6 +21,7 @@ from .vanishing import is_zero_beside, zeros_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
+KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 TINY = 1e-7  # what denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
@@ -67,8 +68,9 @@ def _vanishing(b: Node) -> Iterator[Node]:
 
 
 def _denominators(b: Node) -> Iterator[Node]:
-    """What is divided by anywhere on the way to b."""
-    for n in walk([b]):
+    """What the exponents of its factors are divided by: x ** (1 / 0) is infinite, or 0."""
+    exponents = [f.parents[1] for f in _factors(b) if f.op.name == "pow"]
+    for n in walk(exponents, lambda n: n.parents if n.op.name in KEEPS_INFINITY else ()):
         if n.op.name in ("div", "reciprocal"):
             yield from _factors(n.parents[-1])
 

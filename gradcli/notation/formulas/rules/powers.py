@@ -7,6 +7,7 @@ from ....graphs import Node, as_node
 from ....graphs.signature import signature
 from ... import tree
 from ..numerals import numeral
+from .bounds import is_not_negative
 from .factoring import negative, sum_of
 from .products import (
     ONE,
@@ -124,8 +125,10 @@ def one_exponent(node: Node) -> Node | None:
 
 @other("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
-    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p)."""
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative."""
     x, e = node.parents
+    if not is_not_negative(x):
+        return
     terms = (terms_of(e) if e.op.name in ("add", "sub") else None) or []
     for root in terms if len(terms) == 2 else ():
         below = [f for f, n in root.factors.items() if n == -1]
