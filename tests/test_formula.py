@@ -711,17 +711,15 @@ def test_a_formula_that_divides_by_0_for_some_values_says_so(expr):
         package.formula(expr)
 
 
-@pytest.mark.parametrize(
-    "inner", ["tanh(1 / y)", "exp(-1 / y**2)", "where(y > 1, 1 / y, 5.0)", "1 / (1 + 1 / y)"]
-)
+@pytest.mark.parametrize("inner", ["tanh(1 / y)", "exp(-1 / y**2)", "where(y > 1, 1 / y, 5.0)"])
 def test_a_mask_stays_where_an_infinity_within_is_swallowed(inner):
     """At y = 0 the gradient is 0, and tanh(1 / y) is 1 or -1."""
     shapes = {"x": (3,), "y": (3,)}
-    found = gradcli.formula(f"x * where(y == 0, 0, {inner})", shapes=shapes, wrt=["x"])
+    found = package.formula(f"x * where(y == 0, 0, {inner})", shapes=shapes, wrt=["x"])
     assert "y != 0" in found or "y == 0" in found
 
 
 def test_a_root_of_what_may_be_negative_stays():
     """(-3) ** (1 / 0.5 - 1) is -3, and ((-3) ** (1 / 0.5)) ** (1 - 0.5) is 3."""
     shapes = {"x": (3,), "p": (3,)}
-    assert gradcli.formula("x ** (1 / p)", shapes=shapes, wrt=["x"]) == "g * x ** (1 / p - 1) / p"
+    assert package.formula("x ** (1 / p)", shapes=shapes, wrt=["x"]) == "g * x ** (1 / p - 1) / p"

@@ -185,9 +185,9 @@ class Search(Tries):
         text, value = self._formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
-        lacking = (e for e in left_out(read_again(text, ORIGIN)) if len(e.change.why) <= longest)
+        lacking = left_out(read_again(text, ORIGIN))
         why = next((e.change.why for e in lacking if self._is_claimed(e.text)), None)
-        return Mend(text, why) if why else None
+        return Mend(text, why) if why and len(why) <= longest else None
 
     def _is_claimed(self, text: str) -> bool:
         return all(self._is(text, t) for t in self.trials)
