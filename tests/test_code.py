@@ -495,7 +495,7 @@ def test_a_normalisation_sends_back_means(target, backward):
 )
 def test_backward_makes_tensors_of_the_kind_that_it_is_given(expr, shape):
     """Numbers in double where single precision is PyTorch's default; all on the seed's device."""
-    import torch
+    torch = pytest.importorskip("torch")
 
     program = gradcli.code(expr, "torch-function", shapes={"x": shape})
     written = program.split("torch.set_default_dtype")[0]
