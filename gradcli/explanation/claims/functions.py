@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...graphs import Operator
 from ...language.inference.products import called
+from ...language.syntax import called_name
 from .derivatives import Derivative
 from .drafts import Change
 from .parts import divided, expression, operands, replaced_text, shown, times
@@ -107,17 +108,12 @@ def branches_exchanged(e: ast.expr) -> Iterator[Change]:
 
 def sisters(e: ast.expr) -> Iterator[Change]:
     """triu(x) for tril(x), cos(x) for sin(x)."""
-    name = _last_name(e)
+    name = called_name(e)
     if isinstance(e, ast.Call) and name in SISTERS:
         method = isinstance(e.func, ast.Attribute)
         func = ast.Attribute(e.func.value, SISTERS[name]) if method else ast.Name(SISTERS[name])  # type: ignore[attr-defined]
         new = ast.Call(func, e.args, e.keywords)
         yield Change(new, replaced_text(e, new), 4)
-
-
-def _last_name(e: ast.expr) -> str:
-    func = e.func if isinstance(e, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def without_function(e: ast.expr) -> Iterator[Change]:

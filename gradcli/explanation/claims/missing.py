@@ -1,13 +1,16 @@
 """Formulas without one of their parts: what a right formula comes to where something is missing."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
+from typing import Any
 
 from ...language.program import Program
+from ...language.syntax import called_name, name_of
 from .changes import along, dimension, widened
 from .drafts import Change, Draft
-from .parts import LONG, parts, shown
+from .parts import LONG, is_number, parts, shown
 
 TERM, OTHER = 0, 1  # a term first: without it a factor in it may be missing just as well
 
@@ -84,24 +87,29 @@ def _divisors(value: ast.expr) -> set[int]:
 
 def _without_name(value: ast.expr) -> Iterator[Change]:
     """A formula without one name wherever that is a factor, for names that it has several times."""
-    names = [e.id for e in ast.walk(value) if isinstance(e, ast.Name)]
+    names = [name for e in ast.walk(value) if (name := name_of(e))]
     for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-        rest = _WithoutFactor(name).visit(deepcopy(value))
+        rest = _everywhere(value, partial(_times, name))
         yield Change(rest, f"the factor {name} is missing", OTHER)
 
 
-class _WithoutFactor(ast.NodeTransformer):
-    def __init__(self, name: str):
-        self.name = name
+def _times(name: str, e: ast.AST) -> ast.expr | None:
+    """What is multiplied with a name."""
+    if not (isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)):
+        return None
+    sides = (e.left, e.right), (e.right, e.left)
+    return next((rest for side, rest in sides if name_of(side) == name), None)
 
-    def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
-        """What is multiplied with the name; other parts as they are."""
-        self.generic_visit(e)
-        for side, rest in ((e.left, e.right), (e.right, e.left)):
-            named = isinstance(side, ast.Name) and side.id == self.name
-            if named and isinstance(e.op, ast.Mult):
-                return rest
-        return e
+
+def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
+    """A formula with what stands `instead` of its parts, where that is anything."""
+
+    class Replaced(ast.NodeTransformer):
+        def visit(self, e: ast.AST) -> Any:
+            self.generic_visit(e)
+            return instead(e) or e
+
+    return Replaced().visit(deepcopy(value))
 
 
 # ---- methods, signs, exponents and dimensions ----------------------------------------------------
@@ -118,8 +126,8 @@ def _without_call(e: ast.Call, whole: bool) -> Iterator[Change]:
 
 
 def _without_argument(e: ast.Call) -> Iterator[Change]:
-    """A call without its last number."""
-    if e.args and isinstance(e.args[-1], ast.Constant | ast.UnaryOp):
+    """A call without its last argument, where that is a number."""
+    if e.args and is_number(e.args[-1]):
         number = ast.unparse(e.args[-1])
         rest = ast.Call(e.func, e.args[:-1], e.keywords)
         yield Change(rest, f"{number} is missing: {shown(e)}", OTHER)
@@ -132,25 +140,21 @@ def _without_method(value: ast.expr) -> Iterator[Change]:
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
     texts = [_called(e) for e in calls if isinstance(e.func, ast.Attribute)]
     for text in dict.fromkeys(t for t in texts if texts.count(t) > 1):
-        rest = _WithoutMethod(text).visit(deepcopy(value))
+        rest = _everywhere(value, partial(_base_of, text))
         yield Change(rest, f"{text} is missing, in {texts.count(text)} places", OTHER)
 
 
-class _WithoutMethod(ast.NodeTransformer):
-    def __init__(self, text: str):
-        self.text = text
-
-    def visit_Call(self, e: ast.Call) -> ast.expr:
-        """What the method is called on; other calls as they are."""
-        self.generic_visit(e)
-        method = isinstance(e.func, ast.Attribute) and _called(e) == self.text
-        return e.func.value if method else e  # type: ignore[attr-defined]
+def _base_of(text: str, e: ast.AST) -> ast.expr | None:
+    """What a method is called on, for a call that is written like this."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _called(e) == text:
+        return e.func.value
+    return None
 
 
 def _called(e: ast.Call) -> str:
     """`flip(0)`, of `g.flip(0)`."""
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else ast.unparse(e.func)
-    return ast.unparse(ast.Call(ast.Name(name), e.args, e.keywords))
+    name = ast.Name(called_name(e) or ast.unparse(e.func))
+    return ast.unparse(ast.Call(name, e.args, e.keywords))
 
 
 def _signs(e: ast.expr) -> Iterator[Change]:

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+from ...language.syntax import called_name
+
 LONG = 60  # characters of a part that is told by its name alone
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 SIZES = ("shape", "size", "numel", "ndim")
@@ -11,7 +13,7 @@ SIZES = ("shape", "size", "numel", "ndim")
 
 def parts(e: ast.expr) -> Iterator[ast.expr]:
     """The tensors that a formula is made of, from the outside in; numbers are none."""
-    if _is_number(e):
+    if is_number(e):
         return
     yield e
     for inner in operands(e):
@@ -44,9 +46,10 @@ def factors_of(e: ast.expr) -> Iterator[ast.expr]:
         yield e
 
 
-def _is_number(e: ast.expr) -> bool:
+def is_number(e: ast.expr) -> bool:
+    """Whether it is a number, several of them, or a size."""
     if isinstance(e, ast.UnaryOp):
-        return _is_number(e.operand)
+        return is_number(e.operand)
     return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
 
 
@@ -109,9 +112,7 @@ def divided(e: ast.expr) -> ast.expr | None:
 
 def reduction(e: ast.expr) -> str | None:
     """ "sum" or "mean" for a call of it."""
-    if not isinstance(e, ast.Call) or not operands(e):
-        return None
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
+    name = called_name(e) if operands(e) else None
     return name if name in REDUCTIONS else None
 
 

@@ -31,7 +31,7 @@ def output(w: Wording) -> Notation | None:
     own, whole = w.indices.output(), w.in_general
     if whole is None or not w.alike([(w.problem.out, whole.problem.out)]):
         return own
-    return for_any(own, whole.indices.output)
+    return for_any(own, whole.indices.output())
 
 
 def gradient(w: Wording, x: Input) -> Notation | None:
@@ -121,7 +121,7 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     found = write(*there)
     if found is not None and not found.opaque and not _numbers(found) and _has_letters(w, x):
         return found
-    return for_any(write(w, x), lambda: found)
+    return for_any(write(w, x), found)
 
 
 def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
@@ -142,9 +142,10 @@ def _has_letters(w: Wording, x: Input) -> bool:
     return min((*w.problem.out.shape, *x.shape), default=0) > 1
 
 
-def for_any(own: Notation | None, write: Callable[[], Notation | None]) -> Notation | None:
-    """What `write` makes at sizes that tell, if no number in it comes from them."""
-    found = None if own is None else write()
+def for_any(own: Notation | None, found: Notation | None) -> Notation | None:
+    """What was `found` at sizes that tell, if no number in it comes from them; or else what is
+    written at the problem's `own`.
+    """
     if own is None or found is None or found.opaque > own.opaque:
         return own
     return own if _numbers(found) - _numbers(own) else found

@@ -86,7 +86,7 @@ class Jvp:
         if self.node is None:
             return None
         own, (other, _) = self._own_index(), self.told(self.p.out)
-        return own if other is self else by_index.for_any(own, other._own_index)
+        return own if other is self else by_index.for_any(own, other._own_index())
 
     def _own_index(self) -> Notation | None:
         left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices

@@ -11,6 +11,7 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ..names import library_path
 from ..program import Program
+from ..syntax import called_name
 
 TRANSPOSES = ("T", "mT", "H", "mH")
 
@@ -74,8 +75,7 @@ def factors(e: ast.AST) -> list[ast.expr]:
 def called(e: ast.Call) -> Operator | Shorthand | None:
     """The operator that a call names."""
     path = library_path(e.func, (), called=True)
-    name = e.func.attr if isinstance(e.func, ast.Attribute) else getattr(e.func, "id", "")
-    found = lookup(path or name)
+    found = lookup(path or called_name(e) or "")
     return found if isinstance(found, Operator | Shorthand) else None
 
 
