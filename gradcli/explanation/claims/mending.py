@@ -25,7 +25,7 @@ from .given import ORIGIN
 from .missing import left_out, with_a_mistake
 from .parts import divided, expression, is_quotient
 from .trials import Trial, close, is_jacobian_diagonal, same
-from .tries import Mend, Tried, Tries, alike
+from .tries import Mend, TriedEdit, Tries, alike
 
 EDITED = 40_000  # characters of the changed formulas that are tried
 PAIRED = 20_000  # characters of those with two changes
@@ -90,7 +90,7 @@ class Search(Tries):
 
     def _by_a_fraction(self) -> Mend | None:
         found = factors.by_a_number(self.claim.program, self.trials, whole=False)
-        return found and self._if_right(*found)
+        return found and self.if_right(*found)
 
     def _another_number(self) -> Mend | None:
         """A number in the formula that is to be another one."""
@@ -98,11 +98,11 @@ class Search(Tries):
 
     def _a_size_for_a_number(self) -> Mend | None:
         """A number in the formula that is to be a number of elements."""
-        sizes = self._sizes()
+        sizes = self.sizes()
         return self._renumbered(factors.sizes_for_numbers(self.claim.program, self.trials, sizes))
 
     def _renumbered(self, others: Iterable[tuple[str, str, str]]) -> Mend | None:
-        right = (other for other in others if self._verified(other[0]))
+        right = (other for other in others if self.verified(other[0]))
         return next((Mend(text, f"{old} is to be {new}") for text, old, new in right), None)
 
     def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
@@ -110,15 +110,15 @@ class Search(Tries):
         if not sizes:
             found = factors.by_a_number(program, trials, whole=True)
         else:
-            mentioned = LENGTH.sub(r"\1.shape[0]", f"{self._formula(self.grad)} {self.claim.text}")
-            likely = sorted(self._sizes(), key=lambda size: size not in mentioned)
+            mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
+            likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
             told = ((s, s in mentioned or bool(self.others)) for s in likely)
             tried = (factors.by_a_size(program, trials, *size) for size in told)
-            found = next((f for f in tried if f and self._verified(f[0])), None)
+            found = next((f for f in tried if f and self.verified(f[0])), None)
         if found is None:
             return None
         texts = [e.text for e in self._right_edits if e.rank <= LIKELY]
-        return self._if_right(min([*texts, found[0]], key=len), found[1])
+        return self.if_right(min([*texts, found[0]], key=len), found[1])
 
     # ---- changes of the claim's text -------------------------------------------------------------
 
@@ -130,13 +130,13 @@ class Search(Tries):
         filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
         shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
         texts = shaped if np.ndim(self.trials[0].value) else [filled]
-        right = [*filter(self._verified, texts), self._formula(self.grad) or ""]
+        right = [*filter(self.verified, texts), self.formula(self.grad) or ""]
         return Mend(right[0], ONLY_SHAPED)
 
     def _rearranged(self) -> Mend | None:
         """As many numbers, and in their order."""
         shaped = edits.called(self.claim.program, "reshape", f"{self.claim.name}.shape")
-        return self._if_right(shaped, ONLY_SHAPED)
+        return self.if_right(shaped, ONLY_SHAPED)
 
     def _edited(self, rank: int) -> Mend | None:
         """A change of the claim, no less likely than that of a rank."""
@@ -148,20 +148,20 @@ class Search(Tries):
     @property
     def _right_edits(self) -> list[Edit]:
         """The changes that make the claim right, the likeliest first."""
-        return [e for e, trial in self._tried_edits if trial.agrees and self._verified(e.text)]
+        return [e for e, trial in self._tried_edits if trial.agrees and self.verified(e.text)]
 
     @cached_property
-    def _tried_edits(self) -> list[Tried]:
+    def _tried_edits(self) -> list[TriedEdit]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = written(edits.edits(self.claim.program, self._words), EDITED)
-        tried = ((e, self._tried(e.text, self.points.tried[0])) for e in made)
+        made = written(edits.edits(self.claim.program, self.words), EDITED)
+        tried = ((e, self.trial_of(e.text, self.points.tried[0])) for e in made)
         return [(e, trial) for e, trial in tried if trial is not None]
 
     def _edited_and_scaled(self) -> Mend | None:
         """A change, and a factor beside it."""
         for e, first in self._tried_edits:
             if e.rank <= LIKELY and factors.ratio(first) is not None:
-                others = [self._tried(e.text, point) for point in self.points.tried[1:]]
+                others = [self.trial_of(e.text, point) for point in self.points.tried[1:]]
                 trials = [first, *(t for t in others if t is not None)]
                 program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
@@ -176,13 +176,13 @@ class Search(Tries):
             if e.rank <= LIKELY and trial.broadcasts:
                 shape = f"{self.claim.name}.shape"
                 text = edits.called(read_again(e.text, ORIGIN), "expand", shape)
-                if self._verified(text):
+                if self.verified(text):
                     return Mend(text, f"{e.why}; and its shape is not that of {self.claim.name}")
         return None
 
     def _left_out(self, longest: int = TOLD) -> Mend | None:
         """A term or a factor of the right formula, without which it is the claim."""
-        text, value = self._formula(self.grad), self.trials[0].value
+        text, value = self.formula(self.grad), self.trials[0].value
         if text is None or value is None:
             return None
         lacking = left_out(read_again(text, ORIGIN))
@@ -190,47 +190,47 @@ class Search(Tries):
         return Mend(text, why) if why and len(why) <= longest else None
 
     def _is_claimed(self, text: str) -> bool:
-        return all(self._is(text, t) for t in self.trials)
+        return all(self.comes_to(text, t) for t in self.trials)
 
     def _edited_and_left_out(self) -> Mend | None:
         """A change, and a mistake in another part: what the change makes of the claim is the right
         formula with that mistake.
         """
-        text, first = self._formula(self.grad), self.points.tried[0]
+        text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
             return None
         made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
-        wrong = [(e, t) for e in made if (t := self._tried(e.text, first)) and not t.agrees]
+        wrong = [(e, t) for e in made if (t := self.trial_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
         kept = ((e, t) for e, t in likely if not self.trials[0].is_as(t))
         for e, other in alike(kept, wrong):
             if self._same(e.text, other.text):
-                return self._if_right(text, f"{e.why}, and {other.why}")
+                return self.if_right(text, f"{e.why}, and {other.why}")
         return None
 
     def _same(self, text: str, other: str) -> bool:
         """Whether two texts come to the same at all points, and at the `others`."""
-        tries = [self._tried(text, point) for point in self.points.tried]
+        tries = [self.trial_of(text, point) for point in self.points.tried]
         with suppress(GradcliError):
-            here = all(t is not None and self._is(other, t) for t in tries)
+            here = all(t is not None and self.comes_to(other, t) for t in tries)
             return here and all(same(t.array(text), t.array(other)) for t in self.others)
         return False
 
     def _exchanged(self) -> Mend | None:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
-        text = self._formula(self.grad)
+        text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).statements
         others = parts_of((*right, *self.problem.program.statements))
-        ranks = self._rank if self.trials[0].comparable else None
+        ranks = self.rank_of if self.trials[0].comparable else None
         made = written(exchanges(self.claim.program, others, ranks), EDITED)
-        return self._first_of(e for e in made if self._verified(e.text))
+        return self._first_of(e for e in made if self.verified(e.text))
 
     def _left_out_at_length(self) -> Mend | None:
         return self._left_out(10**9)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
-        return self._first_of(e for e in self._edits_twice if self._verified(e.text))
+        return self._first_of(e for e in self._edits_twice if self.verified(e.text))
 
     @cached_property
     def _edits_twice(self) -> list[Edit]:
@@ -242,7 +242,7 @@ class Search(Tries):
             return None
         name, out = self.claim.name, self.problem.out_name
         why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
-        return Mend(self._formula(self.grad) or "", why)
+        return Mend(self.formula(self.grad) or "", why)
 
     # ---- what is missing -------------------------------------------------------------------------
 
@@ -272,9 +272,9 @@ class Search(Tries):
         return self._plus(total, f"{used}, and what comes back from {through} is missing")
 
     def _plus(self, term: Node, why: str) -> Mend | None:
-        text = self._formula(term)
+        text = self.formula(term)
         made = "" if text is None else edits.plus(self.claim.program, text)
-        return self._if_right(made, why)
+        return self.if_right(made, why)
 
     def _factor_missing(self) -> Mend | None:
         """right / claim, where that is short; claim / right, where that is what it lacks below."""
@@ -282,13 +282,13 @@ class Search(Tries):
         if first.node is None or not first.comparable or not np.all(first.value):
             return None
         ratio = self.grad / first.node
-        factor = self._formula(ratio)
+        factor = self.formula(ratio)
         if factor is None or len(factor) > SHORT:
             return None
         below = divided(expression(factor))
         if below is not None:
             return self._divided_by(below)
-        if self._shorter(ratio) is None:
+        if self.shorter(ratio) is None:
             return None
         return self._in_place_of_a_factor(factor) or self._with_factor(factor)
 
@@ -296,7 +296,7 @@ class Search(Tries):
         """The claim divided, in lowest terms if it is right like that."""
         program, divisor = self.claim.program, ast.unparse(below)
         texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
-        right = filter(self._verified, texts)
+        right = filter(self.verified, texts)
         return next((Mend(text, f"it is to be divided by {divisor}") for text in right), None)
 
     def _in_place_of_a_factor(self, factor: str) -> Mend | None:
@@ -307,7 +307,7 @@ class Search(Tries):
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         texts = edits.with_other_factor(self.claim.program, old, new)
         why = f"{new} belongs where {old} stands"
-        return next((found for text in texts if (found := self._if_right(text, why))), None)
+        return next((found for text in texts if (found := self.if_right(text, why))), None)
 
     def _with_factor(self, factor: str) -> Mend | None:
         """The factor, if it is no quotient of sums: nobody forgets such."""
@@ -315,7 +315,7 @@ class Search(Tries):
         if is_quotient(quotient) and isinstance(quotient.left, ast.BinOp):
             return None
         made = edits.scaled(self.claim.program, factor)
-        return self._if_right(made, f"the factor {factor} is missing")
+        return self.if_right(made, f"the factor {factor} is missing")
 
     def _term_missing(self) -> Mend | None:
         """right - claim, where that is short."""
@@ -323,5 +323,5 @@ class Search(Tries):
         if first.node is None or not first.comparable:
             return None
         term = self.grad - first.node
-        text = self._shorter(term)
+        text = self.shorter(term)
         return None if text is None else self._plus(term, f"a term is missing: {text}")

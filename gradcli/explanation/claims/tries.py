@@ -23,7 +23,7 @@ from .points import Point, Points
 from .trials import Trial, holds, tried
 from .words import Words, words
 
-Tried = tuple[Edit, Trial]  # a changed formula, and what it comes to
+TriedEdit = tuple[Edit, Trial]  # a changed formula, and what it comes to
 
 
 class Mend(NamedTuple):
@@ -45,7 +45,7 @@ class Tries:
         self.others: list[Elsewhere] = []
         self._holding: dict[str, Program | None] = {}
 
-    def _verified(self, text: str) -> Program | None:
+    def verified(self, text: str) -> Program | None:
         """The program of a text that is right at all points, and at the `others`; None for other
         texts.
         """
@@ -66,55 +66,59 @@ class Tries:
         own = on_all_branches(points, [self.claim._replace(program=program)], [name])
         return program if holds(program, name, own.tried[len(points.tried) :]) else None
 
-    def _if_right(self, text: str, why: str) -> Mend | None:
-        return Mend(text, why) if self._verified(text) else None
+    def if_right(self, text: str, why: str) -> Mend | None:
+        """A text as what mends the claim, if it is verified."""
+        return Mend(text, why) if self.verified(text) else None
 
-    def _tried(self, text: str, point: Point) -> Trial | None:
+    def trial_of(self, text: str, point: Point) -> Trial | None:
         """What a text comes to at a point; None where it cannot be read."""
         try:
             return tried(read_again(text, ORIGIN), self.claim.name, point)
         except GradcliError:
             return None
 
-    def _is(self, text: str, trial: Trial) -> bool:
+    def comes_to(self, text: str, trial: Trial) -> bool:
         """Whether a text can be read, and comes to what the claim does."""
-        found = self._tried(text, trial.point)
+        found = self.trial_of(text, trial.point)
         return found is not None and found.is_as(trial)
 
-    def _rank(self, text: str) -> int:
+    def rank_of(self, text: str) -> int:
         """How many dimensions a text comes to; -1 where it cannot be read."""
-        found = self._tried(text, self.points.tried[0])
+        found = self.trial_of(text, self.points.tried[0])
         return -1 if found is None or found.value is None else len(found.shape)
 
-    def _shorter(self, node: Node) -> str | None:
+    def shorter(self, node: Node) -> str | None:
         """The formula of a node, if it is shorter than the gradient's."""
         made, whole = self.w.formula(node), self.w.formula(self.grad)  # type: ignore[arg-type]
         if made is None or whole is None or tree.size(made) >= tree.size(whole):
             return None
         return tree.text(made)
 
-    def _formula(self, node: Node | None) -> str | None:
+    def formula(self, node: Node | None) -> str | None:
+        """The formula of a node; None where it has none."""
         return formula(node, self.w)
 
-    def _sizes(self) -> list[str]:
+    def sizes(self) -> list[str]:
         """Numbers of elements as texts: of dimensions, and of whole tensors."""
-        named = {n: node for n, node in self._named().items() if node.ndim}
+        named = {n: node for n, node in self.named().items() if node.ndim}
         wholes = [f"{name}.numel()" for name in named]
         sizes = ((name, d, n) for name, node in named.items() for d, n in enumerate(node.shape))
         dims = [f"{name}.shape[{d}]" for name, d, n in sizes if n != 1]
         return [*dims, *wholes]
 
     @cached_property
-    def _words(self) -> Words:
-        return words(self.claim, self.trials[0], self._named(), self._sizes())
+    def words(self) -> Words:
+        """What may stand in the place of a part of the claim."""
+        return words(self.claim, self.trials[0], self.named(), self.sizes())
 
-    def _named(self) -> dict[str, Node]:
+    def named(self) -> dict[str, Node]:
+        """What a claim may be about, and the output, by name."""
         p = self.problem
         found = targets(p)
         return found if p.out in found.values() else found | {p.out_name: p.out}
 
 
-def alike(some: Iterable[Tried], others: list[Tried]) -> Iterator[tuple[Edit, Edit]]:
+def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:
     """The pairs of formulas that come to the same, and not to 0."""
     for e, one in some:
         for other, there in others:
