@@ -32,7 +32,7 @@ from .parts import (
     shown,
     times,
 )
-from .places import other_places
+from .shifts import other_places
 from .words import Words
 
 EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0

@@ -1,8 +1,6 @@
-"""Masks, and values guarded against a denominator of 0."""
+"""Masks, and values guarded against what no input is."""
 
-from collections.abc import Iterable, Iterator
-
-from ....graphs import OPS, Node, walk
+from ....graphs import OPS, Node
 from .bounds import is_not_negative
 from .broadcasting import thinner
 from .products import (
@@ -17,11 +15,9 @@ from .products import (
     with_factors,
 )
 from .registry import normal, other, rule
-from .vanishing import is_zero_beside, zeros_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
-KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 TINY = 1e-7  # what denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
@@ -31,53 +27,6 @@ def opposite_comparison(node: Node) -> Node | None:
     """~(a < b) = a >= b."""
     (x,) = node.parents
     return OPS[OPPOSITE[x.op.name]](*x.parents) if x.op.name in OPPOSITE else None
-
-
-@normal("where")
-def no_denominator_is_zero(node: Node) -> Node | None:
-    """where(y == 0, 0, x / y) = x / y; where(norm(y) == 0, 0, x * y) = x * y;
-    where(p == 0, 0, x ** (1 / p)) = x ** (1 / p).
-    """
-    condition, a, b = node.parents
-    if constant_value(a) != 0 or b.shape != node.shape:
-        return None
-    vanishing, found = {*_vanishing(b), *_denominators(b)}, product_of(b)
-    beside = found.factors if found else {}
-    for zeros in map(zeros_of, _conjuncts(condition)):
-        if zeros and all(
-            z in vanishing or thinner(z) in vanishing or is_zero_beside(z, beside) for z in zeros
-        ):
-            return b
-    return None
-
-
-def _conjuncts(condition: Node) -> list[Node]:
-    if condition.op.name != "logical_and":
-        return [condition]
-    return [c for part in condition.parents for c in _conjuncts(part)]
-
-
-def _vanishing(b: Node) -> Iterator[Node]:
-    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
-    for factor in _factors(b):
-        yield factor
-        if factor.op.name == "log":
-            yield from _factors(factor.parents[0])
-        if factor.op.name == "log_softmax":
-            yield factor.parents[0].softmax(dim=factor.attrs["dim"])
-
-
-def _denominators(b: Node) -> Iterator[Node]:
-    """What the exponents of its factors are divided by: x ** (1 / 0) is infinite, or 0."""
-    exponents = [f.parents[1] for f in _factors(b) if f.op.name == "pow"]
-    for n in walk(exponents, lambda n: n.parents if n.op.name in KEEPS_INFINITY else ()):
-        if n.op.name in ("div", "reciprocal"):
-            yield from _factors(n.parents[-1])
-
-
-def _factors(node: Node) -> Iterable[Node]:
-    found = product_of(node)
-    return found.factors if found else (node,)
 
 
 def is_left_out(bound: Coefficient | None, length: Node) -> bool:

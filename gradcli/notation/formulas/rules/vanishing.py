@@ -1,13 +1,16 @@
-"""Masks that hide only what is 0, or no number, without them; signs of what is never negative."""
+"""Masks and conditions that hide only zeros, or no numbers; signs of what is never negative."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ....graphs import Node
+from ....graphs import Node, walk
 from ....graphs.shapes import axes
 from .atoms import definition
 from .bounds import is_not_negative
+from .broadcasting import thinner
 from .products import Coefficient, build, constant_value, product_of
 from .registry import normal
+
+KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 
 
 @normal("abs", "relu")
@@ -26,7 +29,7 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
     for mask, e in found.factors.items() if found else ():
         zeros = _hidden_by(mask, e)
         rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
-        if zeros and all(_is_divided_by(z, rest) or is_zero_beside(z, rest) for z in zeros):
+        if zeros and all(_is_divided_by(z, rest) or _is_zero_beside(z, rest) for z in zeros):
             return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
     return None
 
@@ -44,7 +47,49 @@ def _hidden_by(mask: Node, e: Coefficient) -> list[Node]:
     return _factors_of(x) if held else []
 
 
-def zeros_of(condition: Node) -> list[Node]:
+@normal("where")
+def no_denominator_is_zero(node: Node) -> Node | None:
+    """where(y == 0, 0, x / y) = x / y; where(norm(y) == 0, 0, x * y) = x * y;
+    where(p == 0, 0, x ** (1 / p)) = x ** (1 / p).
+    """
+    condition, a, b = node.parents
+    if constant_value(a) != 0 or b.shape != node.shape:
+        return None
+    vanishing, found = {*_vanishing(b), *_denominators(b)}, product_of(b)
+    beside = found.factors if found else {}
+    for zeros in map(_zeros_of, _conjuncts(condition)):
+        if zeros and all(
+            z in vanishing or thinner(z) in vanishing or _is_zero_beside(z, beside) for z in zeros
+        ):
+            return b
+    return None
+
+
+def _conjuncts(condition: Node) -> list[Node]:
+    if condition.op.name != "logical_and":
+        return [condition]
+    return [c for part in condition.parents for c in _conjuncts(part)]
+
+
+def _vanishing(b: Node) -> Iterator[Node]:
+    """What b is no number without, or is 0 with: its factors, what it takes the logarithm of."""
+    for factor in _factors(b):
+        yield factor
+        if factor.op.name == "log":
+            yield from _factors(factor.parents[0])
+        if factor.op.name == "log_softmax":
+            yield factor.parents[0].softmax(dim=factor.attrs["dim"])
+
+
+def _denominators(b: Node) -> Iterator[Node]:
+    """What the exponents of its factors are divided by: x ** (1 / 0) is infinite, or 0."""
+    exponents = [f.parents[1] for f in _factors(b) if f.op.name == "pow"]
+    for n in walk(exponents, lambda n: n.parents if n.op.name in KEEPS_INFINITY else ()):
+        if n.op.name in ("div", "reciprocal"):
+            yield from _factors(n.parents[-1])
+
+
+def _zeros_of(condition: Node) -> list[Node]:
     """Of which one is 0 wherever a condition holds: the factors of the y in y == 0."""
     if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
         return []
@@ -55,6 +100,11 @@ def _factors_of(y: Node) -> list[Node]:
     """Of which one is 0 where y is."""
     found = product_of(y)
     return [f for f, e in found.factors.items() if e > 0] if found else [y]
+
+
+def _factors(node: Node) -> Iterable[Node]:
+    found = product_of(node)
+    return found.factors if found else (node,)
 
 
 def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
@@ -70,7 +120,7 @@ def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
     return False
 
 
-def is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
+def _is_zero_beside(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
     """Whether one of the factors is 0 wherever z is: z, or of a norm the vectors that it measures,
     or their absolute values, or of a deviation what it is of, less its mean.
     """
