@@ -5,7 +5,7 @@ by its meaning in other operators, or by the NumPy function that works on elemen
 on no symbol is computed with numbers, and becomes SymPy's only where it meets symbols.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import GradcliError
@@ -73,18 +73,7 @@ class Symbolic:
     # ---- the walk --------------------------------------------------------------------------------
 
     def _run(self, root: Node) -> Node:
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            missing = (
-                ()
-                if node in self.values
-                else [n for n in self._sources(node) if n not in self.values]
-            )
-            if missing:
-                stack.extend(reversed(missing))
-                continue
-            stack.pop()
+        for node in walk([root], lambda n: () if n in self.values else self._sources(n)):
             if node not in self.values:
                 self.values[node] = self._compute(node)
         return root
@@ -99,7 +88,7 @@ class Symbolic:
                     live[n] = free or any(live[i] for i in n.parents)
         return live[node]
 
-    def _sources(self, node: Node) -> Iterable[Node]:
+    def _sources(self, node: Node) -> Sequence[Node]:
         if not self._depends(node):
             return ()
         return (node.op.expanded(node),) if _by_meaning(node) else node.parents

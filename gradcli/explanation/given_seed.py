@@ -14,6 +14,6 @@ def with_seed_given(p: Problem, node: Node) -> Node:
     if value is None:
         return node
     single = value.shape == () and "data" in value.attrs
-    if single or (p.seed.implicit and value.shape == ()):
-        value = OPS["constant"](value=float(value.attrs["data"].value) if single else 1.0)
+    if single:
+        value = OPS["constant"](value=float(value.attrs["data"].value))
     return without_ones(substitute(node, {p.seed.node: value}))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ...graphs import OPS, Node
+from ...graphs import Node
 from ...graphs.substitution import substitute
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.collect import Simplifier
@@ -29,10 +29,7 @@ def same(claim: Node, right: Node, point: Point, names: Mapping[Node, Name]) -> 
 def _with_seed(node: Node, point: Point) -> Node:
     """The same with the seed that was given in place of its name."""
     seed = point.problem.seed
-    if seed.value is None:
-        return node
-    one = OPS["constant"](value=1.0) if seed.implicit and not seed.node.shape else seed.value
-    return substitute(node, {seed.node: one})
+    return node if seed.value is None else substitute(node, {seed.node: seed.value})
 
 
 def _by_rewriting(claim: Node, right: Node, names: Iterable[Node]) -> bool:

@@ -5,7 +5,7 @@ from functools import cached_property, partial
 
 from ...autodiff.reverse import Gradients, backward
 from ...errors import GradcliError
-from ...graphs import OPS, Node, walk
+from ...graphs import Node, walk
 from ...graphs.substitution import substitute
 from ...language.problem import Input, Problem
 from ...notation import tree
@@ -359,11 +359,8 @@ class Wording:
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""
         seed = self.problem.seed
-        if not seed.implicit:
-            return node
-        shape = seed.node.shape
-        one = OPS["ones"](size=shape) if shape else OPS["constant"](value=1.0)
-        return substitute(node, {seed.node: one})
+        one = seed.value if seed.implicit else None
+        return substitute(node, {seed.node: one}) if one else node
 
     def in_statements(self, written: tree.Tree) -> tree.Tree:
         """A formula with statements before it, where it is shorter with them."""

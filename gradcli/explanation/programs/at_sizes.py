@@ -91,13 +91,14 @@ class AtSizes:
         seed.
         """
         p = self.problem
+        one = p.seed.value if self.asked.problem.seed.implicit else None
         kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
         found = []
         for x in self.wrt:
             grad = self._of[p.inputs[x.name].node]
             assert grad is not None
-            if self.asked.problem.seed.implicit and not seeded:
-                grad = substitute(grad, {self.seed: _ones(self.seed)})
+            if one and not seeded:
+                grad = substitute(grad, {self.seed: one})
             short = _shortened(grad, kept)
             short = substitute(short, {n: self.bare(n) for n in kept})
             found.append(_in_floats(without_spans(short)))
@@ -108,10 +109,6 @@ class AtSizes:
         here = self.problem is self.asked.problem
         analysis = self.asked if here else Analysis(self.problem)
         return analysis.gradients.of
-
-
-def _ones(seed: Node) -> Node:
-    return OPS["constant"](value=1.0) if seed.shape == () else OPS["ones"](size=seed.shape)
 
 
 def _shortened(grad: Node, kept: Collection[Node]) -> Node:

@@ -49,7 +49,8 @@ def seed_name(taken: Collection[str]) -> str:
 def implied(node: Node) -> Seed:
     """The seed that nobody gave: PyTorch puts a 1 into a single number, and refuses otherwise."""
     single = node.numel == 1
-    return Seed(node, OPS["ones"](size=node.shape) if single else None, None, single, not single)
+    one = OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
+    return Seed(node, one if single else None, None, single, not single)
 
 
 # ---- shapes --------------------------------------------------------------------------------------

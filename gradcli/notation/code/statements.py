@@ -63,7 +63,7 @@ class Statements:
         self.named: dict[Node, str] = {}  # what has a name once the statements have run
         self._at_hand = set(writer.trees)
         reached = set(walk(roots, self._sources))
-        self._order = self._inputs_first([*(n for n in wanted if n in reached), *roots])
+        self._order = walk([*(n for n in wanted if n in reached), *roots], self._sources)
         self._uses: Counter[Node | None] = Counter(roots)
         for node in self._order:
             for source, times in zip(self._sources(node), self._mentions(node)):
@@ -76,20 +76,6 @@ class Statements:
 
     def _sources(self, node: Node) -> tuple[Node | None, ...]:
         return () if node in self._at_hand else tuple(self.writer.sources(node))
-
-    def _inputs_first(self, roots: Sequence[Node]) -> list[Node]:
-        """The nodes that `roots` need, in order: by age they are not, for what a node means was
-        made after it.
-        """
-        found: dict[Node, None] = {}
-        stack = list(reversed(roots))
-        while stack:
-            waiting = [s for s in self._sources(stack[-1]) if s is not None and s not in found]
-            if waiting and stack[-1] not in found:
-                stack += reversed(waiting)
-            else:
-                found.setdefault(stack.pop())
-        return list(found)
 
     def _mentions(self, node: Node) -> tuple[int, ...]:
         if node in self._at_hand:

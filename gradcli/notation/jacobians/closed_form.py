@@ -8,7 +8,7 @@ product of arrays summed over letters, and deltas say where in the matrix it sta
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...graphs import Node
+from ...graphs import Node, walk
 from ...graphs.shapes import Shape, numel
 from ..indices import places
 from ..indices.collect import Simplifier
@@ -126,15 +126,10 @@ class _Linear(Lowering):
 
     def depends(self, node: Node) -> bool:
         """Whether a node depends on the seed."""
-        stack = [node]
-        while stack:
-            top = stack[-1]
-            waiting = [i for i in top.parents if i not in self.known]
-            if waiting and top not in self.known:
-                stack += waiting
-                continue
-            stack.pop()
-            self.known.setdefault(top, any(self.known[i] for i in top.parents))
+        known = self.known
+        for n in walk([node], lambda n: () if n in known else n.inputs):
+            if n not in known:
+                known[n] = any(known[i] for i in n.parents)
         return self.known[node]
 
     def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
