@@ -66,7 +66,7 @@ class Analysis:
         raise GradcliError(
             "not-differentiable",
             f"no gradient flows from {p.out_name} to {names}",
-            span=p.program.source.span(p.program.statements[-1].value),
+            span=p.program.place,
             hint=hint,
         )
 
@@ -194,7 +194,7 @@ class Analysis:
             raise GradcliError(
                 "implicit-seed",
                 NOT_SCALAR,
-                span=p.program.source.span(p.program.statements[-1].value),
+                span=p.program.place,
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )
         missing = self._missing()

@@ -1,6 +1,5 @@
 """The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from .analysis import Analysis, unless_unwritten
+from .blocks import text_of
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
@@ -65,9 +65,7 @@ class Data:
     def _expression(self) -> str:
         """The text; a last statement without a name gets that of the output."""
         program = self.p.program
-        text, start = program.source.text, program.source.span(program.statements[-1].value).start
-        while opening := re.search(r"\(\s*$", text[:start]):
-            start = opening.start()
+        text, start = program.source.text, program.start
         before = text[:start]
         named = before.rstrip().endswith("=") or self.p.before is not None
         return text if named else f"{before}{self.p.out_name} = {text[start:]}"
@@ -201,10 +199,10 @@ class Data:
                     "op": s.node.op.name,
                     "reads": [
                         {
-                            "text": self._text_of(r.node),
+                            "text": text_of(self.w.source.short(r.node)),
                             "node": ids.get(r.node),
                             "shape": list(r.node.shape),
-                            "memory": self._text_of(r.memory),
+                            "memory": text_of(self.w.source.short(r.memory)),
                             "bytes": size_of(r.memory, dtype),
                         }
                         for r in s.reads
@@ -214,9 +212,6 @@ class Data:
             ],
             "saved_bytes": sum(size_of(node, dtype) for node in found.kept),
         }
-
-    def _text_of(self, node: Node) -> str:
-        return "".join(token.text for token in self.w.source.short(node))
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
@@ -238,7 +233,7 @@ class Data:
         """The gradient as a formula; None where there is none, or one too long to be read."""
         if self.a.gradient(x) is None or self.w.gradient(x) is None:
             return None
-        return "".join(t.text for t in self.w.gradient_line(x))
+        return text_of(self.w.gradient_line(x))
 
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
@@ -282,8 +277,7 @@ class Data:
         found = modes(self.a, x, self.w.tangent_name)
         if found is None:
             return None
-        line = self.w.line(forward_formula(self.w, x, found))
-        forward = "".join(t.text for t in line)
+        forward = text_of(self.w.line(forward_formula(self.w, x, found)))
         return {
             "jvp": _mode(found.forward, forward, x.shape),
             "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),

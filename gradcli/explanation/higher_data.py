@@ -9,6 +9,7 @@ from ..lazy import np
 from ..notation.indices.index import Notation
 from ..notation.tree import Tree
 from .analysis import Analysis
+from .blocks import text_of
 from .data import Data, check_data, sides
 from .formulas import by_index
 from .higher.hessian import Hessian
@@ -76,7 +77,7 @@ def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None)
     return {
         "shape": list(node.shape),
         "value": data.a.value(node),
-        "formula": "".join(token.text for token in data.w.line(formula)),
+        "formula": text_of(data.w.line(formula)),
         **sides(index),
     }
 

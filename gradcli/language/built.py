@@ -48,7 +48,7 @@ def built(
 
 def no_tensor(out: Any, program: Program) -> GradcliError:
     """The error for an output that is several tensors, a shape, or a text in quotes of its own."""
-    value = program.statements[-1].value
+    value = program.result
     if isinstance(out, str):
         what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
         if isinstance(value, ast.Constant):

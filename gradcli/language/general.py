@@ -72,7 +72,7 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
     """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
     of them is broadcast, left out or all there is of the output.
     """
-    shapes = {name: i.shape for name, i in larger.inputs.items()}
+    shapes = larger.shapes
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
     were_one = {new for old, new in pairs if old == 1}
     return (
@@ -208,7 +208,7 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
 
 def decided_by_values(problem: Problem) -> bool:
     """Whether values of floats decide on its graph, as those of a mask in brackets do."""
-    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    shapes = problem.shapes
     try:
         _at_shapes(problem, shapes, _labels(problem, shapes))
     except GradcliError as error:

@@ -85,7 +85,7 @@ def check_derivative(program: Program, inputs: Collection[str], given: Collectio
     """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs that are not `given`. Raises
     GradcliError `syntax`.
     """
-    e = program.statements[-1].value
+    e = program.result
     if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
         return
     sides = [side.id for side in (e.left, e.right) if isinstance(side, ast.Name)]

@@ -86,6 +86,11 @@ class Problem(NamedTuple):
         return [self.seed, *self.tangents]
 
     @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the inputs by name."""
+        return {x.name: x.shape for x in self.inputs.values()}
+
+    @property
     def values(self) -> dict[Node, Any]:
         """The arrays of the inputs that have one."""
         return {i.node: i.value for i in self.inputs.values() if i.value is not None}

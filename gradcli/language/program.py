@@ -44,6 +44,24 @@ class Program(NamedTuple):
     statements: tuple[Statement, ...]
     asked: Asked = Asked()
 
+    @property
+    def result(self) -> ast.expr:
+        """What the last statement says."""
+        return self.statements[-1].value
+
+    @property
+    def place(self) -> Span:
+        """Where that stands in the text."""
+        return self.source.span(self.result)
+
+    @property
+    def start(self) -> int:
+        """Where that begins, with the brackets around it."""
+        start = self.place.start
+        while opening := re.search(r"\(\s*$", self.source.text[:start]):
+            start = opening.start()
+        return start
+
 
 @lru_cache(maxsize=32)
 def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:

@@ -23,7 +23,7 @@ def check_output(out: Node, program: Program) -> None:
         raise GradcliError(
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",
-            span=program.source.span(program.statements[-1].value),
+            span=program.place,
             hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
 

@@ -87,6 +87,11 @@ def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
     return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
 
 
+def ending(program: Program, value: ast.expr) -> str:
+    """The text of a formula with another value for its last step."""
+    return with_step(program, len(program.statements) - 1, value)
+
+
 def with_step(program: Program, place: int, value: ast.expr) -> str:
     """The text of a formula with another value for one of its steps."""
     values = [value if k == place else s.value for k, s in enumerate(program.statements)]

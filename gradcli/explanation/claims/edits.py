@@ -20,7 +20,7 @@ from .changes import (
     opposite,
     transposed,
 )
-from .drafts import RENAMED, SHAPES, Change, Draft, replaced, with_step
+from .drafts import RENAMED, SHAPES, Change, Draft, ending, replaced
 from .given import ORIGIN
 from .parts import REDUCTIONS, around, expression, factors_of, is_size, method, parts, reduction
 from .words import Words, typed_numbers
@@ -62,7 +62,7 @@ def pairs(program: Program) -> Iterator[Draft]:
         yield from (other.after(first) for other in others if other.change.widens)
     for first in _shape_edits(program):
         changed = read_again(first.text, ORIGIN)
-        negative = opposite(changed.statements[-1].value)
+        negative = opposite(changed.result)
         sign = _whole(changed, negative, "the sign is wrong", 0)
         for second in (sign, *_shape_edits(changed)):
             yield second.after(first)
@@ -76,20 +76,20 @@ def _shape_edits(program: Program) -> list[Draft]:
 
 def scaled(program: Program, factor: str, divide: bool = False) -> str:
     """The text of a formula, multiplied or divided by what another text says."""
-    value, other = program.statements[-1].value, expression(factor)
+    value, other = program.result, expression(factor)
     made = ast.BinOp(value, ast.Div(), other) if divide else ast.BinOp(other, ast.Mult(), value)
-    return with_step(program, len(program.statements) - 1, made)
+    return ending(program, made)
 
 
 def divided_by(program: Program, divisor: ast.expr) -> str:
     """The text of a formula divided by a product, without the factors that both have."""
-    above, below = program.statements[-1].value, divisor
+    above, below = program.result, divisor
     for a, b in product([*factors_of(above)], [*factors_of(below)]):
         left = _without_shared(a, b)
         if left is not None:
             above, below = _factor_replaced(above, a, left[0]), _factor_replaced(below, b, left[1])
     made = above if _is_one(below) else ast.BinOp(above, ast.Div(), below)
-    return with_step(program, len(program.statements) - 1, made)
+    return ending(program, made)
 
 
 def _without_shared(a: ast.expr, b: ast.expr) -> tuple[ast.expr, ast.expr] | None:
@@ -119,25 +119,22 @@ def _is_one(e: ast.expr) -> bool:
 
 def negated(program: Program) -> str:
     """The text of a formula with the other sign."""
-    value = program.statements[-1].value
-    return with_step(program, len(program.statements) - 1, opposite(value))
+    return ending(program, opposite(program.result))
 
 
 def plus(program: Program, term: str) -> str:
     """The text of a formula and a term added to it."""
-    made = added(program.statements[-1].value, expression(term))
-    return with_step(program, len(program.statements) - 1, made)
+    return ending(program, added(program.result, expression(term)))
 
 
 def called(program: Program, name: str, *args: str) -> str:
     """The text of a formula with a method called on it."""
-    made = method(program.statements[-1].value, name, [expression(a) for a in args])
-    return with_step(program, len(program.statements) - 1, made)
+    return ending(program, method(program.result, name, [expression(a) for a in args]))
 
 
 def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
     """The numbers that are factors of a formula, and where they stand."""
-    for e in factors_of(program.statements[-1].value):
+    for e in factors_of(program.result):
         number = e.value if isinstance(e, ast.Constant) else None
         if isinstance(number, int | float):
             yield e, number
@@ -145,7 +142,7 @@ def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
 
 def divisors(program: Program) -> Iterator[tuple[ast.expr, float]]:
     """The numbers that a formula divides by, and where they stand."""
-    for e in ast.walk(program.statements[-1].value):
+    for e in ast.walk(program.result):
         below = e.right if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div) else None
         number = below.value if isinstance(below, ast.Constant) else None
         if below is not None and isinstance(number, int | float):
@@ -154,17 +151,15 @@ def divisors(program: Program) -> Iterator[tuple[ast.expr, float]]:
 
 def renumbered(program: Program, old: ast.expr, new: str) -> str:
     """The text of a formula with another number in place of one."""
-    value = replaced(program.statements[-1].value, old, expression(new))
-    return with_step(program, len(program.statements) - 1, value)
+    return ending(program, replaced(program.result, old, expression(new)))
 
 
 def with_other_factor(program: Program, old: str, new: str) -> Iterator[str]:
     """The texts of a formula with another factor in place of one."""
-    value = program.statements[-1].value
+    value = program.result
     for e in factors_of(value):
         if ast.unparse(e) == old:
-            made = replaced(value, e, expression(new))
-            yield with_step(program, len(program.statements) - 1, made)
+            yield ending(program, replaced(value, e, expression(new)))
 
 
 def _whole(program: Program, new: ast.expr, why: str, rank: int) -> Draft:
@@ -206,7 +201,7 @@ def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
 
 def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Draft]:
     """Another dimension in all calls that go along the same; with and without keepdim=True."""
-    value = program.statements[-1].value
+    value = program.result
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
     numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
     for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
@@ -228,7 +223,7 @@ def _everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.expr:
 
 def _means_everywhere(program: Program) -> Iterator[Draft]:
     """Means for all sums, and sums for all means, where there are several."""
-    value = program.statements[-1].value
+    value = program.result
     for old, new in REDUCTIONS.items():
         made = deepcopy(value)
         calls = [e for e in ast.walk(made) if isinstance(e, ast.Call) and reduction(e) == old]
@@ -240,7 +235,7 @@ def _means_everywhere(program: Program) -> Iterator[Draft]:
 
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Draft]:
     """One name in place of another, in a single place, in several or in all."""
-    value = program.statements[-1].value
+    value = program.result
     functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
     named = (e for e in ast.walk(value) if isinstance(e, ast.Name))
     used = [e for e in named if id(e) not in functions]
@@ -261,7 +256,7 @@ def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
 
 
 def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> Draft:
-    value = program.statements[-1].value
+    value = program.result
     for part in places:
         value = replaced(value, part, expression(name))
     return _whole(program, value, why, RENAMED)
@@ -269,7 +264,7 @@ def _put(program: Program, places: Sequence[ast.Name], name: str, why: str) -> D
 
 def _transposed_everywhere(program: Program) -> Iterator[Draft]:
     """What occurs several times, transposed wherever it does."""
-    value = program.statements[-1].value
+    value = program.result
     groups: dict[str, list[ast.expr]] = {}
     for part in parts(value):
         groups.setdefault(ast.unparse(part), []).append(part)

@@ -36,7 +36,7 @@ def exchanges(
 def _exchanges(
     program: Program, others: list[ast.expr], ranks: Callable[[str], int]
 ) -> Iterator[Draft]:
-    last = program.statements[-1].value
+    last = program.result
     for place, statement in enumerate(program.statements):
         before = "".join(_written(s) + "; " for s in program.statements[:place])
         texts = [(ast.unparse(p), p) for p in parts(statement.value) if p is not last]

@@ -143,7 +143,7 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
         raise GradcliError("syntax", f"a claim is a text, not {text!r}", hint=FORM)
     program = _parsed(text, problem)
     source, last = program.source, program.statements[-1]
-    start = _start(program)
+    start = program.start
     about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
     span = source.span(last.value)
     if name is None and (about is not None or last.names != ("out",)):
@@ -185,15 +185,6 @@ def _apart(s: Statement, source: Source) -> Iterator[Statement]:
         return
     for name, value in zip(s.names, values):
         yield Statement((name,), value)
-
-
-def _start(program: Program) -> int:
-    """Where the formula begins, with the brackets around it."""
-    source = program.source
-    start = source.span(program.statements[-1].value).start
-    while opening := re.search(r"\(\s*$", source.text[:start]):
-        start = opening.start()
-    return start
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:
@@ -265,7 +256,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
             error.hint = _cure(error, problem, scope)
         raise
     if not isinstance(found, Node | int | float):
-        span = program.source.span(program.statements[-1].value)
+        span = program.place
         hint = no_tensor(found, program).hint
         raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
     return as_node(found)

@@ -83,7 +83,7 @@ class Point:
     @cached_property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the inputs."""
-        return shapes_of(self.problem)
+        return self.problem.shapes
 
     def finite(self, names: Sequence[str]) -> bool:
         """Whether output and gradients are."""
@@ -113,11 +113,6 @@ class Point:
         near = self.moved(values)
         pairs = ((self.right(name), near.right(name)) for name in names)
         return near.finite(names) and all(is_steady(*pair) for pair in pairs)
-
-
-def shapes_of(problem: Problem) -> dict[str, Shape]:
-    """The shapes of the inputs by name."""
-    return {x.name: x.shape for x in problem.inputs.values()}
 
 
 class Points(NamedTuple):
@@ -156,8 +151,8 @@ def _elsewhere(
     """Points at other sizes, for a program that is singular at some, as `logdet(X.T @ X)` where X
     has fewer rows than columns.
     """
-    known = [*map(shapes_of, problems)]
-    more = (p for p in resized(problems[0], MOST_SIZES) if shapes_of(p) not in known)
+    known = [p.shapes for p in problems]
+    more = (p for p in resized(problems[0], MOST_SIZES) if p.shapes not in known)
     found = (_drawn(p, names, rng) for p in more)
     return islice((p for p in found if p is not None), count)
 

@@ -52,7 +52,7 @@ def _where_oblong(w: Wording) -> str | None:
     oblong = _oblong(problem)
     if oblong is None or _holds(w, oblong):
         return None
-    shapes = {x.name: x.shape for x in problem.inputs.values()}
+    shapes = problem.shapes
     sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
     return _told(problem, "where not square", sides)
 
@@ -105,7 +105,7 @@ def _oblong(problem: Problem) -> Problem | None:
     """The problem with two different sides for matrices that were assumed to be square; None where
     they must be, or there are none.
     """
-    shapes = {x.name: x.shape for x in problem.inputs.values()}
+    shapes = problem.shapes
     square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
     oblong = {x.name: (x.shape[0], x.shape[1] + 1) for x in square}
     with suppress(GradcliError):
@@ -120,7 +120,7 @@ def _is_square(shape: Shape) -> bool:
 def _holds(w: Wording, other: Problem) -> bool:
     """Whether the formulas of all gradients are right for the problem at other shapes."""
     with suppress(GradcliError):
-        trial = Trial(other, {x.name: x.shape for x in other.inputs.values()})
+        trial = Trial(other, other.shapes)
         written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
         return not any(made and fails(trial, tree.text(made), name) for name, made in written)
     return True

@@ -20,7 +20,7 @@ Place = tuple[str, int]  # a dimension of an input
 
 def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
     """Shapes of the inputs where all sizes are others, and equal where they were."""
-    shapes = _own(problem)
+    shapes = problem.shapes
     sizes = {n for shape in shapes.values() for n in shape if n > 1}
     if not sizes:
         return
@@ -45,7 +45,7 @@ def untied_shapes(
     """
     if not _has_products(problem):
         return
-    shapes = _own(problem)
+    shapes = problem.shapes
     squares = {x: tuple(n * n for n in shape) for x, shape in shapes.items()}
     if fit(squares):
         yield squares
@@ -61,10 +61,6 @@ def untied_shapes(
         moved = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
         if fit(moved):
             yield moved
-
-
-def _own(problem: Problem) -> dict[str, Shape]:
-    return {i.name: i.shape for i in problem.inputs.values()}
 
 
 def _places(shapes: Shapes) -> list[Place]:

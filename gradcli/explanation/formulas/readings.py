@@ -68,7 +68,7 @@ def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
 
 def shrunk(problem: Problem) -> Problem | None:
     """The same request with small sizes for large ones; None where it does not work with them."""
-    shapes = {i.name: i.shape for i in problem.inputs.values()}
+    shapes = problem.shapes
     sizes = sorted({n for shape in shapes.values() for n in shape})
     room = (n for n in count(SMALLEST) if n not in sizes)
     new = {n: next(room) if n > LARGEST else n for n in sizes}

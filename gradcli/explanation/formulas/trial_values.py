@@ -69,7 +69,7 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     if not problem.numeric:
         hints = refusals[0].hint, "random values were tried: give others with -v"
         refusals[0].hint = "; ".join(filter(None, hints))
-    raise refusals[0].at(problem.program.source.span(problem.program.statements[-1].value))
+    raise refusals[0].at(problem.program.place)
 
 
 def _drawn(free: Sequence[Input], ranges: Sequence[Draw], draw: int) -> dict[Node, Any]:

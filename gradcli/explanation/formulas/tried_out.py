@@ -291,7 +291,7 @@ def signed(problem: Problem) -> Iterator[Trial]:
 
 def trials(problem: Problem | None, own: Problem) -> Iterator[Trial]:
     """A problem at small sizes, where it is for any, and at its `own`; where it can be computed."""
-    given = {i.name: i.shape for i in own.inputs.values()}
+    given = own.shapes
     for shapes in (*([] if problem is None else [_small(problem)]), given):
         with suppress(GradcliError):
             yield Trial(problem or own, shapes)

@@ -10,7 +10,7 @@ from ...graphs import Node
 from ...notation.tree import Name, Token
 from ...operators.shaping import summed_axes
 from ..analysis import Analysis
-from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, words
+from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, text_of, words
 from ..elide import middle
 from ..formulas.steps import in_general
 from ..formulas.wording import Wording
@@ -80,7 +80,7 @@ def _sent(
         return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
-    name = "".join(t.text for t in w.source.short(c.to))
+    name = text_of(w.source.short(c.to))
     repair = words(
         f"{name} was broadcast over {dims}, "
         f"so its gradient sums over {'them' if len(axes) > 1 else 'it'}"

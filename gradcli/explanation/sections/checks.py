@@ -41,10 +41,10 @@ class Check(NamedTuple):
     """
 
     name: str
-    ok: bool | None
-    max_error: float | None
-    place: str
-    remark: str
+    ok: bool | None = None
+    max_error: float | None = None
+    place: str = ""
+    remark: str = ""
 
 
 def checks(a: Analysis, w: Wording) -> Section:
@@ -75,7 +75,7 @@ def run_checks(a: Analysis) -> list[Check]:
     are missing.
     """
     if too_large(a):
-        return [Check(name, None, None, "", TOO_LARGE) for name in (ROWS, DIFFERENCES)]
+        return [Check(name, remark=TOO_LARGE) for name in (ROWS, DIFFERENCES)]
     at = Point(a)
     asked = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *asked]
@@ -150,7 +150,7 @@ def _seed_times_jacobian(a: Analysis, at: Point) -> Check:
     """
     p, worst, place, left_out, most = a.problem, 0.0, "", 0, 1
     if p.out.numel > EVERY_ROW:
-        return Check(ROWS, None, None, "", f"left out: {p.out.numel:,} rows")
+        return Check(ROWS, remark=f"left out: {p.out.numel:,} rows")
     for x, grad in _differentiated(a):
         vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
         together = _rows_together(p.out.numel, vjp.work + x.node.numel)
@@ -241,13 +241,13 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
     if worst > TOLERANCE and _at_kink(a):
         remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
-        return Check(DIFFERENCES, None, None, "", "; ".join(filter(None, remarks)))
+        return Check(DIFFERENCES, remark="; ".join(filter(None, remarks)))
     empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
     if empty and not compared:
         remarks.append(f"there is no element of {listed(empty)} to move")
     told = "; ".join(filter(None, remarks))
     if not compared:
-        return Check(DIFFERENCES, None, None, "", told)
+        return Check(DIFFERENCES, remark=told)
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
 
 
@@ -298,7 +298,7 @@ def _against(a: Analysis, at: Point, framework: str) -> Check:
     try:
         theirs = frameworks.answer(framework, out, values, at.seed, wrt, earlier)
     except frameworks.Unsaid as error:
-        return Check(name, None, None, "", f"not compared: {error}")
+        return Check(name, remark=f"not compared: {error}")
     ours = at.evaluator(p)
     compared = [(p.out_name, p.out, theirs.value)]
     compared += [(f"{x.name}.grad", grad, theirs.grads[x.node]) for x, grad in pairs]
@@ -309,7 +309,7 @@ def _against(a: Analysis, at: Point, framework: str) -> Check:
     agrees = worst.relative <= AGREE
     if not agrees and _at_kink(a):
         remark = f"differs at {worst.told}, where a convention answers (see notes)"
-        return Check(name, None, None, "", remark)
+        return Check(name, remark=remark)
     remark = worst.told if worst.ulp else "every bit"
     return Check(name, agrees, worst.relative, "", "; ".join(filter(None, (remark, at.remark))))
 

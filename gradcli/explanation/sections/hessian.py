@@ -114,7 +114,7 @@ def run(h: Hessian) -> list[Check]:
 def _symmetric(h: Hessian) -> Check:
     size = sum(x.node.numel for x in h.p.wrt)
     if size > EVERY_ROW:
-        return Check(SYMMETRIC, None, None, "", f"left out: {size:,} rows")
+        return Check(SYMMETRIC, remark=f"left out: {size:,} rows")
     worst, place, left_out, total = 0.0, "", 0, 0
     for x, z in h.pairs():
         here, there = in_numbers(h.gradient(x), z), in_numbers(h.gradient(z), x).T
@@ -129,7 +129,7 @@ def _symmetric(h: Hessian) -> Check:
     remarks += [f"{left_out} not finite, left out"] if left_out else []
     said = "; ".join(remarks)
     if left_out == total > 0:
-        return Check(SYMMETRIC, None, None, "", said)
+        return Check(SYMMETRIC, remark=said)
     return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
 
 

@@ -182,7 +182,7 @@ def run(j: Jvp) -> list[Check]:
 def _adjoint(j: Jvp) -> Check:
     """Both sides at the seed that the other checks have."""
     if too_large(j.a):
-        return Check(ADJOINT, None, None, "", TOO_LARGE)
+        return Check(ADJOINT, remark=TOO_LARGE)
     at = Point(j.a)
     evaluator, draw = at.evaluator(j.p), Numbers(4)
     for t in j.p.tangents:
@@ -196,5 +196,5 @@ def _adjoint(j: Jvp) -> Check:
             right += float(np.sum(evaluator(grad)[0] * evaluator(t.node)[0]))
     error = abs(left - right) / max(1.0, abs(right))
     if not np.isfinite(error):
-        return Check(ADJOINT, None, None, "", "not finite")
+        return Check(ADJOINT, remark="not finite")
     return Check(ADJOINT, error <= AGREE, error, "", at.remark)

@@ -16,7 +16,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
-from ..blocks import Note, Section, plain, words
+from ..blocks import Note, Section, plain, text_of, words
 from ..checking.rounding import LONGER, rounded
 from ..formulas.tried_out import MOST, value_of
 from ..formulas.wording import Wording
@@ -210,7 +210,7 @@ def _written(node: Node, a: Analysis, w: Wording) -> str:
     shown = node if node.span else written_around(node, a)
     if shown is None:
         return f"{node.op.name} in the gradient"
-    return "".join(t.text for t in w.source.operation(shown))
+    return text_of(w.source.operation(shown))
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
@@ -218,7 +218,7 @@ def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     around = None if node.span else written_around(node, a)
     if around is None:
         return _hit(node, hit, a, w)
-    written = "".join(t.text for t in w.source.operation(around))
+    written = text_of(w.source.operation(around))
     if node.op.torch is None:
         return f"in {written}"
     return f"in {written}, {_hit(node, hit, a, w)}"
@@ -231,13 +231,13 @@ def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
         values = np.unique(a.value(x)[hit])
         if len(values) == 1:
             return _exactly(x, float(values[0]), node, hit, w)
-    text = "".join(t.text for t in w.source.operation(node))
+    text = text_of(w.source.operation(node))
     return f"{text} at {_places('', hit)}" if hit.ndim else text
 
 
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
     """One value, at which an operation of one number has no derivative."""
-    operand = "".join(t.text for t in w.source.short(x))
+    operand = text_of(w.source.short(x))
     where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
         where = operand

@@ -4,7 +4,20 @@ from typing import Any
 
 from ...lazy import np
 from ...notation.tree import Token
-from ..blocks import Answer, Block, Document, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import (
+    Answer,
+    Block,
+    Document,
+    Line,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    plain,
+    text_of,
+    words,
+)
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..numbers import number_text
@@ -222,5 +235,5 @@ def data(s: SeedFor) -> dict[str, Any]:
         "distance": s.distance,
         "free": {"count": s.freedom, "directions": s.directions(told)},
         "spread": s.equations.spread,
-        "because": ["".join(t.text for t in line) for line in because(s)],
+        "because": [text_of(line) for line in because(s)],
     }

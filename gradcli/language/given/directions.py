@@ -62,7 +62,7 @@ def as_graph(
         if error.code == "unknown-name":
             error.hint = error.hint or f"the names are {', '.join(names)}"
         raise
-    last = given.program.statements[-1].value
+    last = given.program.result
     if isinstance(made, tuple):
         made = tensor(builder, last, [made], {})
     if not isinstance(made, Node | int | float):

@@ -75,7 +75,7 @@ def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
     return GradcliError(
         "seed-shape",
         f"the seed has shape {text(seed)} and {last.names[-1]} has shape {text(out.shape)}",
-        span=program.source.span(last.value),
+        span=program.place,
         hint=f"{mismatch(seed, out.shape)}\n{_cure(seed, out)}",
     )
 
