@@ -202,10 +202,8 @@ def hessian(
     found = Hessian(moving(asked, tangents or {}, scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
     warn(hessian_not_in_pytorch(found.p))
-    if len(arrays) > 1:
-        return arrays
-    (alone,) = arrays.values()
-    return alone if tangents else next(iter(alone.values()))
+    found = alone(arrays)
+    return found if tangents or len(arrays) > 1 else alone(found)
 
 
 @in_keywords

@@ -8,6 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ..explanation.section_names import SECTIONS
+from ..limits import DEFAULTS
 from .streams import ReaderGone, Streams
 
 
@@ -66,10 +68,6 @@ def _option(type: Any, default: Any, *names: str, help: str, **told: Any) -> Opt
     return Option(type, default, typer.Option(*names, help=help, **told))
 
 
-SECTIONS = (
-    "answer, inputs, forward, seed, jacobian, cost, modes, backward, gradient, claims, checks, "
-    "code, notes"
-)
 OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
@@ -127,7 +125,7 @@ OPTIONS = {
     ),
     "show": _option(
         list[str], (), "--show", metavar="SECTION,...",
-        help=f"Only these: {SECTIONS}. Repeatable.",
+        help=f"Only these: {', '.join(SECTIONS)}. Repeatable.",
     ),
     "element": _option(
         str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
@@ -165,7 +163,7 @@ OPTIONS = {
     ),
     "limit": _option(
         list[str], (), "--limit", metavar="KIND=N",
-        help="Raise a limit: length, nesting, operations, elements, digits.",
+        help=f"Raise a limit: {', '.join(DEFAULTS)}.",
     ),
     "debug": _option(bool, False, "--debug", help="Show a traceback with an error."),
 }  # fmt: skip

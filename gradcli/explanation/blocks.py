@@ -37,8 +37,8 @@ class Matrix(NamedTuple):
     below; or a tangent above it, and matrix times tangent at the right. Without the name of one
     there is no room for it.
 
-    `row_places` and `column_places` tell which rows and columns are here; None among them stands
-    for those left out. Entries are texts; an exact zero is "·".
+    `skipped_rows` and `skipped_columns`: how many are shown before those left out, and how many
+    these are. Entries are texts; an exact zero is "·".
     """
 
     seed_name: str

@@ -58,7 +58,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
     match name:
         case "inputs":
-            return [inputs.inputs(a, w)]
+            return [inputs.inputs(a)]
         case "forward":
             return [forward.forward(a, w, c.most)]
         case "seed":
@@ -78,9 +78,9 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [claims.claims(a)]
         case "checks":
-            return [checks.checks(a, w)]
+            return [checks.checks(a)]
         case "code":
-            return [code.code(a, w, c.precision)]
+            return [code.code(a, c.precision)]
         case "modes":
             from .sections import modes
 

@@ -16,7 +16,6 @@ from ..checking.mirrored import kept_symmetric
 from ..checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from ..checking.steady import is_steady, nudged
 from ..formulas.trial_values import random_values
-from ..formulas.wording import Wording
 from ..phrases import label, listed
 from ..random_numbers import Numbers
 
@@ -47,7 +46,7 @@ class Check(NamedTuple):
     remark: str = ""
 
 
-def checks(a: Analysis, w: Wording) -> Section:
+def checks(a: Analysis) -> Section:
     """A row for every check."""
     return section_of(run_checks(a))
 

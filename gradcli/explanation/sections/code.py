@@ -4,13 +4,12 @@ from ...notation.code.torch_code import gradient_variable, program_lines
 from ..analysis import Analysis
 from ..blocks import Code, Section, plain
 from ..checking.rounding import wants_double
-from ..formulas.wording import Wording
 from ..numbers import number_text
 
 MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 
 
-def code(a: Analysis, w: Wording, precision: int) -> Section:
+def code(a: Analysis, precision: int) -> Section:
     """A program, and what it finds, as comments."""
     lines = program_lines(a.problem, in_double=wants_double(a))
     # PyTorch has no derivative by some inputs, such as the weights of classes: no line for these.

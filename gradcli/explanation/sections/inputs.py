@@ -5,11 +5,10 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..phrases import shape_text
 
 
-def inputs(a: Analysis, w: Wording) -> Section:
+def inputs(a: Analysis) -> Section:
     """A row for every input."""
     rows = tuple(_row(x, a) for x in a.problem.inputs.values())
     return Section("inputs", plain("Inputs"), (), (Table(rows),))

@@ -9,6 +9,7 @@ import re
 from typing import IO, TYPE_CHECKING
 
 from ...limits import Limits
+from ..syntax import dotted
 from .files import read_file
 from .prints import FIRST, MAKERS, NotLiteral, read_text
 
@@ -69,9 +70,4 @@ def _is_expression(text: str) -> bool:
 
 def _is_maker(function: ast.expr) -> bool:
     """Whether `function` is `tensor`, `np.array` and the like."""
-    parts = []
-    while isinstance(function, ast.Attribute):
-        parts.append(function.attr)
-        function = function.value
-    parts.append(function.id if isinstance(function, ast.Name) else "")
-    return re.fullmatch(MAKERS, ".".join(reversed(parts))) is not None
+    return re.fullmatch(MAKERS, dotted(function) or "") is not None
