@@ -18,7 +18,15 @@ def listed(words: Collection[str]) -> str:
 
 
 def label(name: str, shape: Shape, flat: int) -> str:
-    """`a[0,1]`: the name of one element."""
-    if not shape:
-        return name
-    return f"{name}[{','.join(str(k) for k in np.unravel_index(flat, shape))}]"
+    """`a[0,1]`: the name of one element, counted row by row."""
+    return element_name(name, place_of(flat, shape))
+
+
+def element_name(name: str, place: tuple[int, ...]) -> str:
+    """`a[0,1]`; `a` for a single number."""
+    return f"{name}[{','.join(map(str, place))}]" if place else name
+
+
+def place_of(flat: int, shape: Shape) -> tuple[int, ...]:
+    """Where an element stands, counted row by row."""
+    return tuple(map(int, np.unravel_index(flat, shape))) if shape else ()

@@ -9,7 +9,7 @@ from ...notation.tree import Token
 from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..formulas.wording import Wording
-from ..phrases import label, listed, shape_text
+from ..phrases import element_name, listed, shape_text
 from .trials import Trial
 from .verdict import Verdict
 
@@ -76,7 +76,7 @@ def _exception(v: Verdict) -> str | None:
     if place is None:
         return f"at {where} its shape is another"
     right, found = _apart(float(trial.right[place]), float(trial.value[place]))
-    return f"at {where}, {_name(v, trial, place)} is {right} in PyTorch, and here {found}"
+    return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {found}"
 
 
 # ---- wrong ---------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _off(v: Verdict) -> str:
         return ""
     trial, place = next((t, p) for t in v.trials if (p := t.first_wrong()) is not None)
     gap = abs(float(trial.value[place] - trial.right[place]))
-    return f": {_name(v, trial, place)} is off by {gap:.0e}"
+    return f": {_element(v, place)} is off by {gap:.0e}"
 
 
 def failure(trial: Trial) -> str:
@@ -163,15 +163,12 @@ def first_wrong(v: Verdict) -> Wrong | None:
             w = wording(trial)
             nodes = (w.without_implicit_seed(node) for node in (trial.node, grad))
             claimed, right = (written_out(n, place, w.names, trial.point) for n in nodes)
-            return Wrong(_name(v, trial, place), trial, place, claimed, right)
+            return Wrong(_element(v, place), trial, place, claimed, right)
     return None
 
 
-def _name(v: Verdict, trial: Trial, place: tuple[int, ...]) -> str:
-    flat = 0
-    for k, n in zip(place, trial.right.shape):
-        flat = flat * n + k
-    return label(f"{v.claim.name}.grad", trial.right.shape, flat)
+def _element(v: Verdict, place: tuple[int, ...]) -> str:
+    return element_name(f"{v.claim.name}.grad", place)
 
 
 def equations(found: Wrong) -> tuple[list[Line], list[Line]]:

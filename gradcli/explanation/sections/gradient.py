@@ -47,12 +47,4 @@ def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     assert grad is not None
     if place is None:
         place = telling_place(w.without_implicit_seed(grad), w.names, a.value)
-    return element_line(a, w, x, raveled(place, x.shape))
-
-
-def raveled(place: tuple[int, ...], shape: tuple[int, ...]) -> int:
-    """A place counted row by row."""
-    count = 0
-    for k, n in zip(place, shape, strict=True):
-        count = count * n + k
-    return count
+    return element_line(a, w, x, place)

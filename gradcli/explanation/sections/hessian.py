@@ -10,7 +10,7 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import in_numbers, structure_of
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
-from ..phrases import shape_text
+from ..phrases import label, shape_text
 from .checks import (
     AGREE,
     DIFFERENCES,
@@ -22,7 +22,6 @@ from .checks import (
 )  # fmt: skip
 from .jacobian import (
     SHOWN,
-    label,
     matrix,
     picture_of,
     structure_row,

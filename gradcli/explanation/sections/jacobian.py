@@ -18,7 +18,7 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import label, listed, shape_text
+from ..phrases import element_name, label, listed, place_of, shape_text
 from ..quantities import item_size, size_words
 from .notes import not_finite
 
@@ -187,7 +187,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     shown = min(x.node.numel, 3)
     rows = [
         Row((line,), 1)
-        for line in (element_line(a, w, x, k) for k in range(shown))
+        for line in (element_line(a, w, x, place_of(k, x.shape)) for k in range(shown))
         if line is not None
     ]
     if not rows:
@@ -199,15 +199,14 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 
-def element_line(a: Analysis, w: Wording, x: Input, flat: int) -> Line | None:
+def element_line(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Line | None:
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None where it cannot be written out."""
     grad = a.gradient(x)
     assert grad is not None
-    place = tuple(int(k) for k in np.unravel_index(flat, x.shape)) if x.shape else ()
     written = written_out(w.without_implicit_seed(grad), place, w.names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
-    line: Line = (Token(label(w.gradient_name(x), x.shape, flat), role_of(x)),)
+    line: Line = (Token(element_name(w.gradient_name(x), place), role_of(x)),)
     for part in (written.symbols, written.numbers):
         if part is not None:
             line += (Token(" = "), *tree.tokens(part))
