@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import Node, Operator, walk
-from ..graphs.shapes import TELLING, Shape
+from ..graphs.shapes import TELLING, Shape, numel
 from ..lazy import np
 from .given.values import Reader
 from .inference.infer import (
@@ -28,6 +28,7 @@ from .problem import Input, Problem
 
 FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
 PARTS = 16  # and of numbers up to this one that are written in the program
+MOST_VALUES = 2_000_000  # of an input that is said again at other sizes
 LARGEST = 400  # nodes; the formula of a larger program is not read
 
 
@@ -227,12 +228,13 @@ def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
 
 
 def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any]:
-    """The values of inputs in these shapes, said again as often as it takes."""
-    return {
-        i.name: np.resize(i.value, shapes.get(i.name, i.shape))
-        for i in inputs
-        if i.value is not None
-    }
+    """The values of inputs in these shapes, said again as often as it takes. Raises GradcliError
+    where they would be too many.
+    """
+    wanted = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
+    if any(numel(shape) > MOST_VALUES for shape in wanted.values()):
+        raise GradcliError("limit", "there are too many values at these sizes")
+    return {i.name: np.resize(i.value, wanted[i.name]) for i in inputs if i.name in wanted}
 
 
 def _posing(

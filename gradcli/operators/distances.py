@@ -97,6 +97,7 @@ EUCLID = "use_mm_for_euclid_dist"
 IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
 COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
 LARGE = 25  # rows above which PyTorch multiplies matrices
+MOST_ROWS = 6_000  # whose pairs are made: 18 million
 NOT_AGAIN = "the derivative for '{}' is not implemented."
 COINCIDENT = (
     "no derivative where points coincide, up to p=1 in one coordinate, nor for p=inf at ties: "
@@ -156,7 +157,9 @@ def _squared_as_products(differences, x1, x2):
 @cache
 def _pairs(count):
     """The first and the second of all pairs of places below count."""
-    return [Array(place, str(place.tolist())) for place in np.triu_indices(count, 1)]
+    if count > MOST_ROWS:
+        raise GradcliError("limit", f"pdist() of {count:,} rows has too many pairs")
+    return [Array(place) for place in np.triu_indices(count, 1)]
 
 
 def _of_pairs(input):

@@ -9,12 +9,19 @@ from .families import none_at_all, operator, shorthand
 
 
 class Array:
-    """An array as an attribute: compared by identity, shown as `text`."""
+    """An array as an attribute: compared by identity, shown as `text`, or as its numbers."""
 
-    __slots__ = ("text", "value")
+    __slots__ = ("_text", "value")
 
-    def __init__(self, value, text: str):
-        self.value, self.text = value, text
+    def __init__(self, value, text: str | None = None):
+        self.value, self._text = value, text
+
+    @property
+    def text(self) -> str:
+        """What it is shown as."""
+        if self._text is None:
+            self._text = str(self.value.tolist())
+        return self._text
 
     @property
     def dtype(self) -> str:
