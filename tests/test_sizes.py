@@ -260,15 +260,28 @@ def test_a_formula_for_square_matrices_says_so():
     assert found.out == "2 * out * inv(X).T\n"
     assert found.err == (
         "note: the formula of X.grad is right for X of shape (3, 3) and A of shape (3, 3), and "
-        "where sizes are equal, or larger than others, as there; elsewhere it may not be.\n"
+        "at other sizes that are all equal; elsewhere it may not be.\n"
     )
+
+
+def test_formulas_for_what_is_square_as_a_rule_say_so_once():
+    """PyTorch's trace takes A @ B of 2x4 too, of whose diagonal alone it is."""
+    found = run("formula", "trace(A @ B)", "-s", "A=3x3,B=3x3")
+    assert found.out == "A = B.T\nB = A.T\n"
+    assert found.err == (
+        "note: the formulas of A.grad and B.grad are right for A of shape (3, 3) and B of shape "
+        "(3, 3), and at other sizes at which trace() is of a square matrix.\n"
+    )
+    claimed = run("check", "trace(A @ B)", "-s", "A=3x3,B=3x3", "--claim", "A = B.T").out
+    assert "the same formula for every size" in claimed
 
 
 def test_a_formula_for_sizes_that_are_products_of_others_says_so():
     shapes = ("-s", "A=2x2,B=3x3,C=6x6")
     found = run("formula", "trace(kron(A, B) @ C)", *shapes, "-w", "C")
     assert found.out == "kron(A, B).T\n"
-    assert "for A of shape (2, 2), B of shape (3, 3) and C of shape (6, 6), and where" in found.err
+    shapes = "A of shape (2, 2), B of shape (3, 3) and C of shape (6, 6)"
+    assert f"for {shapes}, and at other sizes at which trace() is of a square matrix" in found.err
 
 
 @pytest.mark.parametrize("program", [
@@ -276,7 +289,10 @@ def test_a_formula_for_sizes_that_are_products_of_others_says_so():
 ])  # fmt: skip
 def test_a_formula_for_the_diagonal_of_a_square_matrix_says_so(program):
     found = run("formula", program, "-s", "X=3x3")
-    assert "for X of shape (3, 3), and where sizes are equal" in found.err
+    assert "for X of shape (3, 3), and at other sizes at which diag" in found.err.replace(
+        "trace", "diag"
+    )
+    assert found.err.endswith("() is of a square matrix.\n")
 
 
 @pytest.mark.parametrize(("program", "formula"), [

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
+from ...language.inference.infer import different_sides
 from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
@@ -97,9 +98,10 @@ class Verdict:
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
         found: list[Verdict] = []
-        for trial in self.points.tried[0].wording.elsewhere:
+        there = (trial.problem for trial in self.points.tried[0].wording.elsewhere)
+        for other in (p for p in there if not different_sides(p.roots)):
             with suppress(GradcliError):  # nothing is finite for these sizes
-                found.append(Verdict(self.claim, points([trial.problem], [self.claim.name])))
+                found.append(Verdict(self.claim, points([other], [self.claim.name])))
         return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
 
     @property

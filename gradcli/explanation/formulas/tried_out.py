@@ -18,7 +18,7 @@ from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
 from ...language.general import at_shapes, in_general_sizes, oblong_sizes
-from ...language.inference.infer import unusual_sizes
+from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
@@ -353,14 +353,20 @@ def _narrow(problem: Problem) -> int:
 
 def extent(at: Iterable[Trial], formula: str, name: str) -> str:
     """How far a formula holds that fails at some trials: where no size is 1 ("above-one"), where
-    sizes are equal or larger as those given ("alike"), or "here".
+    matrices are square that are so as a rule ("square"), where sizes are all equal ("equal"), or
+    equal or larger as those given ("alike"), or "here".
     """
     plain = [trial for trial in at if not trial.squeezed]
-    if not any(fails(trial, formula, name) for trial in plain):
+    failing = [trial for trial in plain if fails(trial, formula, name)]
+    if not failing:
         return "above-one"
+    if all(different_sides(trial.problem.roots) for trial in failing):
+        return "square"
     alike = [trial for trial in plain if trial.sizes_alike]
-    told = any(trial.tells(name) for trial in alike)
-    return "alike" if told and not any(fails(trial, formula, name) for trial in alike) else "here"
+    if not any(trial.tells(name) for trial in alike) or any(trial in failing for trial in alike):
+        return "here"
+    sizes = {n for i in alike[0].origin[0].inputs.values() for n in i.shape}
+    return "equal" if len(sizes) == 1 else "alike"
 
 
 def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:

@@ -160,7 +160,7 @@ def notes(j: Jvp) -> list[tuple[str, str]]:
     if j.node is not None and j.formula is None:
         own.append(without_formula(name))
     if j.only_here:
-        own.append(at_these_sizes(j.w, name))
+        own.append(at_these_sizes(j.w, [name]))
     return [*about_the_problem(j.a, j.w), *own]
 
 

@@ -30,6 +30,8 @@ from ..phrases import listed
 ELSEWHERE = {  # by how far a formula holds
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and it may "
     "not be.",
+    "square": ", and at other sizes at which {whole} of a square matrix.",
+    "equal": ", and at other sizes that are all equal; elsewhere it may not be.",
     "alike": ", and where sizes are equal, or larger than others, as there; elsewhere it may not "
     "be.",
     "here": "; at other sizes it is not.",
@@ -94,16 +96,12 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
         for name, where in w.undefined.items()
     ]
-    return [
-        *too_long,
-        *undefined,
-        *(
-            at_these_sizes(w, w.gradient_name(inputs[name]), extent)
-            for name, extent in w.extents.items()
-            if name not in w.undefined
-        ),
-        *_seed_left_out(w.problem),
-    ]
+    alike: dict[str, list[str]] = {}
+    for name, extent in w.extents.items():
+        if name not in w.undefined:
+            alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
+    sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
+    return [*too_long, *undefined, *sizes, *_seed_left_out(w.problem)]
 
 
 def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
@@ -131,10 +129,14 @@ def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
     return "no-formula", f"the formula of {name} {why}."
 
 
-def at_these_sizes(w: Wording, name: str, extent: str = "here") -> tuple[str, str]:
-    """That the formula of what is called `name` holds for some sizes alone, and for which."""
+def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
+    """That the formulas of what is called so hold for some sizes alone, and for which."""
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    return "these-sizes", f"the formula of {name} is right for {given}{ELSEWHERE[extent]}"
+    square = dict.fromkeys(f"{n.op.name}()" for n in walk(w.problem.roots) if n.op.square)
+    whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
+    holds = ELSEWHERE[extent].format(whole=whole)
+    are = "s of {} are" if len(names) > 1 else " of {} is"
+    return "these-sizes", f"the formula{are.format(listed(names))} right for {given}{holds}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:
