@@ -71,7 +71,8 @@ class Operator:
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
     saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
                 inputs, "output", and ... for what the rule reads
-    shape_only  whether its value depends on the shapes of its inputs and on no element
+    shape_only  whether its value depends on the shapes and the precision of its inputs and on no
+                element
     index       its meaning in index notation (notation/indices/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none

@@ -4,7 +4,8 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
 from .comparisons import where
-from .families import EPSILON, composite, operator, require, shorthand
+from .families import composite, operator, require, shorthand
+from .floats import rounding_unit
 from .leaves import size, zeros
 from .norms import vector_norm
 from .pointwise import F
@@ -105,7 +106,7 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     """input divided by the root of its mean square over its last dimensions, then * weight."""
     dim = _last("rms_norm", input, normalized_shape, weight)
     mean_square = (input * input).mean(dim=dim, keepdim=True)
-    scaled = input * (mean_square + (EPSILON if eps is None else eps)).rsqrt()
+    scaled = input * (mean_square + (rounding_unit(input) if eps is None else eps)).rsqrt()
     return _scaled(scaled, weight, None)
 
 
