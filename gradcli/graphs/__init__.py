@@ -1,9 +1,10 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
 from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk
-from .operator import NoRule, Operator, StaysZero
+from .operator import AGAIN, NoRule, Operator, StaysZero
 
 __all__ = [
+    "AGAIN",
     "OPS",
     "NoRule",
     "Node",
