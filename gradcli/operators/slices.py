@@ -96,7 +96,11 @@ def index_fill(x, index, value, *, dim):
 
 
 def _hit(x, index, dim):
-    """Where index points along dim, as a mask that broadcasts to x."""
+    """Where index points along dim, as a mask that broadcasts to x; PyTorch looks at no index where
+    slices have no elements.
+    """
+    if not x.numel and x.shape[shapes.axis(dim, x.ndim)]:
+        return x.ne(x)
     return _count(x, index, dim) > 0
 
 
