@@ -519,6 +519,9 @@ def test_unknown_commands_and_options():
     assert "gradcli explain --help" in refused("x", "--nonsense").err
     assert "missing argument" in refused("grad").err
     assert "requires an argument" in refused("x", "-s").err
+    assert "option '-s' requires an argument" in refused("formula", "-x*t", "-s").err
+    assert "begins with - comes after --" in refused("formula", "-w*t", "-s", "t=3").err
+    assert "begins with -" not in refused("formula", "-s", "t=3").err
     assert "--order takes a whole number from 1 to 9, not two" in refused("x", "--order", "two").err
     assert "--width takes a whole number from 40 to 10000, not 3" in refused("x", "--width=3").err
     assert "takes a whole number, not 1.5" in refused("x", "--random-seed", "1.5").err

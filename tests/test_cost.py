@@ -343,7 +343,32 @@ KEPT = [
     ("silu(x) + x.abs()", {"x": (2, 3)}),
     ("x[0] * x.T.reshape(3, 2).sum(1)", {"x": (2, 3)}),
     ("x.cumsum(0).prod(dim=1)", {"x": (2, 3)}),
+    ("layer_norm(x, (3,), w, b)", {"x": (2, 3), "w": (3,), "b": (3,)}),
+    ("group_norm(x, 2, w, b)", {"x": (2, 4, 5), "w": (4,), "b": (4,)}),
+    ("batch_norm(x, None, None, training=True)", {"x": (4, 3)}),
+    ("rms_norm(x, (3,), w)", {"x": (2, 3), "w": (3,)}),
+    ("scaled_dot_product_attention(q, k, v)", dict.fromkeys("qkv", (2, 4, 5))),
+    ("cross_entropy(x @ w, tensor([1, 0]))", {"x": (2, 5), "w": (5, 3)}),
+    ("sort(x, 1)[0] * x.max(dim=1, keepdim=True)[0]", {"x": (2, 3)}),
+    ("L, V = linalg.eigh(x + x.T); (L * V).sum()", {"x": (3, 3)}),
+    ("U, S, V = linalg.svd(x, full_matrices=False); (U * S) @ V", {"x": (4, 3)}),
+    ("Q, R = linalg.qr(x); Q @ R", {"x": (4, 3)}),
+    ("normalize(softsign(x))", {"x": (2, 3)}),
+    ("dropout(x, 0.0).exp()", {"x": (2, 3)}),
 ]
+# Operators that keep something else in PyTorch, by the reason that docs/cost.md names.
+ELSEWISE = {
+    *("det", "determinant_sign", "log_abs_determinant", "logdet", "solve", "matrix_norm"),
+    *("lu_l", "lu_p", "lu_u", "lu_pivots", "lu_solution", "row_exchanges", "householder_product"),
+    *("ormqr", "corrcoef", "cov", "nanmean", "quantile", "nanquantile", "powers", "renorm"),
+    *("mse_loss", "huber_loss", "multilabel_margin_loss", "ctc_losses", "local_response_norm"),
+    *("einsum", "matmul", "getitem", "frexp_mantissa", "frexp_exponent"),  # copies, lists, int32
+    *("conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight"),  # one number for a shape
+    *("conv3d_input", "conv3d_weight"),
+    *("angle", "div_floor", "div_trunc", "isfinite", "mean_beside_spread"),  # what sends back 0
+    *("cummax_indices", "cummin_indices", "matrix_rank", "failed_minor", "zero_pivot"),
+    *(f"{kind}max_pool{n}d_indices" for kind in ("", "adaptive_") for n in (1, 2, 3)),
+}
 
 
 def drawn(shapes):
@@ -418,10 +443,10 @@ def test_pytorch_keeps_the_same(text, shapes):
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_most_operators_keep_what_pytorch_keeps(request):
+def test_operators_keep_what_pytorch_keeps(request):
     torch = pytest.importorskip("torch")
     request.getfixturevalue("double_precision")
-    same = []
+    count, other = 0, set()
     for example in (e for e in examples() if e.op.torch):
         problem = example.problem
         wrt = {x.name for x in problem.wrt} - fixed(problem)
@@ -429,9 +454,11 @@ def test_most_operators_keep_what_pytorch_keeps(request):
         theirs, refused = refusal(lambda t=example.text, ts=tensors: torch_saves(t, ts))
         if refused is None:
             kept = cost(Analysis(problem)).kept
-            same.append(theirs == sum(size_of(n, "float64") for n in kept))
-    assert len(same) > 600
-    assert np.mean(same) > 0.8
+            count += 1
+            if theirs != sum(size_of(n, "float64") for n in kept):
+                other.add(example.op.name)
+    assert count > 600
+    assert other == ELSEWISE
 
 
 def test_empty_tensors_that_are_kept_are_no_inputs():

@@ -416,7 +416,7 @@ MANY_HEADS = (
         ("F.scaled_dot_product_attention(x, x, x.repeat(1, 1, 1, 2))", (1, 1, 2, 2)),
         *(
             (f"segment_reduce(x ** 2, '{reduce}', lengths=tensor([2, 1]))", (3,))
-            for reduce in ("prod", "max", "min")
+            for reduce in ("sum", "mean", "prod", "max", "min")
         ),
     ],
 )

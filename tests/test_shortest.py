@@ -474,9 +474,11 @@ CASES = {
         "x / (2 * y ** 2).sum().clamp(min=1e-12)", "x / y.clamp(min=0).mean().clamp(min=1e-9)",
         "x / (sigmoid(y) * (1 - sigmoid(y))).clamp(min=1e-12)", "1 / (1 + cos(x)).clamp(min=1e-9)",
         "x / (1 - tanh(y) ** 2).clamp(min=1e-12)", "x / (relu(x) + exp(y)).clamp(min=1e-12)",
+        "x / y.norm().clamp(min=finfo(y.dtype).eps)",
     ],
     "no_tiny_length": [
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
+        "x * (exp(y) >= finfo(y.dtype).eps) / exp(y)",
     ],
     "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
     "numbers_first": ["x * (2 * y * s)", "x / y * (3 * (s * y))", "A * (2 * (c * z))"],

@@ -16,6 +16,7 @@ from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.indices.expressions import delta, factors_of, product_of
 from gradcli.notation.jacobians.composed import Composition
+from gradcli.notation.jacobians.deltas import Reading
 from gradcli.notation.jacobians.diagonals import along_diagonal
 from gradcli.notation.jacobians.layouts import Layout
 from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
@@ -273,6 +274,11 @@ def test_large_is_never_built():
         ("x.T", "permutation", 10**6),
         ("x.flip(0, 1)", "permutation", 10**6),
         ("x[1:]", "selection", 999_000),
+        ("softmax(x, -1)", "block-diagonal", 10**9),  # 1000 blocks of 1000 by 1000
+        ("layer_norm(x, (1000,))", "block-diagonal", 10**9),
+        ("x.cumsum(1)", "kronecker", 1000 * 1000 * 1001 // 2),  # a triangle for each row
+        ("x.diff(dim=0)", "kronecker", 2 * 999 * 1000),
+        ("x.tril()", "diagonal", 1000 * 1001 // 2),
     ],
 )
 def test_large_ones_are_counted_too(text, name, nonzero):
@@ -280,6 +286,16 @@ def test_large_ones_are_counted_too(text, name, nonzero):
     x, grad = c.of("x")
     found = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
     assert (found.name, found.nonzero) == (name, nonzero)
+
+
+def test_places_are_counted_as_in_the_pattern(monkeypatch):
+    for example in EXAMPLES:
+        c = case(example)
+        drawn = [s.nonzero for s, *_ in structures(c)]
+        with monkeypatch.context() as patch:
+            patch.setattr(Reading, "pattern", lambda *_: None)
+            counted = [s.nonzero for s, *_ in structures(c)]
+        assert counted == drawn, example.text
 
 
 def test_a_picture():

@@ -16,18 +16,38 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
     command = f"gradcli {first if first in commands else 'explain'}"
     hint, text = f"{command} --help lists the options", error.format_message().rstrip(".")
     kind, said = type(error).__name__, text[:1].lower() + text[1:]
-    if kind == "BadParameter" and error.param is not None:
+    unfinished = _unfinished(error, arguments)
+    if unfinished:
+        said, hint = f"option '{unfinished}' requires an argument", _after_it(unfinished, hint)
+    elif kind == "BadParameter" and error.param is not None:
         said = _not_taken(error.param, error.message) or said
     elif "requires an argument" in text:
-        hint = f"write it after a space: {error.option_name} …; {hint}"
+        hint = _after_it(error.option_name, hint)
     elif kind == "MissingParameter" and error.param is not None:
-        hint = f"write {command} {error.param.metavar}; {hint}"
+        glued = any(len(a) > len("-x") and a[0] == "-" != a[1] for a in arguments)
+        hint = f"write {command} {error.param.metavar}; {hint}{MINUS * glued}"
     elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += MINUS
     elif is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
         return _extra(first, error, said, commands, hint)
     return GradcliError("option", said, hint=hint)
+
+
+def _after_it(option: str, hint: str) -> str:
+    return f"write it after a space: {option} …; {hint}"
+
+
+def _unfinished(error: Any, arguments: Sequence[str]) -> str | None:
+    """The option at the end that lacks its value, where what comes first was taken for one."""
+    if type(error).__name__ != "NoSuchOption":
+        return None
+    taking = {name for p in error.ctx.command.params if not _is_flag(p) for name in p.opts}
+    return arguments[-1] if arguments[-1] in taking else None
+
+
+def _is_flag(parameter: Any) -> bool:
+    return getattr(parameter, "is_flag", False)
 
 
 def is_extra(error: Any) -> bool:
@@ -41,6 +61,7 @@ def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
     """
     option = getattr(error, "option_name", "--")
     found = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
+    found = [] if _unfinished(error, arguments) else found
     if type(error).__name__ != "NoSuchOption" or option.startswith("--") or "--" in arguments:
         return None
     return [*(a for a in arguments if a is not found[0]), "--", found[0]] if found else None

@@ -1,11 +1,11 @@
 """What an answer costs, from shapes alone: operations, passes, memory."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from ..autodiff.forward import transposed
-from ..autodiff.reverse import Step
-from ..graphs import OPS, Node, walk
+from ..autodiff.reverse import Step, backward
+from ..graphs import AGAIN, OPS, Node, intern, walk
 from ..graphs.flops import total
 from ..language.problem import Input
 from .analysis import Analysis
@@ -95,7 +95,8 @@ def cost(a: Analysis) -> Cost:
         given = {x.node: tangents[x.node] for x in wrt}
         return _passes([transposed(grads, p.seed.node, given)], given.values(), there)
 
-    steps = (_saved(step, there) for step in reversed(a.gradients.steps))
+    written = _as_written(there)
+    steps = (_saved(step, there, written) for step in reversed(a.gradients.steps))
     return Cost(
         total(walk([p.out])),
         back(*p.wrt),
@@ -137,31 +138,66 @@ def _passes(
     return Passes(total(shared), total(each))
 
 
-def _saved(step: Step, there: Mapping[Node, int]) -> Saved:
+def _as_written(there: Collection[Node]) -> dict[Node, Node]:
+    """The nodes of the program that stand for others: for what they mean, and for one of several
+    outputs where operations ask for all.
+    """
+    parts = {intern(n.op, n.inputs, n.attrs): n for n in there if callable(n.op.saved) and n.span}
+    meanings = {n.expansion: n for n in there if n.expansion and n.expansion not in n.inputs}
+    return parts | meanings
+
+
+def _saved(step: Step, there: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
     """What is kept for one operation: what its rule reads, unless it says otherwise."""
-    node = step.node
+
+    def memory(node: Node) -> Node:
+        while node in written:
+            node = written[node]
+        return _memory(node)
+
+    kept = (n for n in _kept(step, there) if n is not None and not _is_number(n))
+    return Saved(step.node, tuple(Read(n, memory(n)) for n in dict.fromkeys(kept)))
+
+
+def _kept(step: Step, there: Mapping[Node, int]) -> Iterator[Node | None]:
+    node, says = step.node, step.node.op.saved
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
-    kept: list[Node | None] = []
-    for part in node.op.saved:
-        kept += _read(step, there) if part is ... else [named[part]]
-    nodes = (n for n in dict.fromkeys(kept) if n is not None and not _is_number(n))
-    return Saved(node, tuple(Read(n, _memory(n)) for n in nodes))
+    for part in says(node, *node.inputs, **node.attrs) if callable(says) else says:
+        if part is ... and node.op.rule is None:
+            for inner in reversed(_within(step)):
+                yield from _kept(inner, there)
+        elif part in (..., AGAIN):
+            yield from _read(step, there, again=part == AGAIN)
+        else:
+            yield named[part] if isinstance(part, str) else part
 
 
-def _read(step: Step, there: Mapping[Node, int]) -> list[Node]:
-    """The nodes of the forward pass that one operation reads on the way back."""
+def _within(step: Step) -> list[Step]:
+    """The way back through what an operation means, where that is its rule."""
+    wanted = dict.fromkeys(c.to for c in step.contributions)
+    return backward(step.node.op.expanded(step.node), step.received, wanted).steps
+
+
+def _read(step: Step, there: Mapping[Node, int], again: bool) -> list[Node]:
+    """The nodes of the forward pass that one operation reads on the way back; or those that its
+    output is computed from `again`.
+    """
+    own = (step.received, step.node) if again else (step.received,)
+
+    def is_read(node: Node) -> bool:
+        return node in there and node not in own
 
     def sources(node: Node) -> tuple[Node | None, ...]:
-        ends = node is step.received or node in there or node.op.shape_only
+        ends = node is step.received or is_read(node) or node.op.shape_only
         return () if ends else node.inputs
 
     met = walk([c.sent for c in step.contributions], sources)
-    return sorted((n for n in met if n in there and n is not step.received), key=there.__getitem__)
+    return sorted(filter(is_read, met), key=there.__getitem__)
 
 
 def _is_number(node: Node) -> bool:
-    """Whether it is a number of the program, which takes no tensor."""
-    return node.op.family == "leaf" and node.shape == () and "value" in node.attrs
+    """Whether it is a number of the program, or a size, which takes no tensor."""
+    return node.op.shape_only or (node.op.name == "constant" and node.shape == ())
 
 
 def _memory(node: Node) -> Node:

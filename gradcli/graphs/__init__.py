@@ -1,9 +1,10 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
-from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk
-from .operator import NoRule, Operator, StaysZero
+from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk, with_graph
+from .operator import AGAIN, NoRule, Operator, StaysZero
 
 __all__ = [
+    "AGAIN",
     "OPS",
     "NoRule",
     "Node",
@@ -16,4 +17,5 @@ __all__ = [
     "downstream",
     "intern",
     "walk",
+    "with_graph",
 ]

@@ -186,9 +186,18 @@ class Size(int):
 
 
 class Ratio(float):
-    """A number that a program computes from sizes and that is not whole; its graph says how."""
+    """A number that a program computes from sizes, or has from a dtype, and that is not whole; its
+    graph says how.
+    """
 
     node: Node
+
+
+def with_graph(value: float, node: Node) -> Any:
+    """A number, and the graph that says where it is from."""
+    made: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
+    made.node = node
+    return made
 
 
 def as_node(value) -> Node:

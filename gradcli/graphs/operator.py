@@ -14,6 +14,7 @@ from .arguments import REQUIRED, TENSORS, bind, parameters_of
 from .node import OPS, Node, as_node, intern
 
 DTYPES = ("float", "int", "bool")
+AGAIN = "again"
 PLAIN = frozenset(TENSORS)  # kinds of arguments that need no sorting
 
 
@@ -70,8 +71,10 @@ class Operator:
                 and those of the inputs; None: as many as its meaning
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
     saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
-                inputs, "output", and ... for what the rule reads
-    shape_only  whether its value depends on the shapes of its inputs and on no element
+                inputs, "output", ... for what the rule reads, AGAIN for that without the output,
+                which PyTorch computes again, and nodes; or (output, *inputs, **attrs) -> the same
+    shape_only  whether its value depends on the shapes and the precision of its inputs and on no
+                element
     index       its meaning in index notation (notation/indices/lower.py says in which forms)
     spelling    how a formula writes it; None: as a call
     of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none
@@ -157,7 +160,7 @@ class Operator:
     loop: Any = None
     flops: Any = None
     view: Any = False
-    saved: Sequence = (...,)
+    saved: Any = (...,)
     shape_only: bool = False
     index: Any = None
     spelling: Any = None

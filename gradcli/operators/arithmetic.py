@@ -1,6 +1,6 @@
 """Arithmetic, element by element."""
 
-from ..graphs import Node, NoRule, StaysZero
+from ..graphs import AGAIN, Node, NoRule, StaysZero
 from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
@@ -48,6 +48,7 @@ def _by_reciprocal(a, b):
     aliases=("divide", "true_divide"),
     loop="div",
     with_graph=_by_reciprocal,
+    saved=(AGAIN,),
 )
 def div(g, y, a, b):
     """Quotient, element by element."""

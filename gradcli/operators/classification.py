@@ -28,6 +28,17 @@ def _check_probabilities(input, target):
     shapes.require_equal(target.shape, input.shape, message)
 
 
+def _kept_of_labels(y, input, target, weight, *, ignore_index, **_):
+    return input, target, weight, _total_weight(target, weight, ignore_index)
+
+
+def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing, **_):
+    if label_smoothing or target.shape == input.shape:
+        return (...,)
+    logp = input.log_softmax(dim=_class_axis(input))
+    return _kept_of_labels(y, logp, target, weight, ignore_index=ignore_index)
+
+
 @loss(
     order="input target weight size_average ignore_index reduce reduction",
     whole=("ignore_index",),
@@ -39,7 +50,7 @@ def _check_probabilities(input, target):
         ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
     ),
     fixed=("weight",),
-    saved=("input", "target", "weight"),
+    saved=_kept_of_labels,
     flat=True,
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
@@ -94,6 +105,7 @@ def _along_classes(weight, ndim, axis):
         ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
     ),
     fixed=("weight",),
+    saved=_kept_of_classes,
 )
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
@@ -237,7 +249,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
         ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
     ),
-    saved=("input", "target"),
+    saved=("input", "target", "weight"),
     once="derivative for aten::multi_margin_loss_backward is not implemented",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):

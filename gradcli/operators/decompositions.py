@@ -295,6 +295,10 @@ def _mirrored(x):
 REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
 
 
+def _qr(y, x, **mode):
+    return qr_q(x, **mode), qr_r(x, **mode)
+
+
 def _of_qr(name, place, **fields):
     """One of the two matrices of Q @ R."""
 
@@ -308,6 +312,7 @@ def _of_qr(name, place, **fields):
         dtype="float",
         caveat=FOUND,
         torch=LINALG + "qr",
+        saved=_qr,
         left_to="LAPACK",
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
         numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",

@@ -11,7 +11,8 @@ from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
 from .comparisons import where
-from .families import EPSILON, operator, shorthand, written_out
+from .families import operator, shorthand, written_out
+from .floats import rounding_unit
 from .guards import unless
 from .inverses import inv
 from .lapack import (
@@ -24,8 +25,9 @@ from .lapack import (
     square,
 )
 from .leaves import ones_like
+from .precision import unit
 
-NEARLY = 100 * EPSILON  # determinants below have their second derivatives by singular values
+NEARLY = 100  # rounding units: determinants below have second derivatives by singular values
 
 
 def _inverse_turned(x, scale):
@@ -114,7 +116,7 @@ def _plain_gradient(x, _, g):
         packed, exchanges, _ = packed_lu(m.T)
         scale = s[0, 0] * np.prod(_pivots(packed, exchanges))
         # PyTorch lifts a pivot of 0 to this
-        lifted = packed + EPSILON * np.diag(np.diagonal(packed) == 0)
+        lifted = packed + unit(m) * np.diag(np.diagonal(packed) == 0)
         return _solved(lifted, exchanges, scale)
 
     return each_matrix(one, x.shape[-2:], x, _numbers(g)) if x.size else x
@@ -124,7 +126,7 @@ def _each(singular, regular, x, y, *more):
     """`singular` of the matrices whose determinant is nearly 0, `regular` of the others."""
 
     def one(m, d, *rest):
-        if not np.abs(d[0, 0]) < NEARLY:
+        if not np.abs(d[0, 0]) < NEARLY * unit(m):
             return d * regular(_inverse_turned(m, 1.0), *rest)
         if not np.isfinite(m).all():
             return np.full(m.shape, np.nan)
@@ -172,7 +174,7 @@ def _parts(x, y):
 def _parts_away_from_0(x, y):
     """As _parts, with nan near a singular matrix, where numbers are not found from an inverse."""
     scale, turned = _parts(x, y)
-    return scale, unless(abs(scale) < NEARLY, turned)
+    return scale, unless(abs(scale) < NEARLY * rounding_unit(x), turned)
 
 
 @written_out(

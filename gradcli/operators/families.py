@@ -18,7 +18,6 @@ from .bounds import with_zero
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 SHORTHANDS: dict[str, "Shorthand"] = {}
-EPSILON = 2.220446049250313e-16  # of double precision
 
 
 def operator(**fields):

@@ -2,10 +2,10 @@
 
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
-from . import elements
+from . import elements, precision
 from .arithmetic import abs, floor
 from .comparisons import where
-from .families import composite, elementwise, shorthand
+from .families import composite, elementwise, none_at_all, operator, shorthand
 from .leaves import zeros
 from .reductions import all
 
@@ -31,6 +31,23 @@ isfinite = _is(
     "Whether it is neither infinite nor nan; no gradient.",
     lambda sp, x: x is not sp.nan and not x.is_infinite,
 )
+
+
+@operator(
+    shape=lambda s: (),
+    dtype="float",
+    value=precision.unit,
+    symbolic=lambda sp, x: sp.Float(precision.unit(0.0)),
+    spelling="finfo({0}.dtype).eps",
+    torch="torch.finfo",
+    numpy="np.finfo({0}.dtype).eps",
+    flops=none_at_all,
+    shape_only=True,
+    examples=(("rms_norm(x, (3,))", "x=2x3"),),
+)
+def rounding_unit(g, y, x):
+    """The distance from 1 to the next float of the precision of x; no gradient."""
+    return None
 
 
 def _replaced(x, *, nan, posinf, neginf):

@@ -5,10 +5,11 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import Unwritten
-from .families import EPSILON, operator, shorthand
+from .families import operator, shorthand
 from .guards import refuse_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
+from .precision import unit
 from .singular import svdvals
 
 NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
@@ -18,7 +19,7 @@ def _kept(sizes, atol, rtol, shape):
     """Which singular values, the largest first, count as different from 0."""
     atol = 0.0 if atol is None else np.asarray(atol)
     if rtol is None:
-        rtol = np.where(np.asarray(atol) > 0, 0.0, EPSILON * max(shape[-2:]))
+        rtol = np.where(np.asarray(atol) > 0, 0.0, unit(sizes) * max(shape[-2:]))
     largest = np.max(sizes, axis=-1, initial=0.0)
     return sizes > np.maximum(atol, np.asarray(rtol) * largest)[..., None]
 

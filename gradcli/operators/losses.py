@@ -101,6 +101,7 @@ def bce_terms(g, y, x, t):
         ("binary_cross_entropy(a, b, w, reduction='sum')", "a=3,b=3,w=3"),
     ),
     fixed=("weight",),
+    saved=("input", "target", "weight"),
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
@@ -170,6 +171,7 @@ def weighted_logistic_terms(g, y, x, t, weight):
     symbolic=lambda sp, x: -sp.log(1 + sp.exp(-x)),
     torch=F + "logsigmoid",
     expand=lambda x: x.clamp(max=0) - log1p(exp(-abs(x))),
+    saved=lambda y, x: (x, exp(-abs(x))),
     jax="jax.nn.log_sigmoid",
     numpy="-np.logaddexp(0, -{0})",
 )

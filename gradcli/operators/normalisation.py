@@ -4,7 +4,8 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from .activations import along_channels
 from .comparisons import where
-from .families import EPSILON, composite, operator, require, shorthand
+from .families import composite, operator, require, shorthand
+from .floats import rounding_unit
 from .leaves import size, zeros
 from .norms import vector_norm
 from .pointwise import F
@@ -35,6 +36,7 @@ def _layer_norm(x, *, dim, eps, **_):
     "layers and groups have nan there for some, by their place in a vector register",
     torch=None,
     left_to="kernel",
+    saved=lambda y, x, *, dim, eps, **_: (x, *_statistics(x, dim, eps, keepdim=True)),
 )
 def standardize(g, y, x, *, dim, eps, in_sums=False):
     """x moved and scaled to mean 0 and variance 1 along dim; `in_sums` as summed_vjp."""
@@ -82,9 +84,15 @@ def _scaled(x, weight, bias):
 # ---- over the last dimensions --------------------------------------------------------------------
 
 
+def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
+    dim = tuple(range(x.ndim - len(normalized_shape), x.ndim))
+    return x, weight, bias, *_statistics(x, dim, eps, keepdim=True)
+
+
 @composite(
     torch=F + "layer_norm",
     left_to="kernel",
+    saved=_kept_of_layers,
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
@@ -105,7 +113,7 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     """input divided by the root of its mean square over its last dimensions, then * weight."""
     dim = _last("rms_norm", input, normalized_shape, weight)
     mean_square = (input * input).mean(dim=dim, keepdim=True)
-    scaled = input * (mean_square + (EPSILON if eps is None else eps)).rsqrt()
+    scaled = input * (mean_square + (rounding_unit(input) if eps is None else eps)).rsqrt()
     return _scaled(scaled, weight, None)
 
 
@@ -199,9 +207,17 @@ def on_a_line(input, mean, deviation, weight=None, bias=None):
     return _scaled((input - mean) / deviation, weight, bias)
 
 
+def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
+    if not use_input_stats:
+        return (...,)
+    each = weight and weight.repeat(x.shape[0])  # samples are channels to PyTorch
+    return x, each, *_statistics(x, tuple(range(2, x.ndim)), eps, keepdim=True)
+
+
 @composite(
     torch=F + "instance_norm",
     left_to="kernel",
+    saved=_kept_of_instances,
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
         ("instance_norm(x)", "x=1x2x3"),
@@ -243,6 +259,11 @@ def _groups(input, num_groups):
 @composite(
     torch=F + "group_norm",
     left_to="kernel",
+    saved=lambda y, x, weight, bias, *, num_groups, eps: (
+        x,
+        weight,
+        *_statistics(_groups(x, num_groups), (2,), eps, keepdim=True),
+    ),
     order="input num_groups weight bias eps",
     examples=(
         ("group_norm(x, 2)", "x=2x4"),

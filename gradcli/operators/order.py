@@ -28,13 +28,14 @@ FIRST_FIRST = (
 
 def selected(
     name, shape, numbers, symbols=None, *,
-    call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, **fields,
+    call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, running=False, **fields,
 ):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
     `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
     so in one row; `call` is how PyTorch's function is called; `kink` is that of the values, where
-    the places are one of several too. `fields` are the attributes.
+    the places are one of several too; PyTorch keeps the input of a `running` one. `fields` are the
+    attributes.
     """
     kink = kink or (tied if "keepdim" in fields else None)
     common = {
@@ -61,7 +62,12 @@ def selected(
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
+
+    def kept(y, x, **attrs):
+        return (places(x, **_with_all_dims(attrs)), *([x] if running else []))
+
     found = composite(
+        saved=kept,
         caveat=caveat,
         kink=kink,
         spelling=call + ".values",
@@ -71,12 +77,15 @@ def selected(
     return found, places
 
 
+def _with_all_dims(attrs):
+    return attrs | {"keepdim": True} if "keepdim" in attrs else attrs
+
+
 def _values_at(places, name):
     """What the values of `name` mean: the elements at the places that an operator finds."""
 
     def values(x, **attrs):
-        whole = attrs | {"keepdim": True} if "keepdim" in attrs else attrs
-        taken = x.gather(dim=attrs["dim"], index=places(x, **whole))
+        taken = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
         return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
 
     values.__name__, values.__doc__ = f"{name}_values", f"The values of {name}()."

@@ -13,8 +13,15 @@ from .pointwise import F
 MODES = ("constant", "reflect", "replicate", "circular")
 
 
+def _kept(y, input, *, mode, **_):
+    if mode == "circular":
+        return (...,)
+    return () if mode == "constant" else (input,)
+
+
 @composite(
     torch=F + "pad",
+    saved=_kept,
     flat=lambda input, *, mode, **_: ("input",) if mode in ("reflect", "replicate") else (),
     order="input pad mode value",
     examples=(

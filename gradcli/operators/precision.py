@@ -12,6 +12,11 @@ def floats(x: Any) -> Any:
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
+def unit(x: Any) -> float:
+    """The distance from 1 to the next float in the precision of an array."""
+    return float(np.finfo(floats(x).dtype).eps)
+
+
 def by_python(function: Callable) -> Callable:
     """A function of Python's, for each element."""
 

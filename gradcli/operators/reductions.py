@@ -232,10 +232,14 @@ def _values(name, place, symbol):
         taken = x.gather(dim=dim, index=place(x, dim=dim, keepdim=True))
         return taken if keepdim else taken.squeeze(dim=dim)
 
+    def kept(y, x, *, dim, keepdim):
+        return (place(x, dim=dim, keepdim=True),) if x.ndim else ()
+
     meaning.__name__, meaning.__doc__ = f"{name}_values", f"The values of {name}(x, dim)."
     return composite(
         value=lambda x, *, dim, keepdim: getattr(np, name)(x, axis=dim, keepdims=keepdim),
         shape=reduced,
+        saved=kept,
         kink=tied,
         symbolic=elements.extreme_along(symbol),
         caveat="of equal elements the first takes the whole gradient",

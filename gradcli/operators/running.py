@@ -201,6 +201,7 @@ def _running_extreme(name, extreme, relation):
         examples=((f"{name}(x, 1)", "x=2x3"),),
         kink=_met_before,
         caveat="of equal elements the latest takes the gradient",
+        running=True,
         dim=REQUIRED,
     )
 

@@ -345,6 +345,7 @@ def _at_elements(y, input, grid, **how):
 
 @composite(
     torch=F + "grid_sample",
+    saved=("input", "grid"),
     kink=_at_elements,
     order="input grid mode padding_mode align_corners",
     examples=(

@@ -298,6 +298,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
         ("x.scatter_reduce(1, tensor([[0, 0], [2, 1]]), v, 'mean')", "x=2x3,v=2x2"),
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
     ),
+    saved=("x", "index", "src", "output"),
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
@@ -356,6 +357,7 @@ def _put_twice(y, x, index, source, *, accumulate):
         ("x.put(tensor([0, -2]), v)", "x=2x3,v=2"),
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),
     ),
+    saved=("index", "source"),
     index=lambda lower, i, x, index, source, *, accumulate: (
         x + _in_a_row(x, index, source)
         if accumulate

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
-from .families import one_of, reduction, require, shorthand
+from .families import composite, one_of, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise
 from .joining import stack
@@ -26,7 +26,6 @@ def _extreme(name, value, meant, sentence):
     return reduction(
         value,
         torch=None,
-        once=NOT_AGAIN,
         expand=lambda x, *, dim, keepdim: meant(x, dim=dim, keepdim=keepdim),
         kink=tied,
         caveat="ties share the gradient equally where it is above 0; each takes all of any other",
@@ -51,7 +50,6 @@ segment_min = _extreme(
 @reduction(
     lambda x, axis, keepdims: np.prod(x, axis=axis, keepdims=keepdims),
     torch=None,
-    once=NOT_AGAIN,
     expand=lambda x, *, dim, keepdim: prod(x, dim=dim if x.ndim > 1 else None, keepdim=keepdim),
     examples=(("segment_prod(x, 0)", "x=3x2"), ("segment_prod(x, 1)", "x=2x3")),
 )
@@ -59,6 +57,17 @@ def segment_prod(g, y, x, dim):
     """prod, which leaves out each element that is 0 or nan on its own, as segment_reduce."""
     odd = x.eq(0) | isnan(x)
     return otherwise(odd, g * y / otherwise(odd, x, 1), g * without_each(x, dim))
+
+
+@composite(
+    torch=None,
+    once=NOT_AGAIN,
+    index=lambda lower, i, *tensors: lower.stacked(i, tensors, 0),
+    examples=(("segment_reduce(x, 'sum', lengths=tensor([2, 1]))", "x=3"),),
+)
+def segments(*tensors):
+    """What segments are reduced to, one after the other, as of segment_reduce."""
+    return stack(tensors, dim=0)
 
 
 @shorthand(numbers=("lengths", "offsets"))
@@ -102,7 +111,7 @@ def _segments(x, reduce, starts, counts, initial):
         _reduced(x[start : start + n], reduce, initial)
         for start, n in zip(starts.tolist(), counts.tolist(), strict=True)
     ]
-    return stack(parts, dim=0)
+    return segments(*parts)
 
 
 def _reduced(part, reduce, initial):

@@ -27,6 +27,14 @@ NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
 ROOTS = Unwritten("singular values are roots of a polynomial")
 
 
+def _reduced_svd(y, x):
+    return svd_left(x), svdvals(x), svd_right(x)
+
+
+def _all_svd(y, x):
+    return svd_left_all(x), svdvals(x), svd_right_all(x)
+
+
 def _vectors(name, place, *, full=False, **fields):
     """One of the two matrices of singular vectors, all of them or as many as singular values."""
     how = "" if full else ", full_matrices=False"
@@ -36,6 +44,7 @@ def _vectors(name, place, *, full=False, **fields):
         dtype="float",
         torch=LINALG + "svd",
         left_to="LAPACK",
+        saved=_all_svd if full else _reduced_svd,
         caveat=FOUND,
         spelling=f"linalg.svd({{0}}{how}).{name}",
         flops=of_each_matrix(singular_vectors),
@@ -69,6 +78,7 @@ def svd_left(g, y, x):
     "vectors that LAPACK finds",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
     flops=of_each_matrix(singular_values),
+    saved=_reduced_svd,
     digits_vary=True,
     numpy="np.linalg.svd({0}, compute_uv=False)",
     left_to="LAPACK",

@@ -39,6 +39,7 @@ SLICES = {"labels": ("index",), "method": True}
         ("x.index_add(0, tensor([1, 1]), v)", "x=3x2,v=2x2"),
         ("index_add(x, 1, tensor([0, 2]), v, alpha=2)", "x=2x3,v=2x2"),
     ),
+    saved=("index", "source"),
     reach=along_dim,
     **SLICES,
 )
@@ -62,6 +63,7 @@ def _times(x, alpha):
     kink=lambda y, x, index, source, *, dim: _count(x, index, dim) > 1,
     caveat=WINS,
     examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
+    saved=("index", "source"),
     reach=along_dim,
     **SLICES,
 )
@@ -82,6 +84,7 @@ def index_copy(x, index, source, *, dim):
         ("x.index_fill(0, tensor([2, 0]), v)", "x=3x2,v=()"),
         ("index_fill(x, 1, tensor([1]), 2.5)", "x=2x3"),
     ),
+    saved=("index",),
     **SLICES,
 )
 def index_fill(x, index, value, *, dim):
@@ -93,7 +96,11 @@ def index_fill(x, index, value, *, dim):
 
 
 def _hit(x, index, dim):
-    """Where index points along dim, as a mask that broadcasts to x."""
+    """Where index points along dim, as a mask that broadcasts to x; PyTorch looks at no index where
+    slices have no elements.
+    """
+    if not x.numel and x.shape[shapes.axis(dim, x.ndim)]:
+        return x.ne(x)
     return _count(x, index, dim) > 0
 
 
@@ -119,6 +126,7 @@ def _count(x, index, dim):
         ("x.index_reduce(0, tensor([0, 0, 2]), v, 'prod')", "x=3x2,v=3x2"),
         ("x.index_reduce(0, tensor([0, 0]), v, 'mean', include_self=False)", "x=3,v=2"),
     ),
+    saved=("x", "index", "source", "output"),
     reach=along_dim,
     **SLICES,
 )

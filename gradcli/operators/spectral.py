@@ -15,6 +15,10 @@ from .ties import level
 ROOTS = Unwritten("eigenvalues are roots of a polynomial")
 
 
+def _eigh(y, x, *, UPLO):
+    return eigvalsh(x, UPLO=UPLO), eigh_vectors(x, UPLO=UPLO)
+
+
 def _symmetric(s, UPLO):
     if UPLO not in ("L", "U", "l", "u"):
         raise GradcliError("arguments", f"UPLO is 'L' or 'U', not {UPLO!r}")
@@ -32,6 +36,7 @@ def _symmetric(s, UPLO):
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
     symmetric=("x",),
+    saved=_eigh,
     digits_vary=True,
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
     left_to="LAPACK",
@@ -53,6 +58,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 9 * n**3),
     symmetric=("x",),
+    saved=_eigh,
     numpy="np.linalg.eigh({0}, {UPLO?})[1]",
     left_to="LAPACK",
 )

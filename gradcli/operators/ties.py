@@ -1,7 +1,7 @@
 """Masks of values that are equal, or 0, but for rounding: a decomposition has no exact ones."""
 
 from .arithmetic import abs
-from .families import EPSILON
+from .floats import rounding_unit
 from .joining import cat
 
 
@@ -29,4 +29,4 @@ def vanishing(values, size):
 
 def _rounding(values, size):
     """How far from exact the values of a matrix of this size may be."""
-    return abs(values).amax(dim=-1, keepdim=True) * (EPSILON * max(size))
+    return abs(values).amax(dim=-1, keepdim=True) * (rounding_unit(values) * max(size))

@@ -235,6 +235,7 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     ),
     flops=lambda out, b, L, **_: 2 * shapes.numel(out) * L[-1],
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
+    saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
     left_to="LAPACK",
 )

@@ -100,6 +100,7 @@ CASES = [
     ("x.index_fill(1, torch.tensor([-1]), 7.0)", {"x": X}, G),
     ("x.index_fill(0, torch.tensor([0]), nan)", {"x": X}, G),
     ("x.index_fill(1, torch.zeros(0).long(), v)", {"x": X, "v": 7.0}, G),
+    ("x.index_fill(0, torch.tensor([5]), 7.0)", {"x": [[], []]}, None),
     ("x.index_select(0, torch.tensor([1, 1, 1]))", {"x": X}, [G[0], G[1], [nan, inf, 0.0]]),
     ("x.index_select(1, torch.zeros(0).long())", {"x": X}, [[], []]),
     ("x.index_select(0, torch.tensor([0]))", {"x": 2.0}, None),

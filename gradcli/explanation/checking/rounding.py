@@ -1,8 +1,10 @@
 """Gradients of which rounding leaves few digits: in more digits they are other numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...backends.numeric import sources
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input
@@ -32,7 +34,7 @@ def rounded(a: Analysis) -> Iterator[Rounded]:
     """
     longer, eps = LONGER[a.dtype], np.finfo(a.dtype).eps
     if np.finfo(longer).eps < eps:
-        for x, few, other in _computed_in(longer, a, FEW):
+        for x, few, other in _computed_in(longer, a, FEW, _of_precision(a)):
             seed = np.max(np.abs(a.value(a.problem.seed.node)), initial=0.0)
             few = few & ((a.grad_value(x) != 0) | (np.abs(other) > MUCH * eps * seed))
             if np.any(few):
@@ -52,12 +54,24 @@ def wants_double(a: Analysis, within: float = FEW) -> bool:
     return not exact or any(True for _ in _computed_in("float32", a, within))
 
 
-def _computed_in(dtype: str, a: Analysis, within: float) -> Iterator[Rounded]:
-    """The gradients that change by more than `within` where all is computed in `dtype`."""
+def _of_precision(a: Analysis) -> dict[Node | None, Any]:
+    """The numbers of the program that its precision decides: they are no rounding."""
+    grads = [grad for x in a.problem.wrt if (grad := a.computed(x)) is not None]
+    found = (n for n in walk(grads, sources) if n.op.shape_only and n.dtype == "float")
+    return {n: a.value(n) for n in found}
+
+
+def _computed_in(
+    dtype: str, a: Analysis, within: float, known: Mapping[Node | None, Any] = MappingProxyType({})
+) -> Iterator[Rounded]:
+    """The gradients that change by more than `within` where all is computed in `dtype`, but for
+    what is `known`.
+    """
     grads = [(x, grad) for x in a.problem.wrt if (grad := a.computed(x)) is not None]
     if sum(n.numel for n in walk([g for _, g in grads])) > MOST:
         return
     again = Analysis(a.problem, dtype=dtype)
+    again.evaluator.values.update(known)
     for x, grad in grads:
         here, other = a.value(grad), _value(again, grad)
         if here is not None and other is not None:

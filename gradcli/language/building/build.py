@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...errors import MISUSES, GradcliError, Span, did_you_mean, misused
-from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node
+from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, with_graph
 from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
 from ...operators import lookup
@@ -265,7 +265,7 @@ class Builder:
         known = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not known or not is_number(value) or isinstance(value, bool):
             return value
-        value = _with_graph(value, OPS[name](*operands))
+        value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)
         return value
 
@@ -280,7 +280,7 @@ class Builder:
         if not self.sizes or not dim:
             return count
         named = node if node.op.name == "input" else OPS["ones"](size=node.shape)
-        return _with_graph(count, OPS["size"](named, dim=dim))
+        return with_graph(count, OPS["size"](named, dim=dim))
 
     def _Compare(self, e: ast.Compare) -> Any:
         if len(e.ops) > 1:
@@ -392,9 +392,3 @@ class Builder:
                     said = f"a tensor of shape {node.shape}"
                     self.limits.check_shape(node.numel, said, self.source.span(e))
         return value
-
-
-def _with_graph(value: float, node: Node) -> Any:
-    made: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
-    made.node = node
-    return made

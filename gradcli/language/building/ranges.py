@@ -4,6 +4,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from ...errors import GradcliError
+from ...graphs import OPS, with_graph
 from ...lazy import np
 from ..vocabulary import DTYPES
 from .operands import in_words
@@ -55,7 +56,12 @@ def _dtype(b: "Builder", e: ast.Call, args: list, named: dict, kind: str) -> str
 
 
 def _finfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
-    return _of_floats(_dtype(b, e, args, named, "float"))
+    found = _of_floats(_dtype(b, e, args, named, "float"))
+    (asked,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
+    if isinstance(asked, ast.Attribute) and asked.attr == "dtype":
+        unit = OPS["rounding_unit"](b.visit(asked.value))
+        found.facts["eps"] = with_graph(found.facts["eps"], unit)
+    return found
 
 
 def _iinfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:

@@ -141,7 +141,7 @@ class Lowering(Meanings):
 
     def element(self, node: Node, at: Sequence[Place]) -> Expr:
         """An element of a node that is looked into no further."""
-        if node.op.family != "leaf":
+        if node.op.family != "leaf" and not node.op.shape_only:
             self.opaque[node] = None
         return Element(node, tuple(at))
 

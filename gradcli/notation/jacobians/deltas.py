@@ -32,7 +32,7 @@ from ..indices.written import divides, inverted, opposite
 from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
-from .masks import has_relation, mask, work
+from .masks import count, has_relation, mask, work
 from .matrices import Matrices
 from .matrix_products import multiplied
 from .patterns import (
@@ -83,12 +83,13 @@ class Reading:
         letters = [*self.rows, *self.columns]
         return mask(self.e, letters, [self.sizes[k] for k in letters]).reshape(rows, columns)
 
-    def count(self) -> int | None:
-        """How many entries can be other than 0, from deltas alone."""
-        if any(has_relation(f) for f in self.rest):
-            return None
-        free = [*self.rows, *(k for k in self.columns if k not in self.pairs)]
-        return self.write.size(free)
+    def count(self, most: int) -> int | None:
+        """How many entries can be other than 0; None where more than `most` decide on that."""
+        same = {k: self.pairs[k] for k in self.columns if k in self.pairs}
+        rest = product_of([f for f in factors_of(self.e) if not self._pairs(f)])
+        rest = substituted(rest, same, self.sizes)
+        free = [*self.rows, *(k for k in self.columns if k not in same)]
+        return count(rest, {k: self.sizes[k] for k in free}, most)
 
     # ---- names and formulas ----------------------------------------------------------------------
 

@@ -1,11 +1,25 @@
 """Where an expression can be other than 0, entry by entry: its relations, evaluated."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...graphs.shapes import numel
 from ...lazy import np
 from ..indices import places
-from ..indices.expressions import Expr, Number, Product, Relation, Sum, Total, parts
+from ..indices.expressions import (
+    ZERO,
+    Expr,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    Total,
+    factors_of,
+    inner,
+    letters_of,
+    parts,
+    product_of,
+)
 
 
 def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
@@ -14,6 +28,19 @@ def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
     for place, (letter, size) in enumerate(zip(letters, sizes, strict=True)):
         env[letter] = np.arange(size).reshape([-1 if d == place else 1 for d in range(len(sizes))])
     return np.broadcast_to(_mask(e, env), sizes)
+
+
+def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
+    """In how many places, for letters of these sizes, it can be other than 0; None where that
+    would be to look at more than `most`.
+    """
+    conditions = [f for f in factors_of(e) if not _is_everywhere(f)]
+    relations = [r for f in conditions for r in inner(f) if isinstance(r, Relation)]
+    met = {k: n for k, n in sizes.items() if any(k in letters_of(r) for r in relations)}
+    if numel([*met.values()]) * max(map(work, conditions), default=1) > most:
+        return None
+    found = mask(product_of(conditions), [*met], [*met.values()]).sum()
+    return int(found) * numel([n for k, n in sizes.items() if k not in met])
 
 
 def work(e: Expr) -> int:
@@ -25,6 +52,15 @@ def work(e: Expr) -> int:
 def has_relation(e: Expr) -> bool:
     """Whether it depends on a condition between places."""
     return isinstance(e, Relation) or any(map(has_relation, parts(e)))
+
+
+def _is_everywhere(e: Expr) -> bool:
+    """Whether no condition between places makes it 0."""
+    if isinstance(e, Total):
+        return any(map(_is_everywhere, e.terms))
+    if isinstance(e, Product | Sum):
+        return all(map(_is_everywhere, parts(e)))
+    return e != ZERO and not isinstance(e, Relation)
 
 
 def _mask(e: Expr, env: dict[str, Any]) -> Any:

@@ -163,7 +163,7 @@ def _structure(
         if formula is None and x not in walk(reading.picking):
             transposed, blocks = name == TRANSPOSED, ()
             formula = selection(out, x, grad, seed_node, names, transposed, telling)
-    nonzero = reading.count() if pattern is None else int(pattern.sum())
+    nonzero = reading.count(MOST_ENTRIES) if pattern is None else int(pattern.sum())
     if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     blocks = blocks if formula is not None else ()

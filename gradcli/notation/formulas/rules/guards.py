@@ -41,7 +41,7 @@ def no_tiny_length(node: Node) -> Node | None:
     for mask, e in found.factors.items() if found else ():
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
-        y, bound = mask.parents[0], constant_value(mask.parents[1])
+        y, bound = mask.parents[0], _bound(mask.parents[1])
         lengths = (y, thinner(y) or y)
         below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
         if below and is_left_out(bound, y):
@@ -171,7 +171,12 @@ def _lower_bound(f: Node) -> Coefficient | None:
     if f.op.name == "held_above":
         return f.attrs["min"]
     low = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
-    return None if low is None else constant_value(low)
+    return None if low is None else _bound(low)
+
+
+def _bound(node: Node) -> Coefficient | None:
+    """The number that a node is, if it is one; the unit of a precision is a tiny one in each."""
+    return TINY if node.op.name == "rounding_unit" else constant_value(node)
 
 
 @normal("where")
