@@ -22,7 +22,7 @@ SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-Write = Callable[[Wording, Input, bool], Notation | None]  # the last: looking for short ways?
+Write = Callable[[Wording, Input, bool], Notation | None]  # the last: after a search
 WriteNode = Callable[[Node], Notation | None]
 
 
@@ -121,7 +121,7 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     if there is None:
         return write(w, x, True)
     found = write(*there, True)
-    if found is None:  # nor would a search among the same at the problem's sizes find any
+    if found is None:  # the search would be the same at the problem's own sizes
         return write(w, x, False)
     if found is not None and not found.opaque and not _numbers(found) and _has_letters(w, x):
         return found
