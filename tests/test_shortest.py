@@ -409,6 +409,12 @@ CASES = {
     ],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
+    "exponential_along_itself": [
+        "(T * cat([cat([s * T.T, S], -1), cat([zeros_like(T), s * T.T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:]).sum()",
+        "(2 * cat([cat([-T, S], -1), cat([zeros_like(T), -T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:] * T.mT / s).sum()",
+    ],
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
     ],
@@ -424,6 +430,10 @@ CASES = {
         " * outer(C.flatten(), C.flatten()).reshape(*C.shape, *C.shape)).sum((0, 2))",
         "(exp(outer(A.flatten(), B.flatten())).reshape(*A.shape, *A.shape)"
         " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+        "(exp(kron(A, z)).reshape(A.shape[0], 1, A.shape[1], z.shape[0])"
+        " * A.reshape(A.shape[0], 1, A.shape[1], 1)).sum((0, 2))",
+        "(exp(kron(x.unsqueeze(1), A)).reshape(x.shape[0], A.shape[0], 1, A.shape[1])"
+        " * A.reshape(1, A.shape[0], 1, A.shape[1])).sum((1, 3))",
     ],
     "kronecker_beside_a_side": [
         "(eye(A.numel()).reshape(*A.shape, *A.shape)"
