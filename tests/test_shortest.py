@@ -24,6 +24,7 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
 from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS
+from gradcli.notation.formulas.rules.assumed import is_symmetric
 from gradcli.notation.formulas.sharing import shared
 from gradcli.notation.formulas.shorten import Shortener
 from gradcli.notation.formulas.simplify import simplify, stripped
@@ -788,6 +789,32 @@ def test_a_sum_with_a_term_too_long_for_a_chain_is_not_projected():
     case = f"S @ pinv(S) @ (z - S @ z - {20 * 'S @ '} z)"
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("projection_of_a_sum")(stripped(built, {})) is None
+
+
+@pytest.mark.parametrize(
+    ("case", "symmetric"),
+    [
+        ("S + T - 2 * s * eye(3) + S.T + T.T", True),
+        ("S - s * (T + T.T) + S.T", True),
+        ("S @ T + T.T @ S.T", True),
+        ("S * T.T + S.T * T", True),
+        ("S - S.T", False),
+        ("S + 2 * S.T", False),
+        ("S + S.T + T", False),
+        ("S + S.T + z", False),
+        ("S @ T + S.T @ T.T", False),
+        ("z * S + z * S.T", False),
+    ],
+)
+def test_sums_are_symmetric_where_their_terms_are_those_of_others_turned(case, symmetric):
+    shapes = {"S": (3, 3), "T": (3, 3), "z": (3,), "s": ()}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    node = simplify(built)
+    draw = np.random.default_rng(3)
+    value = Evaluator({i: draw.uniform(1, 2, i.shape) for i in inputs.values()})(node)[0]
+    assert bool(close(value, value.T)) is symmetric
+    assert is_symmetric(node) is symmetric
 
 
 def test_ones_that_repeat_a_tensor_along_a_letter_stay():
