@@ -24,6 +24,7 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
 from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS
+from gradcli.notation.formulas.rules.assumed import is_symmetric
 from gradcli.notation.formulas.sharing import shared
 from gradcli.notation.formulas.shorten import Shortener
 from gradcli.notation.formulas.simplify import simplify, stripped
@@ -409,6 +410,12 @@ CASES = {
     ],
     "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
     "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
+    "exponential_along_itself": [
+        "(T * cat([cat([s * T.T, S], -1), cat([zeros_like(T), s * T.T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:]).sum()",
+        "(2 * cat([cat([-T, S], -1), cat([zeros_like(T), -T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:] * T.mT / s).sum()",
+    ],
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
     ],
@@ -424,6 +431,10 @@ CASES = {
         " * outer(C.flatten(), C.flatten()).reshape(*C.shape, *C.shape)).sum((0, 2))",
         "(exp(outer(A.flatten(), B.flatten())).reshape(*A.shape, *A.shape)"
         " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
+        "(exp(kron(A, z)).reshape(A.shape[0], 1, A.shape[1], z.shape[0])"
+        " * A.reshape(A.shape[0], 1, A.shape[1], 1)).sum((0, 2))",
+        "(exp(kron(x.unsqueeze(1), A)).reshape(x.shape[0], A.shape[0], 1, A.shape[1])"
+        " * A.reshape(1, A.shape[0], 1, A.shape[1])).sum((1, 3))",
     ],
     "kronecker_beside_a_side": [
         "(eye(A.numel()).reshape(*A.shape, *A.shape)"
@@ -780,6 +791,32 @@ def test_a_sum_with_a_term_too_long_for_a_chain_is_not_projected():
     case = f"S @ pinv(S) @ (z - S @ z - {20 * 'S @ '} z)"
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("projection_of_a_sum")(stripped(built, {})) is None
+
+
+@pytest.mark.parametrize(
+    ("case", "symmetric"),
+    [
+        ("S + T - 2 * s * eye(3) + S.T + T.T", True),
+        ("S - s * (T + T.T) + S.T", True),
+        ("S @ T + T.T @ S.T", True),
+        ("S * T.T + S.T * T", True),
+        ("S - S.T", False),
+        ("S + 2 * S.T", False),
+        ("S + S.T + T", False),
+        ("S + S.T + z", False),
+        ("S @ T + S.T @ T.T", False),
+        ("z * S + z * S.T", False),
+    ],
+)
+def test_sums_are_symmetric_where_their_terms_are_those_of_others_turned(case, symmetric):
+    shapes = {"S": (3, 3), "T": (3, 3), "z": (3,), "s": ()}
+    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
+    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
+    node = simplify(built)
+    draw = np.random.default_rng(3)
+    value = Evaluator({i: draw.uniform(1, 2, i.shape) for i in inputs.values()})(node)[0]
+    assert bool(close(value, value.T)) is symmetric
+    assert is_symmetric(node) is symmetric
 
 
 def test_ones_that_repeat_a_tensor_along_a_letter_stay():

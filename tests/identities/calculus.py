@@ -412,6 +412,12 @@ IDENTITIES = together(
     ),
     case("matrix exponential", "trace(matrix_exp(X))", "X: n n unit", X="matrix_exp(X).T"),
     case(
+        "Higham, Functions of Matrices, 2.1",
+        "matrix_exp(t * A)",
+        "t:, A: n n unit",
+        t="(g * (A @ matrix_exp(t * A))).sum()",
+    ),
+    case(
         "log-determinant by Cholesky",
         "cholesky(X).diagonal().log().sum()",
         "X: n n posdef",
@@ -503,6 +509,23 @@ IDENTITIES = together(
         "A: m n, x: n",
         kind="hessian",
         x="A.T @ diag(exp(A @ x)) @ A",
+    ),
+    case(
+        "Hessian of a product, by hand",
+        "x @ A @ x * (x @ B @ x)",
+        "x: n, A: n n, B: n n",
+        kind="hessian",
+        x="outer((A + A.T) @ x, (B + B.T) @ x) + outer((B + B.T) @ x, (A + A.T) @ x)"
+        " + x @ B @ x * (A + A.T) + x @ A @ x * (B + B.T)",
+    ),
+    case(
+        "Hessian of a generalised Rayleigh quotient, by hand",
+        "x @ A @ x / (x @ B @ x)",
+        "x: n, A: n n, B: n n",
+        kind="hessian",
+        x="(A + A.T - out * (B + B.T)) / (x @ B @ x)"
+        " - outer((B + B.T) @ x, (A + A.T - out * (B + B.T)) @ x) / (x @ B @ x) ** 2"
+        " - outer((A + A.T - out * (B + B.T)) @ x, (B + B.T) @ x) / (x @ B @ x) ** 2",
     ),
     case("Hessian", "-log(x).sum()", "x: n", kind="hessian", x="diag(1 / x ** 2)"),
     case("Hessian", "norm(x) ** 2", "x: n", kind="hessian", x="2 * eye(x.shape[0])"),

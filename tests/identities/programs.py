@@ -282,6 +282,7 @@ IDENTITIES = together(
         "kron(A, x)",
         "A: m n, x: p",
         A="g.reshape(A.shape[0], A.shape[1], x.shape[0]) @ x",
+        x="g.reshape(A.shape[0] * A.shape[1], x.shape[0]).T @ A.flatten()",
     ),
     case(
         "what a direction leaves, by hand",

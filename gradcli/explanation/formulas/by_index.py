@@ -6,7 +6,7 @@ them would stand in it as a number, it is written at the problem's own sizes.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from ...graphs import Node
 from ...graphs.substitution import substitute
@@ -22,7 +22,7 @@ SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-Write = Callable[[Wording, Input], Notation | None]
+Write = Callable[[Wording, Input, bool], Notation | None]  # the last: after a search
 WriteNode = Callable[[Node], Notation | None]
 
 
@@ -71,7 +71,7 @@ def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     return found
 
 
-def _gradient(w: Wording, x: Input) -> Notation | None:
+def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
     grad = w.read_off(x)
     called = w.gradient_name(x).removeprefix(f"{x.name}.")
     if grad is None:
@@ -80,12 +80,14 @@ def _gradient(w: Wording, x: Input) -> Notation | None:
     def write(node: Node) -> Notation | None:
         return w.indices.gradient(x.node, node, called)
 
-    return _simplified(w, grad, write) if w.is_long(x) else in_letters(w, grad, write)
+    at_length = search and not w.is_long(x)
+    return in_letters(w, grad, write) if at_length else _simplified(w, grad, write)
 
 
-def _jacobian(w: Wording, x: Input) -> Notation | None:
+def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
     grad, best = w.analysis.gradient(x), None
-    ways = () if grad is None else chain([grad], (way for way, _ in w.ways(x)))
+    others = (way for way, _ in islice(w.ways(x), None if search else 1))
+    ways = () if grad is None else chain([grad], others)
     for way in _each_once(ways):
         found = w.indices.jacobian(x.node, way)
         best = _shorter(best, found)
@@ -117,11 +119,13 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     """What `write` makes of the gradient by an input, for any sizes where it can be."""
     there = _in_general(w, x)
     if there is None:
-        return write(w, x)
-    found = write(*there)
-    if found is not None and not found.opaque and not _numbers(found) and _has_letters(w, x):
+        return write(w, x, True)
+    found = write(*there, True)
+    if found is None:  # the search would be the same at the problem's own sizes
+        return write(w, x, False)
+    if not found.opaque and not _numbers(found) and _has_letters(w, x):
         return found
-    return for_any(write(w, x), found)
+    return for_any(write(w, x, True), found)
 
 
 def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:

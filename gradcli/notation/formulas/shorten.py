@@ -23,6 +23,7 @@ from .simplify import LARGE, Rewriter, merged, stripped
 
 HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
+WIDE = 36  # nodes; in a larger graph only the best way to say each is looked for first
 ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
@@ -195,14 +196,24 @@ class Search:
             return None
         self.names.settle(self.normal)
         self.folded, self.asked = False, set()
-        best = root = self._normalised(start)
-        at_once = self.length.measured(root, in_statements=False)
+        best = self._normalised(start)
+        at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.left = BUDGET // 2 if self.length.in_statements else BUDGET
-        if self.length(root) > HOPELESS or at_once > MOST:
+        if self.length(best) > HOPELESS or at_once > MOST:
             return best
+        if len(walk([best])) > WIDE:
+            best = self._searched(best, kept=1)
+            self.asked = set()
+        best = self._searched(best, KEPT)
+        laid = Rewriter(LAYOUT).once(best)
+        return laid if self.length(laid) <= self.length(best) else best
+
+    def _searched(self, root: Node, kept: int) -> Node:
+        """The shortest that rounds find in which each node has so many ways to say it."""
+        best = root
         for _ in range(ROUNDS):
-            new = self._round(root)
+            new = self._round(root, kept)
             if self.length(new) < self.length(best):
                 best = new
             again = self._normalised(new)
@@ -211,8 +222,7 @@ class Search:
             if again is root or self.left <= 0:
                 break
             root = again
-        laid = Rewriter(LAYOUT).once(best)
-        return laid if self.length(laid) <= self.length(best) else best
+        return best
 
     def repeats(self, before: "Search", node: Node) -> bool:
         """Whether the search for a node is the one `before` again: from the same beginning, with
@@ -252,26 +262,26 @@ class Search:
         found = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
         return self.normal(substitute(node, found)) if found else node
 
-    def _round(self, root: Node) -> Node:
+    def _round(self, root: Node, kept: int) -> Node:
+        """The shortest way to say a node; of more than one the node itself is always kept."""
         ways: dict[Node, list[Node]] = {}
         for n in walk([root]):
-            ways[n] = self._ways(n, ways) if n.inputs else [n]
+            best = self._ways(n, ways, twice=kept > 1)[:kept] if n.inputs else [n]
+            ways[n] = best if kept == 1 or n in best else [*best, n]
         return ways[root][0]
 
-    def _ways(self, n: Node, ways: Mapping[Node, list[Node]]) -> list[Node]:
-        """The shortest ways to say a node, and always the node itself."""
+    def _ways(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
+        """The ways to say a node, the shortest first; rules may be applied `twice`."""
         seen: dict[Node, None] = {n: None}
         for made in self._made(n, ways):
             seen.setdefault(made)
         for found in list(seen):
             for new in self._others(found):
                 seen.setdefault(new)
-                if new not in ways:
+                if twice and new not in ways:
                     for newer in self._others(new):
                         seen.setdefault(newer)
-        order = sorted(seen, key=self.length)
-        kept = order[:KEPT]
-        return kept if n in kept else [*kept, n]
+        return sorted(seen, key=self.length)
 
     def _made(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
         """The node made of other ways to say its inputs, one of them changed at a time."""

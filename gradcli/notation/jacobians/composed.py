@@ -9,6 +9,7 @@ from functools import cache, reduce
 from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute
 from .. import tree
+from ..formulas.rules.products import product_of
 from ..tree import Attribute, Call, Infix, Subscript, Tree, shortest
 from .layouts import Layout
 from .matrix_products import multiplied, scaled
@@ -20,7 +21,7 @@ Term = tuple[str, Node]  # a sign and what is added with it
 
 MOST_HALVES = 6  # pairs that are tried
 LONG_PART = 16  # size of a factor that is looked at for factors of its own
-LONGEST = 64  # names, numbers and symbols: what is longer explains nothing
+LONGEST = 80  # names, numbers and symbols: what is longer explains nothing
 SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
 
@@ -31,9 +32,10 @@ class Composition:
         self.write = cache(write)
 
     def __call__(self, layout: Layout, to_input: bool = True, deep: int = 2) -> Tree | None:
-        """The shortest product of two matrices, or else the sum of terms; None where that would be
-        too long. Columns are the input's where the layout leads `to_input`; of factors that have no
-        form of their own `deep` says how far they are taken apart.
+        """The shortest product of two matrices, or the sum of terms where there is none, or a long
+        one; None where that would be too long. Columns are the input's where the layout leads
+        `to_input`; of factors that have no form of their own `deep` says how far they are taken
+        apart.
         """
         products = []
         for before, after in _halves(layout):
@@ -41,8 +43,11 @@ class Composition:
             written = [self._part(*half, deep - 1) for half in both if not _only_reshapes(half[0])]
             whole = [one for one in written if one is not None]
             if whole and len(whole) == len(written):
-                products.append(reduce(_times, whole))
-        found = min(products, key=tree.size) if products else self._sum(layout, to_input, deep)
+                times = _times_number if _is_multiple(after) else _times
+                products.append(reduce(times, whole))
+        found = min(products, key=tree.size, default=None)
+        if found is None or (deep > 1 and tree.size(found) > LONG_PART):
+            found = shortest((found, self._sum(layout, to_input, deep)))
         return None if found is None or tree.size(found) > LONGEST else found
 
     def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
@@ -54,7 +59,11 @@ class Composition:
     def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
         """The terms of a gradient, those together that all of the seed flows into alike."""
         out: Tree | None = None
-        groups = _together(_terms(layout.grad, layout.seed), layout.seed)
+        grad, seed = layout.grad, layout.seed
+        groups = _together(_terms(grad, seed), seed)
+        if len(groups) == 1 and deep:
+            deep -= 1
+            groups = _together(_terms(_multiplied_out(grad, seed), seed), seed)
         for sign, node in groups if len(groups) > 1 else ():
             written = self._part(layout._replace(grad=node), to_input, deep)
             if written is None:
@@ -69,6 +78,21 @@ def _only_reshapes(layout: Layout) -> bool:
     while node.op.index == "reshape":
         (node,) = node.parents
     return node is layout.seed
+
+
+def _is_multiple(layout: Layout) -> bool:
+    """Whether its matrix is a single number times an identity."""
+    found = product_of(layout.grad)
+    return found is not None and all(f is layout.seed or not f.shape for f in found.factors)
+
+
+def _times_number(left: Tree, right: Tree) -> Tree:
+    """c * A for A @ (c * eye(n)), A / c for A @ (eye(n) / c)."""
+    if isinstance(right, Infix) and right.symbol == "/":
+        return Infix("/", _times_number(left, right.left), right.right)
+    if isinstance(right, Infix) and right.symbol == "*" and _is("eye", right.right):
+        return scaled(right.left, left)
+    return _times(left, right)
 
 
 def _times(left: Tree, right: Tree) -> Tree:
@@ -164,6 +188,21 @@ def _terms(grad: Node, seed: Node) -> list[Term]:
         if len(found) + len(waiting) > LONGEST:
             return [("+", grad)]
     return found
+
+
+def _multiplied_out(grad: Node, seed: Node) -> Node:
+    """A @ x + B @ x for (A + B) @ x, through whatever stands between the sum and the gradient: all
+    that the seed flows through is linear. The gradient itself, where there is no such sum.
+    """
+    flow = _flow(grad, seed)
+    node, parts = grad, [i for i in grad.parents if i in flow]
+    while len(parts) == 1 and node is not seed:
+        node, parts = parts[0], [i for i in parts[0].parents if i in flow]
+    symbol = SUMS.get(node.op.spelling or "")
+    if symbol is None or node is grad or [i.shape for i in parts] != [node.shape] * 2:
+        return grad
+    left, right = (substitute(grad, {node: i}) for i in parts)
+    return left + right if symbol == "+" else left - right
 
 
 def _together(terms: Sequence[Term], seed: Node) -> list[Term]:

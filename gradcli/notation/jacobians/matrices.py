@@ -9,6 +9,7 @@ from functools import reduce
 from itertools import product
 
 from .. import tree
+from ..formulas.rules.assumed import is_symmetric
 from ..indices import places
 from ..indices.collect import is_delta
 from ..indices.expressions import (
@@ -193,7 +194,7 @@ class Matrices(Tensors):
                 return name
             return self._reshaped(name, rows, columns)
         if letters == columns + rows and shape == size[::-1]:
-            return transposed(name)
+            return name if is_symmetric(e.node) else transposed(name)
         return None
 
     def _windows(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:

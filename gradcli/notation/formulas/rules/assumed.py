@@ -2,6 +2,7 @@
 
 from ....graphs import Node
 from .atoms import definition
+from .sums import terms_of
 
 DEEP = 40  # nodes that are looked at
 
@@ -37,11 +38,34 @@ def _symmetric(node: Node, depth: int) -> bool:
         return parts[0].ndim == 1 and not node.attrs["diagonal"]
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
-    if name in ("add", "sub", "mul", "div", "neg"):
-        if name == "add" and _turned(*parts):
-            return True
+    if name in ("add", "sub"):
+        return _symmetric_sum(node, depth - 1)
+    if name in ("mul", "div", "neg"):
         return all(i.shape == () or (i.ndim == 2 and _symmetric(i, depth - 1)) for i in parts)
     return name == "matmul" and _palindrome(node, depth - 1)
+
+
+def _symmetric_sum(node: Node, depth: int) -> bool:
+    """Whether each term is that of another turned, or its own: A - c * eye(n) + A.T."""
+    terms = terms_of(node) or []
+    numbers = {t.key: t.coefficient for t in terms}
+    for t in terms:
+        turned = {_transposed(f, depth): e for f, e in t.factors.items()}
+        if None in turned or numbers.get(frozenset(turned.items())) != t.coefficient:
+            return False
+    return bool(terms)
+
+
+def _transposed(f: Node, depth: int) -> Node | None:
+    """The transpose of a factor, a single number as it is; None where it has none."""
+    if f.shape == () or (f.ndim == 2 and _symmetric(f, depth)):
+        return f
+    if f.op.name == "matmul" and all(i.ndim == 2 for i in f.parents):
+        a, b = (_transposed(i, depth) for i in f.parents)
+        return None if a is None or b is None else b @ a
+    if f.op.name == "transpose":
+        return f.parents[0]
+    return f.mT if f.ndim == 2 else None
 
 
 def _turned(a: Node, b: Node) -> bool:

@@ -44,7 +44,8 @@ def _sides(whole: Node) -> tuple[Node, Node] | None:
 @other("sum")
 def matrix_beside_a_side(node: Node) -> Node | None:
     """The sum over the places of B of outer(u, v), laid out, times B is
-    u.reshape(...) @ B @ v.reshape(...).T; of any other matrix it is an einsum.
+    u.reshape(...) @ B @ v.reshape(...).T; of any other matrix it is an einsum, or, where A is a
+    column or B a row, a product with all of the other.
     """
     x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     found = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
@@ -65,6 +66,11 @@ def matrix_beside_a_side(node: Node) -> Node | None:
     if laid.op.name == "outer" and laid.shape == (numel(rows), numel(columns)):
         u, v = laid.parents[0].reshape(shape=rows), laid.parents[1].reshape(shape=columns)
         return u @ side @ v.mT if over == (1, 3) else u.mT @ side @ v
+    flat, count = side.reshape(shape=(side.numel,)), side.numel
+    if over == (0, 2) and x.shape[1] == 1:
+        return (flat @ laid.reshape(shape=(count, x.shape[3]))).unsqueeze(dim=0)
+    if over == (1, 3) and x.shape[2] == 1:
+        return (laid.reshape(shape=(x.shape[0], count)) @ flat).unsqueeze(dim=1)
     equation = "ikjl,kl->ij" if over == (1, 3) else "ikjl,ij->kl"
     return intern(OPS["einsum"], (whole, side), {"equation": equation})
 

@@ -1,4 +1,6 @@
-"""Matrices put together again out of their eigenvalues or singular values; pseudoinverses."""
+"""Matrices put together again out of their eigenvalues or singular values; pseudoinverses;
+exponentials of matrices.
+"""
 
 from itertools import pairwise
 
@@ -8,7 +10,16 @@ from .atoms import definition
 from .chains import Chain, Factor, chain_of, node_of, settled
 from .factoring import MOST_TERMS, sum_of
 from .matrices import is_column
-from .products import ONE, Coefficient, Product, build, product_of, scaled
+from .products import (
+    ONE,
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    product_of,
+    scalars_of,
+    scaled,
+)
 from .registry import normal, other
 from .sums import terms_of
 
@@ -88,3 +99,46 @@ def projection_of_a_sum(node: Node) -> Node | None:
         return None
     made = [node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape) for p in parts]
     return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in made]))
+
+
+@other("sum")
+def exponential_along_itself(node: Node) -> Node | None:
+    """(L * A).sum() = (g * (A @ matrix_exp(t * A))).sum(), where L is what matrix_exp(t * A) sends
+    back for g: a matrix and its multiples are multiplied in any order.
+    """
+    x = node.parents[0]
+    found = product_of(x) if x.ndim == 2 and not node.shape else None
+    for f, e in found.factors.items() if found else ():
+        sent = _sent_by_exponential(f)
+        if sent is None or e != 1:
+            continue
+        turned, g = sent
+        numbers, rest = scalars_of(turned)
+        along = _transposed(rest or turned)
+        others = {k: v for k, v in found.factors.items() if k is not f and k.shape}  # type: ignore[union-attr]
+        if others != {along: 1}:
+            continue
+        exponent = along if numbers is None else scaled(numbers, along)
+        total = (g * (along @ OPS["matrix_exp"](exponent))).sum()
+        scale = {k: v for k, v in found.factors.items() if not k.shape}  # type: ignore[union-attr]
+        return scaled(found._replace(factors=scale), total)  # type: ignore[union-attr]
+    return None
+
+
+def _sent_by_exponential(node: Node) -> tuple[Node, Node] | None:
+    """X.T and g, where a node is what matrix_exp(X) sends back for g; None for any other."""
+    whole = node.parents[0] if node.op.name == "getitem" else node
+    rows = whole.parents[0].parents if whole.op.name == "matrix_exp" else []
+    if len(rows) != 2 or any(r.op.name != "cat" or len(r.parents) != 2 for r in rows):
+        return None
+    (turned, g), (below, again) = (r.parents for r in rows)
+    if again is not turned or constant_value(below) != 0:
+        return None
+    n = turned.shape[-1]
+    sent = OPS["matrix_exp"](OPS["cat"](*rows, dim=-2))[..., :n, n:]
+    return (turned, g) if node is sent else None
+
+
+def _transposed(node: Node) -> Node:
+    """A for A.T."""
+    return node.parents[0] if node.op.name == "transpose" else node.mT
