@@ -266,11 +266,11 @@ def _smallest(
     """The first numbers for the free sizes with which the program works; else the first error.
 
     An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
-    shape (1,), whose seed would be 1.
+    shape (1,), whose seed would be 1, or with a size that is 1 for these numbers alone.
     """
-    free = sizes.free()
+    free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, trial)
     error = GradcliError("shape", "there are no shapes that fit together")
-    passed: list[tuple[bool, Inferred]] = []
+    passed: list[tuple[tuple[bool, bool], Inferred]] = []
     for attempt, numbers in enumerate(numberings):
         chosen = dict(zip(free, numbers, strict=True))
         try:
@@ -282,14 +282,23 @@ def _smallest(
         if seed is not None and out != seed:
             continue
         found = Inferred(shapes, _assumed(symbolic, sizes, chosen))
-        if numel(out) > 1 or not out or any(0 in s for s in known.values()):
+        if not out or any(0 in s for s in known.values()):
             return found
-        passed.append((0 in out, found))
+        if numel(out) > 1 and out.count(1) <= ones:
+            return found
+        passed.append(((0 in out, numel(out) == 1), found))
         if len(passed) > PASSED_OVER:
             break
     if passed:
         return min(passed, key=lambda entry: entry[0])[1]
     raise error
+
+
+def _ones(shapes: dict[str, Shape], trial: Trial) -> int:
+    """How many sizes of the answer are 1 where those of the inputs are stand-ins."""
+    with suppress(GradcliError):
+        return trial(shapes)[0].count(1)
+    return 0
 
 
 def _numbered(

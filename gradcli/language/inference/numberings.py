@@ -40,5 +40,7 @@ def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
 
 
 def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """A last resort, where sizes that all differ do not work."""
-    return ((n,) * length for n in (2, 1))
+    """A last resort, where sizes that all differ do not work, as prime ones where they are
+    divided.
+    """
+    return ((n,) * length for n in (2, 4, 1))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ...graphs import Node, intern, walk
-from ...graphs.shapes import numel
+from ...graphs.shapes import TELLING, numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
@@ -28,6 +28,7 @@ ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.5, 0.625, 12.0, 0.25
+UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no other
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
@@ -85,7 +86,7 @@ class Length:
         telling: Telling | None,
     ):
         self.writer = Writer(names, telling, familiar)
-        self.names, self.familiar = names, familiar
+        self.names, self.familiar, self.telling = names, familiar, telling is not None
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
         self.tastes: dict[Node, float] = {}
@@ -114,7 +115,7 @@ class Length:
 
     def _opened(self, part: tree.Tree) -> tuple[float, list[tree.Tree]]:
         if id(part) not in self.parts:
-            self.parts[id(part)] = _own(part), tree.children(part)
+            self.parts[id(part)] = self._own(part), tree.children(part)
         return self.parts[id(part)]
 
     def _taste(self, n: Node) -> float:
@@ -156,8 +157,17 @@ class Length:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            self.sizes[id(part)] = _own(part) + sum(self.sizes[id(child)] for child in inner)
+            self.sizes[id(part)] = self._own(part) + sum(self.sizes[id(child)] for child in inner)
         return self.sizes[id(written)]
+
+    def _own(self, part: tree.Tree) -> float:
+        if isinstance(part, tree.Number):
+            unnamed = self.telling and part.value >= TELLING[0]
+            return 1 + (part.value < 0) + UNNAMED * unnamed
+        if isinstance(part, tree.Bracketed):
+            return 0
+        named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
+        return TURNED if named else 1
 
 
 def _compares_digits(n: Node) -> bool:
@@ -166,15 +176,6 @@ def _compares_digits(n: Node) -> bool:
         return False
     a, b = n.parents
     return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
-
-
-def _own(part: tree.Tree) -> float:
-    if isinstance(part, tree.Number):
-        return 1 + (part.value < 0)
-    if isinstance(part, tree.Bracketed):
-        return 0
-    named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
-    return TURNED if named else 1
 
 
 class Search:
