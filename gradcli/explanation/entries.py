@@ -12,6 +12,7 @@ from ..notation.indices.collect import Remembering
 from ..notation.indices.expressions import Expr, TooLong, substituted
 from ..notation.indices.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
+from .formulas import by_index
 from .formulas.wording import Wording
 from .numbers import number_text
 
@@ -37,10 +38,10 @@ def of_rows(
 
 def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
     """The texts of entries; None where the Jacobian has numbers."""
-    jacobian = a.jacobian(x)
-    if jacobian.numeric:
+    if a.jacobian(x).numeric:
         return None
-    return _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
+    grad = by_index.shortest_way(w, x)
+    return None if grad is None else _by_index(a, w, x, grad) or _by_elements(a.rows(grad))
 
 
 def _by_elements(row: Callable[[int], Any]) -> Entry:
@@ -60,14 +61,12 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
     return entry
 
 
-def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
+def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     """Entries read off the Jacobian in index notation, in the user's own names; None where an input
     has a value.
     """
-    p, grad = a.problem, w.read_off(x)
-    if grad is None or any(
-        i.value is not None and i.node.dtype == "float" for i in p.inputs.values()
-    ):
+    p = a.problem
+    if any(i.value is not None and i.node.dtype == "float" for i in p.inputs.values()):
         return None
     indices = w.indices
     found = indices.jacobian_expression(grad)
