@@ -71,6 +71,7 @@ def test_structures(text, structure):
         ("logdet(A @ A.T)", "A=2x3", "A", "dense"),
         ("exp(trace(X @ A))", "X=1x3,A=3x1", "X,A", "dense"),  # and a permutation
         ("((A @ x) ** 2).sum()", "A=2x3,x=3x2", "x", "kronecker"),
+        ("norm(X - U @ V.T) ** 2", "X=3x3,U=3x1,V=3x1", "U", "scaled identity"),
     ],
 )
 def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
@@ -218,6 +219,23 @@ def test_symbols():
     out = answered("hessian", "x @ A @ x", "-w", "x").out
     assert "A + A.T" in out
     assert "∂²out/∂x[i]∂x[j] = " in out
+
+
+TWICE = [["2", "·"], ["·", "2"]]
+
+
+@pytest.mark.parametrize(("text", "given", "rows"), [
+    ("norm(x)**2", ["-s", "x=2"], TWICE),
+    ("norm(x - y)**2", ["-s", "x=2,y=2"], TWICE),
+    ("norm(x - y)**2", ["-s", "x=2", "-v", "y=[3,4]"], TWICE),
+    ("norm(M * x)**2", ["-s", "x=2,M=2"], [["2·M[0] ** 2", "·"], ["·", "2·M[1] ** 2"]]),
+    ("norm(A @ x - b)**2", ["-s", "A=1x2,x=2,b=1"],
+     [["2·A[0,0] ** 2", "2·A[0,1]·A[0,0]"], ["2·A[0,0]·A[0,1]", "2·A[0,1] ** 2"]]),
+])  # fmt: skip
+def test_entries_in_symbols_are_those_of_the_formula(text, given, rows):
+    """A square of a norm has no condition in its second derivatives."""
+    out = answered("hessian", text, "-w", "x", *given, width=120).out
+    assert re.findall(r"x\.grad\[\d\] │ +(.+?)  +(.+)", out) == [tuple(row) for row in rows]
 
 
 def test_shapes_nobody_gave_make_a_single_number():

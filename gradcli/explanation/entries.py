@@ -9,7 +9,7 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.indices.collect import Remembering
-from ..notation.indices.expressions import Expr, TooLong, substituted
+from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
 from .formulas import by_index
@@ -62,12 +62,14 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
 
 
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
-    """Entries read off the Jacobian in index notation, in the user's own names; None where an input
-    has a value.
+    """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
+    labels; None where another input has a value.
     """
     p = a.problem
-    if any(i.value is not None and i.node.dtype == "float" for i in p.inputs.values()):
+    given = [i.node.dtype for i in p.inputs.values() if i.value is not None]
+    if "float" in given:
         return None
+    labelled = bool(given)
     indices = w.indices
     found = indices.jacobian_expression(grad)
     if found is None:
@@ -84,7 +86,8 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
         in_row, simplify = row(k)
         simplify.work = 0
         try:
-            e = simplify(substituted(in_row, _letters(places, x.node, c), sizes))
+            e = substituted(in_row, _letters(places, x.node, c), sizes)
+            e = simplify(settled(e, a.value) if labelled else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))
