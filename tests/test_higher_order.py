@@ -507,6 +507,13 @@ def test_modes_side_by_side():
     assert "forward mode needs 6 and not 8 passes" in out
 
 
+@pytest.mark.parametrize("text", ["softmax(x, -1)", "x / norm(x)", "inv(x)", "tanh(x)"])
+def test_a_pass_forward_has_the_formula_of_jvp(text):
+    shown = answered("explain", text, "-s", "x=3x3", "--show", "modes", "-f", "json").json["modes"]
+    alone = answered("jvp", text, "-s", "x=3x3", "-f", "json").json["jvp"]
+    assert shown["x"]["jvp"]["formula"] == alone["formula"]
+
+
 def test_modes_of_a_loss():
     out = answered("explain", "((X @ w - y)**2).mean()", "-s", "X=50x9", "--show", "modes").out
     assert "training goes backward" in out
