@@ -346,6 +346,18 @@ def test_jvp():
     assert "J·t" in out
 
 
+@pytest.mark.parametrize(("text", "formula"), [
+    ("softmax(x, -1)", "out * (t - (t * out).sum(dim=-1, keepdim=True))"),
+    ("layer_norm(x, (x.shape[-1],))",
+     "rsqrt(x.var(dim=1, correction=0, keepdim=True) + 1e-05)"
+     " * (t - t.mean(dim=1, keepdim=True) - out * (t * out).mean(dim=1, keepdim=True))"),
+    ("inv(x)", "-out @ t @ out"),  # not symmetric: the gradient is -out.T @ g @ out.T
+])  # fmt: skip
+def test_a_symmetric_jacobian_multiplies_from_either_side(text, formula):
+    words = answered("jvp", text, "-s", "x=3x3").out.split()
+    assert " ".join(words).count(formula) == 3  # the answer, the way forward, the formula
+
+
 def test_a_tangent_may_be_an_expression():
     found = gradcli.jvp("x * x", values={"x": [1.0, 2.0]}, tangents={"x": "3 * x + ones_like(x)"})
     assert found.tolist() == [8, 28]

@@ -1,22 +1,29 @@
 """The Jacobian of a problem times its tangents."""
 
+from contextlib import suppress
 from functools import cached_property
 from itertools import count
 
 from ...autodiff.forward import jvp, tangents_along
+from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
+from ...graphs.substitution import substitute
 from ...language.problem import Input, Tangent
 from ...lazy import np
 from ...notation import tree
+from ...notation.formulas.formula import MOST
 from ...notation.indices.index import Notation
 from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
 from ..derived import direction
 from ..formulas import by_index
+from ..formulas.trial_values import random_values
 from ..formulas.tried_out import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
+
+DRAWS = (1, 2, 3)
 
 
 class Jvp:
@@ -77,21 +84,48 @@ class Jvp:
     @cached_property
     def formula(self) -> Tree | None:
         """The tangent of the output; None where it is too long to be read."""
+        j, node = self._written
+        return j.w.formula(node)
+
+    @cached_property
+    def _written(self) -> "tuple[Jvp, Node]":
+        """The tangent of the output in the way that its formula is shorter, and whose it is."""
         j, out = self.told(self.p.out)
-        return j.w.formula(j.along[out])
+        ways = [j.along[out]] if j is self else [j.along[out], *j._turned]
+        lengths = [MOST if (f := j.w.formula(n)) is None else tree.size(f) for n in ways]
+        return j, ways[lengths.index(min(lengths))]
+
+    @property
+    def _turned(self) -> list[Node]:
+        """The VJP at the tangent, where that is the same at random values: where the Jacobian is
+        symmetric.
+        """
+        (t, *others), out = self.p.tangents, self.p.out
+        grad = self.w.read_off(t.x)
+        if grad is None or others or not out.shape or t.x.shape != out.shape:
+            return []
+        turned = substitute(grad, {self.p.seed.node: t.node})
+        return [turned] if all(self._same(turned, t.node, draw) for draw in DRAWS) else []
+
+    def _same(self, turned: Node, tangent: Node, draw: int) -> bool:
+        with suppress(GradcliError), np.errstate(all="ignore"):
+            values = random_values(self.p, draw)
+            values[tangent] = Numbers(draw).normal(size=tangent.shape)
+            pair = Evaluator(values, limits=self.p.limits)(self.along[self.p.out], turned)
+            return bool(np.allclose(*pair, rtol=CLOSE, atol=CLOSE))
+        return False
 
     @property
     def index(self) -> Notation | None:
         """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
         if self.node is None:
             return None
-        own, (other, _) = self._own_index(), self.told(self.p.out)
-        return own if other is self else by_index.for_any(own, other._own_index())
+        own, (other, written) = self._own_index(self.along[self.p.out]), self._written
+        return own if other is self else by_index.for_any(own, other._own_index(written))
 
-    def _own_index(self) -> Notation | None:
+    def _own_index(self, written: Node) -> Notation | None:
         left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices
         at = indices.out_places
-        written = self.along[self.p.out]
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
