@@ -564,6 +564,23 @@ def test_symmetric_values_do_not_hide_a_transpose():
     assert v.condition == "A is symmetric"
 
 
+@pytest.mark.parametrize(("text", "claim", "assume", "ok"), [
+    ("x @ A @ x", "x = 2 * A @ x", {}, False),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("symmetric",)}, True),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("posdef",)}, True),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("orthogonal",)}, False),
+    ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("diagonal",)}, True),
+    ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("symmetric",)}, False),
+    ("relu(A @ x)", "x = A @ (g * (A @ x > 0))", {"A": ("symmetric",)}, True),
+    ("norm(Q @ x - b)**2", "x = 2 * (x - Q.T @ b)", {"Q": ("orthogonal",)}, True),
+    ("norm(Q @ x - b)**2", "x = 2 * (x - Q @ b)", {"Q": ("orthogonal",)}, False),
+])  # fmt: skip
+def test_a_claim_is_tried_on_what_is_assumed(text, claim, assume, ok):
+    (v,) = judge([claim], pose(text, wrt=["x"], assume=assume, shapes={"x": (3,)}))
+    assert v.ok is ok
+    assert v.apart is None
+
+
 @pytest.mark.parametrize(("text", "claim"), [
     ("logdet(X)", "X = 2 * inv(X) - inv(X) * eye(X.shape[0])"),
     ("det(X)", "X = det(X) * (2 * inv(X) - inv(X) * eye(X.shape[0]))"),
