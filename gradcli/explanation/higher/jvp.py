@@ -1,29 +1,23 @@
 """The Jacobian of a problem times its tangents."""
 
-from contextlib import suppress
 from functools import cached_property
 from itertools import count
 
 from ...autodiff.forward import jvp, tangents_along
-from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.substitution import substitute
 from ...language.problem import Input, Tangent
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.formula import MOST
 from ...notation.indices.index import Notation
 from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
 from ..derived import direction
 from ..formulas import by_index
-from ..formulas.trial_values import random_values
 from ..formulas.tried_out import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
-
-DRAWS = (1, 2, 3)
 
 
 class Jvp:
@@ -89,31 +83,25 @@ class Jvp:
 
     @cached_property
     def _written(self) -> "tuple[Jvp, Node]":
-        """The tangent of the output in the way that its formula is shorter, and whose it is."""
+        """The tangent of the output in the way that its formula is shorter, and whose it is: the
+        VJP at the tangent, where that is the same because the Jacobian is symmetric.
+        """
         j, out = self.told(self.p.out)
-        ways = [j.along[out]] if j is self else [j.along[out], *j._turned]
-        lengths = [MOST if (f := j.w.formula(n)) is None else tree.size(f) for n in ways]
-        return j, ways[lengths.index(min(lengths))]
+        node, turned = j.along[out], None if j is self else j._turned
+        own, other = (None if n is None else j.w.formula(n) for n in (node, turned))
+        if turned is None or other is None or (own and tree.size(own) <= tree.size(other)):
+            return j, node
+        at, text = (*self.w.trials, *self.w.elsewhere), tree.text(other)
+        return j, node if not at or any(self._fails(text, trial) for trial in at) else turned
 
     @property
-    def _turned(self) -> list[Node]:
-        """The VJP at the tangent, where that is the same at random values: where the Jacobian is
-        symmetric.
-        """
+    def _turned(self) -> Node | None:
+        """The VJP at the tangent, where one input moves and the Jacobian is square."""
         (t, *others), out = self.p.tangents, self.p.out
         grad = self.w.read_off(t.x)
         if grad is None or others or not out.shape or t.x.shape != out.shape:
-            return []
-        turned = substitute(grad, {self.p.seed.node: t.node})
-        return [turned] if all(self._same(turned, t.node, draw) for draw in DRAWS) else []
-
-    def _same(self, turned: Node, tangent: Node, draw: int) -> bool:
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            values = random_values(self.p, draw)
-            values[tangent] = Numbers(draw).normal(size=tangent.shape)
-            pair = Evaluator(values, limits=self.p.limits)(self.along[self.p.out], turned)
-            return bool(np.allclose(*pair, rtol=CLOSE, atol=CLOSE))
-        return False
+            return None
+        return substitute(grad, {self.p.seed.node: t.node})
 
     @property
     def index(self) -> Notation | None:
