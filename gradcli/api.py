@@ -237,17 +237,19 @@ def check(
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
     claim: Mapping[str, str] | str | None = None,
+    assume: Assumptions = None,
 ) -> list[dict[str, Any]]:
     """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
 
     `claim` has formulas that you derived, by name of the input, or one as a text `W = g.T @ x`.
     Each gets a check of its own after the others, with one more key, `claim`: what the JSON has
-    under `claims`. Raises GradcliError.
+    under `claims`. They are tried on matrices that are what `assume` says: {"A": "symmetric"}.
+    Raises GradcliError.
     """
     claims = () if claim is None else [claim] if isinstance(claim, str) else claim
     from .explanation.data import Data
 
-    data = Data(posed(expr, shapes, values, _own(grad), wrt, claims=claims))
+    data = Data(posed(expr, shapes, values, _own(grad), wrt, claims=claims, assume=assume))
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
 

@@ -564,6 +564,36 @@ def test_symmetric_values_do_not_hide_a_transpose():
     assert v.condition == "A is symmetric"
 
 
+@pytest.mark.parametrize(("text", "claim", "assume", "ok"), [
+    ("x @ A @ x", "x = 2 * A @ x", {}, False),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("symmetric",)}, True),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("posdef",)}, True),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("orthogonal",)}, False),
+    ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("diagonal",)}, True),
+    ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("symmetric",)}, False),
+    ("relu(A @ x)", "x = A @ (g * (A @ x > 0))", {"A": ("symmetric",)}, True),
+    ("norm(Q @ x - b)**2", "x = 2 * (x - Q.T @ b)", {"Q": ("orthogonal",)}, True),
+    ("norm(Q @ x - b)**2", "x = 2 * (x - Q @ b)", {"Q": ("orthogonal",)}, False),
+])  # fmt: skip
+def test_a_claim_is_tried_on_what_is_assumed(text, claim, assume, ok):
+    (v,) = judge([claim], pose(text, wrt=["x"], assume=assume, shapes={"x": (3,)}))
+    assert v.ok is ok
+    assert v.apart is None
+
+
+@pytest.mark.parametrize(("text", "claim"), [
+    ("logdet(X)", "X = 2 * inv(X) - inv(X) * eye(X.shape[0])"),
+    ("det(X)", "X = det(X) * (2 * inv(X) - inv(X) * eye(X.shape[0]))"),
+    ("trace(A @ X)", "X = A + A.T - A * eye(A.shape[0])"),
+])  # fmt: skip
+def test_the_derivative_by_a_matrix_that_stays_symmetric_is_known(text, claim):
+    """The Matrix Cookbook, 2012, (138), (141) and (142)."""
+    (v,) = judge([claim], pose(text, shapes=dict.fromkeys("AX" if "A" in text else "X", (3, 3))))
+    assert (v.ok, v.condition) == (False, "X varies among symmetric matrices alone")
+    (other,) = judge([f"{claim} + X"], v.points.tried[0].problem)
+    assert other.condition is None
+
+
 def test_masks_and_labels_keep_their_values():
     right = "x = 2 * m * x * g"
     problem = pose("(m * x)**2", values={"m": [1.0, 0.0, 1.0]}, shapes={"x": (3,)})

@@ -228,6 +228,14 @@ def test_assumptions_in_python():
     assert made == "2 * A @ x"
     explained = package.explain("x @ A @ x", shapes=shapes, assume="A=symmetric")
     assert explained.grad["x"]["formula"] == "2 * A @ x"
+    for assume, right in (("A=symmetric", True), (None, False)):
+        how = {"shapes": shapes, "wrt": "x", "claim": "x = 2 * A @ x", "assume": assume}
+        assert package.check("x @ A @ x", **how)[-1]["ok"] is right
+
+
+def test_assumptions_of_a_check():
+    asked = ("check", "x @ A @ x", "-w", "x", "--claim", "x = 2 * A @ x")
+    assert (gradcli(*asked).status, gradcli(*asked, "--assume", "A=symmetric").status) == (1, 0)
 
 
 def test_graph():

@@ -71,6 +71,7 @@ def test_structures(text, structure):
         ("logdet(A @ A.T)", "A=2x3", "A", "dense"),
         ("exp(trace(X @ A))", "X=1x3,A=3x1", "X,A", "dense"),  # and a permutation
         ("((A @ x) ** 2).sum()", "A=2x3,x=3x2", "x", "kronecker"),
+        ("norm(X - U @ V.T) ** 2", "X=3x3,U=3x1,V=3x1", "U", "scaled identity"),
     ],
 )
 def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
@@ -220,6 +221,23 @@ def test_symbols():
     assert "∂²out/∂x[i]∂x[j] = " in out
 
 
+TWICE = [["2", "·"], ["·", "2"]]
+
+
+@pytest.mark.parametrize(("text", "given", "rows"), [
+    ("norm(x)**2", ["-s", "x=2"], TWICE),
+    ("norm(x - y)**2", ["-s", "x=2,y=2"], TWICE),
+    ("norm(x - y)**2", ["-s", "x=2", "-v", "y=[3,4]"], TWICE),
+    ("norm(M * x)**2", ["-s", "x=2,M=2"], [["2·M[0] ** 2", "·"], ["·", "2·M[1] ** 2"]]),
+    ("norm(A @ x - b)**2", ["-s", "A=1x2,x=2,b=1"],
+     [["2·A[0,0] ** 2", "2·A[0,1]·A[0,0]"], ["2·A[0,0]·A[0,1]", "2·A[0,1] ** 2"]]),
+])  # fmt: skip
+def test_entries_in_symbols_are_those_of_the_formula(text, given, rows):
+    """A square of a norm has no condition in its second derivatives."""
+    out = answered("hessian", text, "-w", "x", *given, width=120).out
+    assert re.findall(r"x\.grad\[\d\] │ +(.+?)  +(.+)", out) == [tuple(row) for row in rows]
+
+
 def test_shapes_nobody_gave_make_a_single_number():
     assert "Hessian of out with respect to x " in answered("hessian", "x @ A @ x").out
     assert answered("explain", "x @ A @ x").out.startswith("x.grad = ")
@@ -326,6 +344,18 @@ def test_jvp():
     out = answered("jvp", "x * x", "-v", "x=[1,2]", "--tangent", "x=[10,100]").out
     assert out.startswith("out.tangent = [20, 400]    2 * t * x")
     assert "J·t" in out
+
+
+@pytest.mark.parametrize(("text", "formula"), [
+    ("softmax(x, -1)", "out * (t - (t * out).sum(dim=-1, keepdim=True))"),
+    ("layer_norm(x, (x.shape[-1],))",
+     "rsqrt(x.var(dim=1, correction=0, keepdim=True) + 1e-05)"
+     " * (t - t.mean(dim=1, keepdim=True) - out * (t * out).mean(dim=1, keepdim=True))"),
+    ("inv(x)", "-out @ t @ out"),  # not symmetric: the gradient is -out.T @ g @ out.T
+])  # fmt: skip
+def test_a_symmetric_jacobian_multiplies_from_either_side(text, formula):
+    words = answered("jvp", text, "-s", "x=3x3").out.split()
+    assert " ".join(words).count(formula) == 3  # the answer, the way forward, the formula
 
 
 def test_a_tangent_may_be_an_expression():
@@ -487,6 +517,13 @@ def test_modes_side_by_side():
     assert "g·J    g @ a.T" in out
     assert "the whole J    6 passes, 288 FLOP    8 passes, 384 FLOP" in out
     assert "forward mode needs 6 and not 8 passes" in out
+
+
+@pytest.mark.parametrize("text", ["softmax(x, -1)", "x / norm(x)", "inv(x)", "tanh(x)"])
+def test_a_pass_forward_has_the_formula_of_jvp(text):
+    shown = answered("explain", text, "-s", "x=3x3", "--show", "modes", "-f", "json").json["modes"]
+    alone = answered("jvp", text, "-s", "x=3x3", "-f", "json").json["jvp"]
+    assert shown["x"]["jvp"]["formula"] == alone["formula"]
 
 
 def test_modes_of_a_loss():

@@ -440,3 +440,17 @@ def test_what_is_zero_by_its_place_is_a_dot_in_a_table_of_symbols(program, by_nu
         entry, count = in_symbols(a, Wording(a), x), x.node.numel
         shown = [[entry(k, c) == "·" for k in range(a.problem.out.numel)] for c in range(count)]
         np.testing.assert_array_equal(shown, np.reshape(changes, (count, -1)) == 0)
+
+
+@pytest.mark.parametrize(("program", "given", "rows"), [
+    ("x[t]", {"t": [1, -1]}, ["·1··", "···1"]),
+    ("x.index_add(0, t, y)", {"t": [1, 1]}, ["1···", "·1··", "··1·", "···1"]),
+    ("where(m, 3 * x, 2 * x)", {"m": [True, False, False, True]}, ["3···", "·2··", "··2·", "···3"]),
+    ("x * m", {"m": [True, False, False, True]}, ["1···", "····", "····", "···1"]),
+])  # fmt: skip
+def test_labels_and_masks_that_are_given_are_numbers_in_a_table_of_symbols(program, given, rows):
+    a = Analysis(pose(f"z * ({program})", shapes={"x": (4,)}, values=given, wrt=["x"]))
+    entry = in_symbols(a, Wording(a), a.problem.inputs["x"])
+    shown = [[entry(k, c) for c in range(4)] for k in range(len(rows))]
+    times = {"·": "·", "1": "z[{}]", "2": "2·z[{}]", "3": "3·z[{}]"}
+    assert shown == [[times[c].format(k) for c in row] for k, row in enumerate(rows)]

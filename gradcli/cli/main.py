@@ -211,7 +211,7 @@ def code(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes(*REQUEST, "order", "claim", "against", "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "assume", "order", "claim", "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves; or
     formulas that you derived by hand.

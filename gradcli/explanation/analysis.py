@@ -233,7 +233,7 @@ class Analysis:
         if grad is None:
             return Jacobian(out.shape, x.shape)
         if self._depends_on_unknown(grad, seed):
-            return Jacobian(out.shape, x.shape, symbolic=self._rows(grad))
+            return Jacobian(out.shape, x.shape, symbolic=self.rows(grad))
         return Jacobian(
             out.shape,
             x.shape,
@@ -261,8 +261,10 @@ class Analysis:
         p = self.problem
         return Symbolic({i.node: i.value for i in p.inputs.values()}, limits=p.limits)
 
-    def _rows(self, grad: Node) -> Any:
-        """Rows of SymPy elements; SymPy is imported when the first is looked at."""
+    def rows(self, grad: Node) -> Callable[[int], Any]:
+        """Rows of the Jacobian whose VJP is `grad`, in SymPy elements; SymPy is imported when the
+        first is looked at.
+        """
         found: list[Any] = []
 
         def row(k: int) -> Any:

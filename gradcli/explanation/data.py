@@ -277,7 +277,7 @@ class Data:
         found = modes(self.a, x, self.w.tangent_name)
         if found is None:
             return None
-        forward = text_of(self.w.line(forward_formula(self.w, x, found)))
+        forward = text_of(self.w.line(forward_formula(self.a, x, found)))
         return {
             "jvp": _mode(found.forward, forward, x.shape),
             "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),

@@ -9,9 +9,10 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.indices.collect import Remembering
-from ..notation.indices.expressions import Expr, TooLong, substituted
+from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
+from .formulas import by_index
 from .formulas.wording import Wording
 from .numbers import number_text
 
@@ -37,10 +38,10 @@ def of_rows(
 
 def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
     """The texts of entries; None where the Jacobian has numbers."""
-    jacobian = a.jacobian(x)
-    if jacobian.numeric:
+    if a.jacobian(x).numeric:
         return None
-    return _by_index(a, w, x) or _by_elements(lambda k: next(jacobian.rows([k])))
+    grad = by_index.shortest_way(w, x)
+    return None if grad is None else _by_index(a, w, x, grad) or _by_elements(a.rows(grad))
 
 
 def _by_elements(row: Callable[[int], Any]) -> Entry:
@@ -60,15 +61,15 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
     return entry
 
 
-def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
-    """Entries read off the Jacobian in index notation, in the user's own names; None where an input
-    has a value.
+def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
+    """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
+    labels; None where another input has a value.
     """
-    p, grad = a.problem, w.read_off(x)
-    if grad is None or any(
-        i.value is not None and i.node.dtype == "float" for i in p.inputs.values()
-    ):
+    p = a.problem
+    given = [i.node.dtype for i in p.inputs.values() if i.value is not None]
+    if "float" in given:
         return None
+    labelled = bool(given)
     indices = w.indices
     found = indices.jacobian_expression(grad)
     if found is None:
@@ -85,7 +86,8 @@ def _by_index(a: Analysis, w: Wording, x: Input) -> Entry | None:
         in_row, simplify = row(k)
         simplify.work = 0
         try:
-            e = simplify(substituted(in_row, _letters(places, x.node, c), sizes))
+            e = substituted(in_row, _letters(places, x.node, c), sizes)
+            e = simplify(settled(e, a.value) if labelled else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))

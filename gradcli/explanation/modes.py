@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from ..autodiff.forward import jvp
 from ..graphs import Node
-from ..language.problem import Input
-from ..notation.tree import Name, Tree
+from ..language.problem import Input, Tangent
+from ..notation.tree import Tree
 from .analysis import Analysis
 from .cost import Passes, cost, size_of
 from .derived import direction
-from .formulas.wording import Wording
+from .higher.jvp import Jvp
 
 
 class Mode(NamedTuple):
@@ -50,15 +50,7 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
     return Modes(forward, Mode(grad, p.out.numel, found.vjp, saved), tangent)
 
 
-def forward_formula(w: Wording, x: Input, m: Modes) -> Tree | None:
-    """A pass forward as a formula, for any sizes where it is computed alike there; None where it is
-    too long to be read.
-    """
-    whole, name = w.in_general, Name(w.tangent_name, "seed")
-    if whole is not None:
-        other = whole.problem.inputs[x.name]
-        tangent = direction(name.text, other)
-        moved = jvp(whole.problem.out, {other.node: tangent})
-        if moved is not None and w.alike([(m.forward.node, moved)]):
-            return whole.formula(moved, {tangent: name})
-    return w.formula(m.forward.node, {m.tangent: name})
+def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
+    """A pass forward as a formula, that of `gradcli jvp`; None where it is too long to be read."""
+    moving = a.problem._replace(tangents=(Tangent(x, m.tangent, None, None),))
+    return Jvp(Analysis(moving, a.dtype)).formula

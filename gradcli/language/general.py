@@ -240,7 +240,6 @@ def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any
 def _posing(
     problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
 ) -> Posing:
-    assume = {i.name: i.node.attrs["known"] for i in problem.inputs.values()}
     return Posing(
         problem.program,
         [*problem.inputs],
@@ -249,7 +248,7 @@ def _posing(
         None,
         Reader(problem.limits.without("elements"), 0, None),
         problem.limits.without("elements"),
-        {name: words for name, words in assume.items() if words},
+        problem.assume,
         None,
         sizes,
     )

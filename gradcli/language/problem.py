@@ -86,6 +86,12 @@ class Problem(NamedTuple):
         return [self.seed, *self.tangents]
 
     @property
+    def assume(self) -> dict[str, tuple[str, ...]]:
+        """The words for what matrices are assumed to be, by name."""
+        known = {name: i.node.attrs["known"] for name, i in self.inputs.items()}
+        return {name: words for name, words in known.items() if words}
+
+    @property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the inputs by name."""
         return {x.name: x.shape for x in self.inputs.values()}

@@ -16,6 +16,7 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
+from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ...notation.formulas.rules.products import constant_value
@@ -83,8 +84,9 @@ class _Branches:
 
     def point(self, values: Values) -> Point | None:
         """The point of these values; None where it tells nothing of the claims."""
-        there = self.within(values).items()
-        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there}
+        there = self.within(values)
+        there = there | {x: made(x.attrs["known"], there[x]) for x in self.free}
+        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there.items()}
         with suppress(GradcliError), np.errstate(all="ignore"):
             point = self.base.moved(kept)
             point.tolerance = FAR_OUT

@@ -5,15 +5,17 @@ tried apart from the others, on all branches that there are within it.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...errors import GradcliError
 from ...graphs import Node
 from ...lazy import np
 from .branches import on_all_branches
 from .given import Claim
 from .points import Point, Points
-from .trials import Trial, holds
+from .trials import Trial, holds, tried
 
 Special = Callable[[Any], Any]
 
@@ -41,7 +43,30 @@ def condition(claim: Claim, trials: list[Trial]) -> str | None:
     square = all(_is_square(t.point.problem.seed.node, True) for t in trials)
     if seed.value is None and square and _right_for(claim, trials, seed.name, _symmetric):
         return f"{seed.name} is symmetric"
-    return None
+    return _among_symmetric(claim, trials)
+
+
+def _among_symmetric(claim: Claim, trials: list[Trial]) -> str | None:
+    """`X varies among symmetric matrices alone`, where the claim is what books have for that:
+    G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
+    """
+    name = claim.name
+    inputs = [t.point.problem.inputs.get(name) for t in trials]
+    if not all(x is not None and _is_square(x.node, True) for x in inputs):
+        return None
+    points = [p for p in (_within(t.point, name, _symmetric) for t in trials) if p.finite([name])]
+    if not points or not all(_has_both(claim, p) for p in points):
+        return None
+    return f"{name} varies among symmetric matrices alone"
+
+
+def _has_both(claim: Claim, point: Point) -> bool:
+    """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
+    with suppress(GradcliError):
+        found = tried(claim.program, claim.name, point)
+        diagonal = found.right * np.eye(found.right.shape[-1])
+        return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
+    return False
 
 
 def _right_for(claim: Claim, trials: list[Trial], name: str, special: Special) -> bool:

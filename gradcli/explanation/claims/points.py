@@ -16,6 +16,7 @@ from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.general import decided_by_values
+from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
@@ -214,6 +215,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
         values = dict(kept)
         for x, draw in zip(free, draws):
             array = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
+            array = made(x.attrs["known"], array)
             values[x] = mirrored(array) if x in symmetric else array
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         found = at_values(problem, values, seed)

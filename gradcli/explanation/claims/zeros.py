@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...graphs import Node
+from ...language.given.assumptions import made
 from ...lazy import np
 from .given import Claim
 from .points import Point, at_values
@@ -59,5 +60,6 @@ def _at_0(point: Point, name: str) -> dict[Node, Any]:
 def _moving(point: Point) -> Iterator[str]:
     for x in point.problem.inputs.values():
         stays = x.value is not None and np.array_equal(point(x.node), x.value)
-        if x.node.dtype == "float" and not stays:
+        never_0 = np.any(made(x.node.attrs["known"], np.zeros(x.shape)))
+        if x.node.dtype == "float" and not stays and not never_0:
             yield x.name

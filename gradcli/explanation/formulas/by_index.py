@@ -44,6 +44,11 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
     return _by(w, x, _jacobian)
 
 
+def shortest_way(w: Wording, x: Input) -> Node | None:
+    """The gradient in the way that says its Jacobian shortest, for its entries to be read off."""
+    return _shortest_jacobian(w, x, True)[0]
+
+
 def signs(text: str) -> list[Prose]:
     """What the signs of index notation mean that occur in a text."""
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
@@ -85,15 +90,24 @@ def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
 
 
 def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
-    grad, best = w.analysis.gradient(x), None
+    return _shortest_jacobian(w, x, search)[1]
+
+
+def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
+    """The gradient as the Jacobian is shortest by index, and that; the gradient that formulas are
+    read off, where none can be read.
+    """
+    grad, node, best = w.analysis.gradient(x), w.read_off(x), None
     others = (way for way, _ in islice(w.ways(x), None if search else 1))
     ways = () if grad is None else chain([grad], others)
     for way in _each_once(ways):
         found = w.indices.jacobian(x.node, way)
-        best = _shorter(best, found)
+        shortest = _shorter(best, found)
+        if shortest is not best:
+            node, best = way, shortest
         if best is not None and len(best.plain) <= SHORT:
             break
-    return best
+    return node, best
 
 
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:

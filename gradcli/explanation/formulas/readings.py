@@ -119,6 +119,7 @@ def _posed(
             grad=grad,
             wrt=[x.name for x in problem.wrt],
             limits=problem.limits,
+            assume=problem.assume,
             ranks=ranks,
         )
     except GradcliError:

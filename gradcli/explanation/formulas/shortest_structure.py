@@ -28,6 +28,7 @@ from ...notation.jacobians.patterns import (
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
+from . import by_index
 from .nonzero_count import bounded, cancelled, deciding
 from .trial_values import random_values
 from .tried_out import Trial, general, trials, value_of
@@ -82,7 +83,7 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
 
 def _named(a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any) -> Structure:
     """What the deltas of the gradient say that is shown, where the numbers agree."""
-    p, shown = a.problem, w.read_off(x) or grad
+    p, shown = a.problem, by_index.shortest_way(w, x) or grad
     return jacobian_structure(
         p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
     )

@@ -18,6 +18,7 @@ from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
 from ...language.general import at_shapes, in_general_sizes, oblong_sizes
+from ...language.given.assumptions import made
 from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
@@ -253,17 +254,7 @@ def _value(draw: Any, x: Input) -> Any:
     """Random numbers that are what is assumed about an input; values that it cannot do without."""
     if x.value is not None:
         return x.value
-    found, known = draw.uniform(0.2, 0.9, x.shape), x.node.attrs["known"]
-    if "diagonal" in known:
-        found = np.diag(np.diag(found))
-    elif "posdef" in known:
-        found = found @ found.T + np.eye(len(found))
-    elif "symmetric" in known:
-        found = found + found.T
-    if "orthogonal" not in known:
-        return found
-    left, _, right = np.linalg.svd(found)  # the nearest orthogonal matrix is what found is
-    return left @ right
+    return made(x.node.attrs["known"], draw.uniform(0.2, 0.9, x.shape))
 
 
 def tried_out(

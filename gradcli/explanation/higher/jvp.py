@@ -6,6 +6,7 @@ from itertools import count
 from ...autodiff.forward import jvp, tangents_along
 from ...errors import GradcliError
 from ...graphs import Node
+from ...graphs.substitution import substitute
 from ...language.problem import Input, Tangent
 from ...lazy import np
 from ...notation import tree
@@ -77,21 +78,42 @@ class Jvp:
     @cached_property
     def formula(self) -> Tree | None:
         """The tangent of the output; None where it is too long to be read."""
+        j, node = self._written
+        return j.w.formula(node)
+
+    @cached_property
+    def _written(self) -> "tuple[Jvp, Node]":
+        """The tangent of the output in the way that its formula is shorter, and whose it is: the
+        VJP at the tangent, where that is the same because the Jacobian is symmetric.
+        """
         j, out = self.told(self.p.out)
-        return j.w.formula(j.along[out])
+        node, turned = j.along[out], None if j is self else j._turned
+        own, other = (None if n is None else j.w.formula(n) for n in (node, turned))
+        if turned is None or other is None or (own and tree.size(own) <= tree.size(other)):
+            return j, node
+        at, text = (*self.w.trials, *self.w.elsewhere), tree.text(other)
+        return j, node if not at or any(self._fails(text, trial) for trial in at) else turned
+
+    @property
+    def _turned(self) -> Node | None:
+        """The VJP at the tangent, where one input moves and the Jacobian is square."""
+        (t, *others), out = self.p.tangents, self.p.out
+        grad = self.w.read_off(t.x)
+        if grad is None or others or not out.shape or t.x.shape != out.shape:
+            return None
+        return substitute(grad, {self.p.seed.node: t.node})
 
     @property
     def index(self) -> Notation | None:
         """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
         if self.node is None:
             return None
-        own, (other, _) = self._own_index(), self.told(self.p.out)
-        return own if other is self else by_index.for_any(own, other._own_index())
+        own, (other, written) = self._own_index(self.along[self.p.out]), self._written
+        return own if other is self else by_index.for_any(own, other._own_index(written))
 
-    def _own_index(self) -> Notation | None:
+    def _own_index(self, written: Node) -> Notation | None:
         left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices
         at = indices.out_places
-        written = self.along[self.p.out]
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property

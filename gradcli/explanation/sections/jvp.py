@@ -75,7 +75,9 @@ def forward(j: Jvp, most: int) -> Section:
 
 def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
-    said = (*tokens(j.called[node]), Token(" = "), *_rule(*j.told(node)))
+    whole = node is j.p.out and not j.received(node)
+    rule = j.w.line(j.formula) if whole else _rule(*j.told(node))
+    said = (*tokens(j.called[node]), Token(" = "), *rule)
     cells = (j.w.source.titled(node, whole=False), said)
     return Row(cells if value is None else (*cells, Tensor(value)))
 

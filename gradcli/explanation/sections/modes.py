@@ -23,7 +23,7 @@ def section(a: Analysis, w: Wording, x: Input) -> Section:
         return Section("modes", title, (), (Prose(words(f"{out} does not depend on {x.name}.")),))
     head = Row((words(""), words("forward mode (JVP)"), words("reverse mode (VJP)")))
     facts = Table((head, *_facts(a, w, x, found)))
-    return Section("modes", title, (), (facts, _formulas(w, x, found), Prose(_verdict(a, x))))
+    return Section("modes", title, (), (facts, _formulas(a, w, x, found), Prose(_verdict(a, x))))
 
 
 def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
@@ -39,9 +39,9 @@ def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
     yield Row((words("the whole J"), words(_whole(m.forward)), words(_whole(m.reverse))))
 
 
-def _formulas(w: Wording, x: Input, m: Modes) -> Table:
+def _formulas(a: Analysis, w: Wording, x: Input, m: Modes) -> Table:
     t = Name(w.tangent_name, "seed")
-    forward = w.line(forward_formula(w, x, m))
+    forward = w.line(forward_formula(a, x, m))
     return Table(
         (
             Row((words("J·", *tokens(t)), forward)),

@@ -75,6 +75,20 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
             raise GradcliError("assume", f"the value of {name} is not {word}", hint=hint)
 
 
+def made(words: Collection[str], array: Any) -> Any:
+    """The array, or a matrix near to it that is what is assumed."""
+    if "diagonal" in words:
+        array = np.diag(np.diag(array))
+    elif "posdef" in words:
+        array = array @ array.T + np.eye(len(array))
+    elif "symmetric" in words:
+        array = array + array.T
+    if "orthogonal" not in words:
+        return array
+    left, _, right = np.linalg.svd(array)  # the nearest orthogonal matrix is what an array is
+    return left @ right
+
+
 def _holds(word: str, x: Any) -> bool:
     if word == "orthogonal":
         return _close(x @ x.T, np.eye(len(x)))

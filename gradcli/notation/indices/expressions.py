@@ -7,6 +7,7 @@ shorter, written.py shows them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from math import prod
 from operator import is_
@@ -263,7 +264,7 @@ class Evaluation:
         if isinstance(e, Element):
             return self._element(e, env)
         if isinstance(e, Relation):
-            return holds(e.symbol, self._place(e.left, env), self._place(e.right, env))
+            return holds(e.symbol, self.place(e.left, env), self.place(e.right, env))
         if isinstance(e, Product):
             return self._product(e, env)
         if isinstance(e, Sum):
@@ -275,7 +276,8 @@ class Evaluation:
             return sum(values[1:], np.float64(values[0])) if values else np.float64(0)
         return e.op.value(*values, **dict(e.attrs))
 
-    def _place(self, place: Place, env: dict[str, int]) -> int:
+    def place(self, place: Place, env: dict[str, int]) -> int:
+        """A place as a number."""
         return places.at(place, env, lambda value: int(self(value, env)))
 
     def _element(self, e: Element, env: dict[str, int]) -> Any:
@@ -285,7 +287,7 @@ class Evaluation:
         array = self.value_of(e.node)
         if array is None:
             raise Unknown
-        return np.asarray(array)[tuple(self._place(p, env) for p in e.places)]
+        return np.asarray(array)[tuple(self.place(p, env) for p in e.places)]
 
     def _product(self, e: Product, env: dict[str, int]) -> Any:
         for factor in e.factors:
@@ -317,6 +319,32 @@ class Evaluation:
         if terms.ndim <= len(self.within):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))
         return np.cumsum(terms, axis=0)[-1]
+
+
+def settled(e: Expr, value_of: ValueOf) -> Expr:
+    """The expression with numbers for the places that elements with values pick and for masks,
+    where no letter leaves them open: δ[2,j] for δ[t[0],j].
+    """
+    evaluate = Evaluation(value_of)
+
+    def place(p: Place) -> Place:
+        if isinstance(p, str | int) or places.letters(p, letters_of):
+            return p
+        with suppress(Unknown):
+            return evaluate.place(p, {})
+        return p
+
+    def expression(e: Expr) -> Expr:
+        if isinstance(e, Element):
+            if e.node.dtype == "bool" and not letters_of(e):
+                with suppress(Unknown):
+                    return Number(float(evaluate(e, {})))
+            return Element(e.node, tuple([place(p) for p in e.places]))
+        if isinstance(e, Relation):
+            return Relation(e.symbol, place(e.left), place(e.right))
+        return rebuilt(e, tuple([expression(part) for part in parts(e)]))
+
+    return expression(e)
 
 
 def _is_regular(e: Expr) -> bool:
