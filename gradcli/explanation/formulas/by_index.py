@@ -46,7 +46,9 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
 
 def shortest_way(w: Wording, x: Input) -> Node | None:
     """The gradient in the way that says its Jacobian shortest, for its entries to be read off."""
-    return _shortest_jacobian(w, x, True)[0]
+    there = _in_general(w, x)
+    found = there and _jacobian(*there, True)
+    return _shortest_jacobian(w, x, search=there is None or found is not None)[0]
 
 
 def signs(text: str) -> list[Prose]:
