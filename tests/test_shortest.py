@@ -638,6 +638,8 @@ CASES = {
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
+        "ones(2, 1, 3).scatter_to((2, 4, 3), 1, tensor([[1, 3, 0], [2, 2, 1]]).unsqueeze(1))",
+        "ones(1, 1, 2, 2).scatter_to((1, 3, 2, 2), 1, tensor([[[0, 2], [1, 1]]]).unsqueeze(1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
     "trace_of_outer": ["outer(z, S @ z).trace()"],

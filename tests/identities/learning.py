@@ -176,6 +176,18 @@ IDENTITIES = together(
         x="(softmax(x, 1) - eye(x.shape[1])[y]) / x.shape[0]",
     ),
     case(
+        "cross entropy, a label at each place",
+        "cross_entropy(x, y)",
+        "x: m c k real, y: m k index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[y].mT) / y.numel()",
+    ),
+    case(
+        "cross entropy, a label for each pixel",
+        "cross_entropy(x, y)",
+        "x: m c k n real, y: m k n index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[y].permute(0, 3, 1, 2)) / y.numel()",
+    ),
+    case(
         "cross entropy",
         "cross_entropy(x, y, reduction='sum')",
         "x: m c real, y: m index=c",

@@ -9,7 +9,7 @@ from .products import constant_value
 from .registry import layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
-SMALL = 1000  # known numbers that are looked at
+MOST = 20_000_000  # known numbers that are looked at
 VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
 
 
@@ -254,4 +254,4 @@ def known_masks(node: Node) -> Node | None:
 
 
 def _known(node: Node | None) -> bool:
-    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= SMALL
+    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= MOST
