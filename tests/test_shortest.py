@@ -347,6 +347,7 @@ CASES = {
         "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
     ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
+    "counted_from_the_front": ["A.sum(-1)", "A.norm(dim=-2, keepdim=True)", "x.logsumexp(-1)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
     "diagonals_together": [
         "diag(z) @ diag(z + 1)", "diag(x) @ (diag(y) @ A)", "diag(z) @ (diag(2 * z) @ z)",

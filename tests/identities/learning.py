@@ -366,6 +366,20 @@ IDENTITIES = together(
         "x: n, y: n",
         x="(y / norm(y) - x * out / norm(x)) / norm(x)",
     ),
+    case(
+        "cosine similarity, row by row",
+        "cosine_similarity(x, y, dim=1)",
+        "x: m n, y: m n",
+        x="g.unsqueeze(1) * (y / y.norm(dim=1, keepdim=True) - x * out.unsqueeze(1) "
+        "/ x.norm(dim=1, keepdim=True)) / x.norm(dim=1, keepdim=True)",
+    ),
+    case(
+        "cosine similarity, row by row",
+        "cosine_similarity(x, y, dim=-1)",
+        "x: m n, y: m n",
+        x="g.unsqueeze(-1) * (y / y.norm(dim=-1, keepdim=True) - x * out.unsqueeze(-1) "
+        "/ x.norm(dim=-1, keepdim=True)) / x.norm(dim=-1, keepdim=True)",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",

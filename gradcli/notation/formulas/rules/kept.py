@@ -32,6 +32,15 @@ def _has_added(f: Node, ndim: int, place: int) -> bool:
     return kept and axes(f.attrs["dim"], ndim) == (place,)
 
 
+@normal("reduction")
+def counted_from_the_front(node: Node) -> Node | None:
+    """x.sum(dim=-1) = x.sum(dim=1), so that equal sums are the same node."""
+    dim = node.attrs["dim"]
+    if not isinstance(dim, int) or dim >= 0 or not node.parents[0].ndim:
+        return None
+    return node.op(*node.inputs, **node.attrs | {"dim": axis(dim, node.parents[0].ndim)})
+
+
 @normal("unsqueeze")
 def dimension_kept(node: Node) -> Node | None:
     """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
