@@ -382,6 +382,7 @@ CASES = {
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
         "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)", "2 * sqrt(x) * x",
+        "y * x ** (s - 1) / (x ** s) ** 2", "(x ** s) ** 3 / x ** (3 * s + t)",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
@@ -688,6 +689,11 @@ CASES = {
     "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
+    "zero_where_masked": [
+        "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
+        "where(A > B, A * exp(where(A > B, B, -inf)), 0)",
+        "where(S > S.mean(1, True), 0, T * softmax(where(S > S.mean(1, True), -inf, T), 1))",
+    ],
 }  # fmt: skip
 
 

@@ -380,6 +380,12 @@ IDENTITIES = together(
         x="g.unsqueeze(-1) * (y / y.norm(dim=-1, keepdim=True) - x * out.unsqueeze(-1) "
         "/ x.norm(dim=-1, keepdim=True)) / x.norm(dim=-1, keepdim=True)",
     ),
+    case(
+        "price of a bond, Macaulay 1938",
+        "(c / (1 + y) ** t).sum()",
+        "c: n, y:, t: n",
+        y="-(c * t / (1 + y) ** (t + 1)).sum()",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",
@@ -642,6 +648,12 @@ IDENTITIES = together(
         V="P.T @ g",
         Q="(P * (g @ V.T - (g @ V.T * P).sum(-1, keepdim=True))) @ K / sqrt(d)",
         K="(P * (g @ V.T - (g @ V.T * P).sum(-1, keepdim=True))).T @ Q / sqrt(d)",
+    ),
+    case(
+        "attention, the scores masked",
+        "P = softmax((Q @ K.T / sqrt(d)).masked_fill(M, -inf), -1); P @ V",
+        "Q: m k, K: n k, d:, M: m n mask, V: n l",
+        Q="(P * (g @ V.T - (g * out).sum(-1, keepdim=True))) @ K / sqrt(d)",
     ),
     case(
         "attention, the scores",
