@@ -387,6 +387,10 @@ CASES = {
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
         "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
+        "(x / y[None] ** 2).squeeze(0)", "(A.sum(1, keepdim=True) / x[:, None] ** 2).squeeze(1)",
+    ],
+    "column_of_a_product": [
+        "(A.T @ B.sum(1, keepdim=True)).squeeze(1)", "(2 * S @ T @ z.unsqueeze(1)).squeeze(-1)",
     ],
     "fractions_with_names": [
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",

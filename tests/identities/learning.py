@@ -386,6 +386,13 @@ IDENTITIES = together(
         "c: n, y:, t: n",
         y="-(c * t / (1 + y) ** (t + 1)).sum()",
     ),
+    case(
+        "mixture of normals, Bishop 9.16",
+        "logsumexp(log(p) - ((x[:, None] - m[None]) / s[None]) ** 2 / 2 - log(s)[None], 1).sum()",
+        "x: n real, p: k, m: k real, s: k",
+        m="(softmax(log(p) - ((x[:, None] - m) / s) ** 2 / 2 - log(s), 1) * (x[:, None] - m))"
+        ".sum(0) / s ** 2",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",
@@ -654,6 +661,13 @@ IDENTITIES = together(
         "P = softmax((Q @ K.T / sqrt(d)).masked_fill(M, -inf), -1); P @ V",
         "Q: m k, K: n k, d:, M: m n mask, V: n l",
         Q="(P * (g @ V.T - (g * out).sum(-1, keepdim=True))) @ K / sqrt(d)",
+    ),
+    case(
+        "graph attention, Velickovic 2018",
+        "P = softmax(leaky_relu((H @ W) @ a[:, None] + ((H @ W) @ b)[None, :], 0.2), 1); P @ (H @ W)",
+        "H: m n real, W: n k real, a: k real, b: k real",
+        a="W.T @ H.T @ (P * where(H @ W @ a[:, None] + H @ W @ b > 0, 1.0, 0.2) "
+        "* (g @ W.T @ H.T - (g * out).sum(dim=1, keepdim=True))).sum(dim=1)",
     ),
     case(
         "attention, the scores",
