@@ -177,6 +177,10 @@ LABELS = "tensor([1, 0, 1])"
 
 CASES = {
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
+    "rows_at_places": [
+        "ones(m, 1).scatter_to(A.shape, 1, A.argmin(1, True)) @ A.T",
+        "ones(m, 1).scatter_to(A.shape, 1, A.argmax(1).unsqueeze(1)) @ z",
+    ],
     "rows_beside_a_vector": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
     "laid_out_before": [
         "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",

@@ -393,6 +393,12 @@ IDENTITIES = together(
         m="(softmax(log(p) - ((x[:, None] - m) / s) ** 2 / 2 - log(s), 1) * (x[:, None] - m))"
         ".sum(0) / s ** 2",
     ),
+    case(
+        "k-means, Lloyd 1982",
+        "D = ((X[:, None] - C[None]) ** 2).sum(2); D.min(1).values.mean()",
+        "X: m n real, C: k n real",
+        X="2 * (X - C.index_select(0, D.argmin(1))) / X.shape[0]",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",
