@@ -644,7 +644,14 @@ CASES = {
     "terms_with_a_new_dimension": [
         *("x.unsqueeze(1) - y.unsqueeze(1)", "A.unsqueeze(0) + B.unsqueeze(0)"),
     ],
-    "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
+    "times_logarithm": [
+        "xlogy(2, x)", "xlogy(1 / A.shape[0], x)", "xlogy(s / A.shape[0], softmax(A, 1))",
+        "xlogy(x, exp(y))", "xlogy(2 * (x - y), sigmoid(x))",
+    ],
+    "shift_beside_shares": [
+        "(softmax(A, 1) * (B + 1)).sum(1)", "((2 - x - y) * softmax(x, 0)).sum()",
+        "(softmax(A, 0) * (B * s - 3)).sum(0, keepdim=True)",
+    ],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",

@@ -399,6 +399,13 @@ IDENTITIES = together(
         "X: m n real, C: k n real",
         X="2 * (X - C.index_select(0, D.argmin(1))) / X.shape[0]",
     ),
+    case(
+        "distillation, Hinton 2015, by the teacher",
+        "kl_div(log_softmax(x, -1), softmax(y, -1), reduction='batchmean')",
+        "x: m n real, y: m n real",
+        y="t = log_softmax(y, -1) - log_softmax(x, -1); "
+        "softmax(y, -1) * (t - (softmax(y, -1) * t).sum(-1, keepdim=True)) / x.shape[0]",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",

@@ -36,6 +36,7 @@ from . import (
     reductions,
     selected,
     shared_matrices,
+    shares,
     spectral,
     square,
     sums,
@@ -53,6 +54,6 @@ __all__ = [
     "exponentials", "factoring", "foreign", "functions", "guards", "interpolation",
     "kept", "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
     "moved", "normal", "other", "pairs", "parts", "places", "powers", "products", "put",
-    "reductions", "rule", "selected", "shared_matrices", "spectral", "square", "sums", "triangular",
-    "vanishing",
+    "reductions", "rule", "selected", "shared_matrices", "shares", "spectral", "square", "sums",
+    "triangular", "vanishing",
 ]  # fmt: skip
