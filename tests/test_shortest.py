@@ -297,6 +297,8 @@ CASES = {
     ],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
+        "((A - A.mean(0)) / z * s).sum(0)", "((A - A.mean(0)) @ C - (B - B.mean(0)) @ C).mean(0)",
+        "(A.T @ (B - B.mean(1, keepdim=True))).sum(1)",
     ],
     "bent_by_a_mask": [
         "(x - 1) * (x > 1)", "2 * y * (x - y) * (x < y)",
@@ -704,6 +706,10 @@ CASES = {
     "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
+    "turned_within": [
+        "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
+    ],
+    "double_angle_of_a_tangent": ["y * (1 + tan(x / 4) ** 2) / tan(x / 4)"],
     "zero_where_masked": [
         "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
         "where(A > B, A * exp(where(A > B, B, -inf)), 0)",

@@ -406,6 +406,20 @@ IDENTITIES = together(
         y="t = log_softmax(y, -1) - log_softmax(x, -1); "
         "softmax(y, -1) * (t - (softmax(y, -1) * t).sum(-1, keepdim=True)) / x.shape[0]",
     ),
+    case(
+        "ListMLE, Xia 2008",
+        "-(s - logcumsumexp(s.flip(0), 0).flip(0)).sum()",
+        "s: n real",
+        s="exp(s) * exp(-s.flip(0).logcumsumexp(0)).flip(0).cumsum(0) - 1",
+    ),
+    case(
+        "Barlow Twins, Zbontar 2021",
+        "p = (a - a.mean(0)) / a.std(0); q = (b - b.mean(0)) / b.std(0); c = p.T @ q / a.shape[0]; "
+        "((c - eye(c.shape[0])) ** 2).sum()",
+        "a: m n real, b: m n real",
+        a="t = q @ (c - eye(c.shape[0])).T; "
+        "2 * (t - p * (t * p).sum(0) / (a.shape[0] - 1)) / (a.std(0) * a.shape[0])",
+    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",

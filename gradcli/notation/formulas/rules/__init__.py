@@ -5,6 +5,7 @@ shape. It may take for granted that no number is nan or infinite, and that no de
 """
 
 from . import (
+    angles,
     assumed,
     atoms,
     batches,
@@ -49,7 +50,7 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, norm
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "batches",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "angles", "assumed", "atoms", "batches",
     "bends", "broadcasting", "chains", "choices", "complements", "contractions",
     "exponentials", "factoring", "foreign", "functions", "guards", "interpolation",
     "kept", "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
