@@ -206,7 +206,8 @@ def _repeats(s, repeats):
 )
 def repeat(g, y, x, *, repeats):
     """The whole tensor laid side by side, so often in each dimension."""
-    laid, over = [], []
+    laid: list[int] = []
+    over: list[int] = []
     for often, size in zip(repeats, _repeats(x.shape, repeats), strict=True):
         if often != 1:
             over.append(len(laid))

@@ -691,7 +691,8 @@ IDENTITIES = together(
     ),
     case(
         "graph attention, Velickovic 2018",
-        "P = softmax(leaky_relu((H @ W) @ a[:, None] + ((H @ W) @ b)[None, :], 0.2), 1); P @ (H @ W)",
+        "S = leaky_relu((H @ W) @ a[:, None] + ((H @ W) @ b)[None, :], 0.2); "
+        "P = softmax(S, 1); P @ (H @ W)",
         "H: m n real, W: n k real, a: k real, b: k real",
         a="W.T @ H.T @ (P * where(H @ W @ a[:, None] + H @ W @ b > 0, 1.0, 0.2) "
         "* (g @ W.T @ H.T - (g * out).sum(dim=1, keepdim=True))).sum(dim=1)",

@@ -91,9 +91,10 @@ class Names:
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, _without_roots(found)))
-            kept = _kept(found)
-            if kept is not None:
-                self.products.append((atom.unsqueeze(dim=kept[0]), kept[1]))
+            in_rows = _kept(found)
+            if in_rows is not None:
+                dim, columns = in_rows
+                self.products.append((atom.unsqueeze(dim=dim), columns))
         beside = _beside_a_number(meant, atom)
         if beside is not None:
             rest, other = beside
