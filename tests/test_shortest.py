@@ -676,7 +676,7 @@ CASES = {
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": [
-        "S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
+        "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
         "3 * A.T / s * where(B.T < 1, 1 - A.T**2, s)",
     ],
     "values_in_order": [
@@ -710,6 +710,9 @@ CASES = {
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
     ],
     "double_angle_of_a_tangent": ["y * (1 + tan(x / 4) ** 2) / tan(x / 4)"],
+    "softmax_of_a_transpose": [
+        "softmax(A.T, 0)", "softmax(G.mT, 1)", "log_softmax(G.transpose(0, 2), -2)",
+    ],
     "zero_where_masked": [
         "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
         "where(A > B, A * exp(where(A > B, B, -inf)), 0)",

@@ -182,6 +182,12 @@ IDENTITIES = together(
         x="(softmax(x, 1) - eye(x.shape[1])[y].mT) / y.numel()",
     ),
     case(
+        "cross entropy, a label at each place",
+        "cross_entropy(x.permute(0, 2, 1), y)",
+        "x: m k c real, y: m k index=c",
+        x="(softmax(x, 2) - eye(x.shape[2])[y]) / y.numel()",
+    ),
+    case(
         "cross entropy, a label for each pixel",
         "cross_entropy(x, y)",
         "x: m c k n real, y: m k n index=c",

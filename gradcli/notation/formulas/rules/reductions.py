@@ -182,6 +182,18 @@ def softmax_of_a_shift(node: Node) -> Node | None:
     return node.op(rest, **node.attrs) if rest.shape == x.shape else None
 
 
+@normal("softmax", "log_softmax")
+def softmax_of_a_transpose(node: Node) -> Node | None:
+    """softmax(x.mT, dim=1) = softmax(x, dim=2).mT."""
+    x = node.parents[0]
+    if x.op.name != "transpose":
+        return None
+    swapped = [axis(d, x.ndim) for d in x.attrs.values()]
+    dim = axis(node.attrs["dim"], x.ndim)
+    new = swapped[1 - swapped.index(dim)] if dim in swapped else dim
+    return x.op(node.op(x.parents[0], **node.attrs | {"dim": new}), **x.attrs)
+
+
 @normal("sum")
 def sum_of_all_elements(node: Node) -> Node | None:
     """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
