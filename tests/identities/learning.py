@@ -409,8 +409,8 @@ IDENTITIES = together(
         "distillation, Hinton 2015, by the teacher",
         "kl_div(log_softmax(x, -1), softmax(y, -1), reduction='batchmean')",
         "x: m n real, y: m n real",
-        y="t = log_softmax(y, -1) - log_softmax(x, -1); "
-        "softmax(y, -1) * (t - (softmax(y, -1) * t).sum(-1, keepdim=True)) / x.shape[0]",
+        y="softmax(y, -1) * (log_softmax(y, -1) - log_softmax(x, -1) - (softmax(y, -1) * "
+        "(log_softmax(y, -1) - log_softmax(x, -1))).sum(-1, keepdim=True)) / x.shape[0]",
     ),
     case(
         "ListMLE, Xia 2008",
@@ -423,8 +423,15 @@ IDENTITIES = together(
         "p = (a - a.mean(0)) / a.std(0); q = (b - b.mean(0)) / b.std(0); c = p.T @ q / a.shape[0]; "
         "((c - eye(c.shape[0])) ** 2).sum()",
         "a: m n real, b: m n real",
-        a="t = q @ (c - eye(c.shape[0])).T; "
-        "2 * (t - p * (t * p).sum(0) / (a.shape[0] - 1)) / (a.std(0) * a.shape[0])",
+        a="2 * (q @ (c - eye(c.shape[0])).T - p * (q @ (c - eye(c.shape[0])).T * p).sum(0) "
+        "/ (a.shape[0] - 1)) / (a.std(0) * a.shape[0])",
+    ),
+    case("utility, Arrow 1965", "(x ** (1 - c) - 1) / (1 - c)", "x: n, c:", x="g * x ** -c"),
+    case(
+        "Box and Cox 1964",
+        "where(p == 0, log(x), (x ** p - 1) / p)",
+        "x: n, p: n",
+        x="g * where(p == 0, 1 / x, x ** (p - 1))",
     ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
