@@ -713,7 +713,6 @@ CASES = {
     "softmax_of_a_transpose": [
         "softmax(A.T, 0)", "softmax(G.mT, 1)", "log_softmax(G.transpose(0, 2), -2)",
     ],
-    "zero_with_its_exponent": ["sent_to_base(2 * x * y, y)", "sent_to_base(A, s)"],
     "zero_where_masked": [
         "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
         "where(A > B, A * exp(where(A > B, B, -inf)), 0)",

@@ -5,7 +5,7 @@ from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
 from .comparisons import where
-from .families import elementwise, shorthand, written_out
+from .families import elementwise, shorthand
 from .leaves import zeros
 from .precision import floats
 
@@ -93,18 +93,12 @@ def pow(g, y, a, b):
     to_base = g * (b * a ** (b - 1 if exponent is None else exponent - 1))
     if exponent is not None:
         return to_base if exponent != 0 else zeros(size=a.shape), None
-    to_base = sent_to_base(to_base, b)
+    to_base = where(b.eq(0), 0, to_base)
     ends = (
         (a.eq(0)) & (b >= 0) if not _is_constant(a) else (b >= 0 if a.attrs["value"] == 0 else None)
     )
     slope = y * a.log()
     return to_base, g * (slope if ends is None else where(ends, 0, slope))
-
-
-@written_out()
-def sent_to_base(sent, b):
-    """What a power sends to its base, which is 0 where its exponent is."""
-    return where(b.eq(0), 0, sent)
 
 
 def _is_constant(x: Node) -> bool:

@@ -426,13 +426,6 @@ IDENTITIES = together(
         a="2 * (q @ (c - eye(c.shape[0])).T - p * (q @ (c - eye(c.shape[0])).T * p).sum(0) "
         "/ (a.shape[0] - 1)) / (a.std(0) * a.shape[0])",
     ),
-    case("utility, Arrow 1965", "(x ** (1 - c) - 1) / (1 - c)", "x: n, c:", x="g * x ** -c"),
-    case(
-        "Box and Cox 1964",
-        "where(p == 0, log(x), (x ** p - 1) / p)",
-        "x: n, p: n",
-        x="g * where(p == 0, 1 / x, x ** (p - 1))",
-    ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
         "temperature",

@@ -66,13 +66,6 @@ def no_denominator_is_zero(node: Node) -> Node | None:
     return None
 
 
-@normal("sent_to_base")
-def zero_with_its_exponent(node: Node) -> Node | None:
-    """sent_to_base(g * p * x ** (p - 1), p) = g * p * x ** (p - 1), which is 0 where p is."""
-    sent = node.parents[0]
-    return sent if sent.shape == node.shape else None
-
-
 @normal("where")
 def zero_where_masked(node: Node) -> Node | None:
     """where(c, 0, x * softmax(where(c, -inf, y), 1)) = x * softmax(where(c, -inf, y), 1); so it is
