@@ -316,7 +316,7 @@ RULE_CASES = {
         "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
         "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
         "x.unsqueeze(1).expand(3, 3).unsqueeze(1)", "s.expand(3).unsqueeze(1)",
-        "s.expand(2, 3).reshape(6)",
+        "s.expand(2, 3).reshape(6)", "x * A.argmin(dim=1, keepdim=True).squeeze(1)",
     ],
     "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "by_selection": [

@@ -178,6 +178,10 @@ LABELS = "tensor([1, 0, 1])"
 
 CASES = {
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
+    "rows_at_places": [
+        "ones(m, 1).scatter_to(A.shape, 1, A.argmin(1, True)) @ A.T",
+        "ones(m, 1).scatter_to(A.shape, 1, A.argmax(1).unsqueeze(1)) @ z",
+    ],
     "rows_beside_a_vector": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
     "laid_out_before": [
         "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
@@ -294,6 +298,8 @@ CASES = {
     ],
     "centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
+        "((A - A.mean(0)) / z * s).sum(0)", "((A - A.mean(0)) @ C - (B - B.mean(0)) @ C).mean(0)",
+        "(A.T @ (B - B.mean(1, keepdim=True))).sum(1)",
     ],
     "bent_by_a_mask": [
         "(x - 1) * (x > 1)", "2 * y * (x - y) * (x < y)",
@@ -348,6 +354,7 @@ CASES = {
         "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
     ],
     "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
+    "counted_from_the_front": ["A.sum(-1)", "A.norm(dim=-2, keepdim=True)", "x.logsumexp(-1)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
     "diagonals_together": [
         "diag(z) @ diag(z + 1)", "diag(x) @ (diag(y) @ A)", "diag(z) @ (diag(2 * z) @ z)",
@@ -382,10 +389,15 @@ CASES = {
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
         "y * x ** (s - 1) / x ** s", "x ** s * x ** t * x ** (s + t)", "2 * sqrt(x) * x",
+        "y * x ** (s - 1) / (x ** s) ** 2", "(x ** s) ** 3 / x ** (3 * s + t)",
     ],
     "factors_without_a_dimension": [
         "(x.unsqueeze(1) * A.sum(dim=1, keepdim=True)).squeeze(1)",
         "(2 * s * x.unsqueeze(1) * y.unsqueeze(1)).squeeze(-1)",
+        "(x / y[None] ** 2).squeeze(0)", "(A.sum(1, keepdim=True) / x[:, None] ** 2).squeeze(1)",
+    ],
+    "column_of_a_product": [
+        "(A.T @ B.sum(1, keepdim=True)).squeeze(1)", "(2 * S @ T @ z.unsqueeze(1)).squeeze(-1)",
     ],
     "fractions_with_names": [
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
@@ -647,10 +659,19 @@ CASES = {
     "terms_with_a_new_dimension": [
         *("x.unsqueeze(1) - y.unsqueeze(1)", "A.unsqueeze(0) + B.unsqueeze(0)"),
     ],
-    "times_logarithm": ["xlogy(2, x)", "xlogy(1 / A.shape[0], x)"],
+    "times_logarithm": [
+        "xlogy(2, x)", "xlogy(1 / A.shape[0], x)", "xlogy(s / A.shape[0], softmax(A, 1))",
+        "xlogy(x, exp(y))", "xlogy(2 * (x - y), sigmoid(x))",
+    ],
+    "shift_beside_shares": [
+        "(softmax(A, 1) * (B + 1)).sum(1)", "((2 - x - y) * softmax(x, 0)).sum()",
+        "(softmax(A, 0) * (B * s - 3)).sum(0, keepdim=True)",
+    ],
     "times_rows_of_the_identity": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
+        "ones(2, 1, 3).scatter_to((2, 4, 3), 1, tensor([[1, 3, 0], [2, 2, 1]]).unsqueeze(1))",
+        "ones(1, 1, 2, 2).scatter_to((1, 3, 2, 2), 1, tensor([[[0, 2], [1, 1]]]).unsqueeze(1))",
     ],
     "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
     "trace_of_outer": ["outer(z, S @ z).trace()"],
@@ -668,7 +689,7 @@ CASES = {
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": [
-        "S.T + T.T", "A.T * B.T", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
+        "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
         "3 * A.T / s * where(B.T < 1, 1 - A.T**2, s)",
     ],
     "values_in_order": [
@@ -698,6 +719,18 @@ CASES = {
     "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
+    "turned_within": [
+        "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
+    ],
+    "double_angle_of_a_tangent": ["y * (1 + tan(x / 4) ** 2) / tan(x / 4)"],
+    "softmax_of_a_transpose": [
+        "softmax(A.T, 0)", "softmax(G.mT, 1)", "log_softmax(G.transpose(0, 2), -2)",
+    ],
+    "zero_where_masked": [
+        "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
+        "where(A > B, A * exp(where(A > B, B, -inf)), 0)",
+        "where(S > S.mean(1, True), 0, T * softmax(where(S > S.mean(1, True), -inf, T), 1))",
+    ],
 }  # fmt: skip
 
 

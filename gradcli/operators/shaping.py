@@ -206,9 +206,15 @@ def _repeats(s, repeats):
 )
 def repeat(g, y, x, *, repeats):
     """The whole tensor laid side by side, so often in each dimension."""
-    sizes = _repeats(x.shape, repeats)
-    pairs = tuple(n for pair in zip(repeats, sizes, strict=True) for n in pair)
-    return g.reshape(shape=pairs).sum(dim=tuple(range(0, len(pairs), 2))).reshape(shape=x.shape)
+    laid: list[int] = []
+    over: list[int] = []
+    for often, size in zip(repeats, _repeats(x.shape, repeats), strict=True):
+        if often != 1:
+            over.append(len(laid))
+            laid.append(often)
+        laid.append(size)
+    laid_out = g.reshape(shape=tuple(laid))
+    return (laid_out.sum(dim=tuple(over)) if over else laid_out).reshape(shape=x.shape)
 
 
 @shorthand()

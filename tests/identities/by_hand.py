@@ -23,6 +23,18 @@ IDENTITIES = together(
         "x: n real",
         x="g / sqrt(x ** 2 + 1)",
     ),
+    case(
+        "the adjoint of copies is their sum",
+        "x.repeat(2, 1) @ W",
+        "x: m n, W: n k",
+        x="(g @ W.T).reshape(2, x.shape[0], x.shape[1]).sum(0)",
+    ),
+    case(
+        "Abramowitz and Stegun 4.3.24",
+        "log(tan(x / 2))",
+        "x: n unit",
+        x="g / sin(x)",
+    ),
     case("absolute value", "relu(x) + relu(-x)", "x: n real", x="g * sign(x)"),
     case("gated by itself", "relu(x) * x", "x: n real", x="2 * g * relu(x)"),
     case(

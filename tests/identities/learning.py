@@ -176,6 +176,24 @@ IDENTITIES = together(
         x="(softmax(x, 1) - eye(x.shape[1])[y]) / x.shape[0]",
     ),
     case(
+        "cross entropy, a label at each place",
+        "cross_entropy(x, y)",
+        "x: m c k real, y: m k index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[y].mT) / y.numel()",
+    ),
+    case(
+        "cross entropy, a label at each place",
+        "cross_entropy(x.permute(0, 2, 1), y)",
+        "x: m k c real, y: m k index=c",
+        x="(softmax(x, 2) - eye(x.shape[2])[y]) / y.numel()",
+    ),
+    case(
+        "cross entropy, a label for each pixel",
+        "cross_entropy(x, y)",
+        "x: m c k n real, y: m k n index=c",
+        x="(softmax(x, 1) - eye(x.shape[1])[y].permute(0, 3, 1, 2)) / y.numel()",
+    ),
+    case(
         "cross entropy",
         "cross_entropy(x, y, reduction='sum')",
         "x: m c real, y: m index=c",
@@ -353,6 +371,60 @@ IDENTITIES = together(
         "cosine_similarity(x, y, 0)",
         "x: n, y: n",
         x="(y / norm(y) - x * out / norm(x)) / norm(x)",
+    ),
+    case(
+        "cosine similarity, row by row",
+        "cosine_similarity(x, y, dim=1)",
+        "x: m n, y: m n",
+        x="g.unsqueeze(1) * (y / y.norm(dim=1, keepdim=True) - x * out.unsqueeze(1) "
+        "/ x.norm(dim=1, keepdim=True)) / x.norm(dim=1, keepdim=True)",
+    ),
+    case(
+        "cosine similarity, row by row",
+        "cosine_similarity(x, y, dim=-1)",
+        "x: m n, y: m n",
+        x="g.unsqueeze(-1) * (y / y.norm(dim=-1, keepdim=True) - x * out.unsqueeze(-1) "
+        "/ x.norm(dim=-1, keepdim=True)) / x.norm(dim=-1, keepdim=True)",
+    ),
+    case(
+        "price of a bond, Macaulay 1938",
+        "(c / (1 + y) ** t).sum()",
+        "c: n, y:, t: n",
+        y="-(c * t / (1 + y) ** (t + 1)).sum()",
+    ),
+    case(
+        "mixture of normals, Bishop 9.16",
+        "logsumexp(log(p) - ((x[:, None] - m[None]) / s[None]) ** 2 / 2 - log(s)[None], 1).sum()",
+        "x: n real, p: k, m: k real, s: k",
+        m="(softmax(log(p) - ((x[:, None] - m) / s) ** 2 / 2 - log(s), 1) * (x[:, None] - m))"
+        ".sum(0) / s ** 2",
+    ),
+    case(
+        "k-means, Lloyd 1982",
+        "D = ((X[:, None] - C[None]) ** 2).sum(2); D.min(1).values.mean()",
+        "X: m n real, C: k n real",
+        X="2 * (X - C.index_select(0, D.argmin(1))) / X.shape[0]",
+    ),
+    case(
+        "distillation, Hinton 2015, by the teacher",
+        "kl_div(log_softmax(x, -1), softmax(y, -1), reduction='batchmean')",
+        "x: m n real, y: m n real",
+        y="softmax(y, -1) * (log_softmax(y, -1) - log_softmax(x, -1) - (softmax(y, -1) * "
+        "(log_softmax(y, -1) - log_softmax(x, -1))).sum(-1, keepdim=True)) / x.shape[0]",
+    ),
+    case(
+        "ListMLE, Xia 2008",
+        "-(s - logcumsumexp(s.flip(0), 0).flip(0)).sum()",
+        "s: n real",
+        s="exp(s) * exp(-s.flip(0).logcumsumexp(0)).flip(0).cumsum(0) - 1",
+    ),
+    case(
+        "Barlow Twins, Zbontar 2021",
+        "p = (a - a.mean(0)) / a.std(0); q = (b - b.mean(0)) / b.std(0); c = p.T @ q / a.shape[0]; "
+        "((c - eye(c.shape[0])) ** 2).sum()",
+        "a: m n real, b: m n real",
+        a="2 * (q @ (c - eye(c.shape[0])).T - p * (q @ (c - eye(c.shape[0])).T * p).sum(0) "
+        "/ (a.shape[0] - 1)) / (a.std(0) * a.shape[0])",
     ),
     case("energy", "-logsumexp(W @ x, 0)", "W: m n, x: n", x="-W.T @ softmax(W @ x, 0)"),
     case(
@@ -616,6 +688,20 @@ IDENTITIES = together(
         V="P.T @ g",
         Q="(P * (g @ V.T - (g @ V.T * P).sum(-1, keepdim=True))) @ K / sqrt(d)",
         K="(P * (g @ V.T - (g @ V.T * P).sum(-1, keepdim=True))).T @ Q / sqrt(d)",
+    ),
+    case(
+        "attention, the scores masked",
+        "P = softmax((Q @ K.T / sqrt(d)).masked_fill(M, -inf), -1); P @ V",
+        "Q: m k, K: n k, d:, M: m n mask, V: n l",
+        Q="(P * (g @ V.T - (g * out).sum(-1, keepdim=True))) @ K / sqrt(d)",
+    ),
+    case(
+        "graph attention, Velickovic 2018",
+        "S = leaky_relu((H @ W) @ a[:, None] + ((H @ W) @ b)[None, :], 0.2); "
+        "P = softmax(S, 1); P @ (H @ W)",
+        "H: m n real, W: n k real, a: k real, b: k real",
+        a="W.T @ H.T @ (P * where(H @ W @ a[:, None] + H @ W @ b > 0, 1.0, 0.2) "
+        "* (g @ W.T @ H.T - (g * out).sum(dim=1, keepdim=True))).sum(dim=1)",
     ),
     case(
         "attention, the scores",

@@ -91,6 +91,10 @@ class Names:
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, _without_roots(found)))
+            in_rows = _kept(found)
+            if in_rows is not None:
+                dim, columns = in_rows
+                self.products.append((atom.unsqueeze(dim=dim), columns))
         beside = _beside_a_number(meant, atom)
         if beside is not None:
             rest, other = beside
@@ -149,6 +153,20 @@ def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
     value = number_node(number.coefficient)
     rest = value - atom if other.coefficient < 0 else atom - value
     return rest, other._replace(coefficient=magnitude(other.coefficient))
+
+
+def _kept(p: Product) -> tuple[int, Product] | None:
+    """1 and a.sum(dim=1, keepdim=True) / b.norm(dim=1, keepdim=True), for a.sum(dim=1) /
+    b.norm(dim=1); None for what are not all reductions along one dimension.
+    """
+    reduced = {f: e for f, e in p.factors.items() if f.shape}
+    dims = {f.attrs["dim"] if f.op.family == "reduction" else None for f in reduced}
+    dim = dims.pop() if len(dims) == 1 else None
+    if not isinstance(dim, int) or any(f.attrs["keepdim"] for f in reduced):
+        return None
+    columns = {f.op(*f.inputs, **f.attrs | {"keepdim": True}): e for f, e in reduced.items()}
+    rest = {f: e for f, e in p.factors.items() if f not in reduced}
+    return dim, p._replace(factors=rest | columns)
 
 
 def _product_meant(p: Product, normal: Change) -> Product | None:

@@ -5,6 +5,7 @@ shape. It may take for granted that no number is nan or infinite, and that no de
 """
 
 from . import (
+    angles,
     assumed,
     atoms,
     batches,
@@ -36,6 +37,7 @@ from . import (
     reductions,
     selected,
     shared_matrices,
+    shares,
     spectral,
     square,
     sums,
@@ -48,11 +50,11 @@ from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, norm
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = [
-    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "assumed", "atoms", "batches",
-    "bends", "broadcasting", "chains", "choices", "complements", "contractions",
-    "exponentials", "factoring", "foreign", "functions", "guards", "interpolation",
-    "kept", "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products",
-    "moved", "normal", "other", "pairs", "parts", "places", "powers", "products", "put",
-    "reductions", "rule", "selected", "shared_matrices", "spectral", "square", "sums", "triangular",
+    "IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "angles", "assumed", "atoms",
+    "batches", "bends", "broadcasting", "chains", "choices", "complements", "contractions",
+    "exponentials", "factoring", "foreign", "functions", "guards", "interpolation", "kept",
+    "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products", "moved",
+    "normal", "other", "pairs", "parts", "places", "powers", "products", "put", "reductions",
+    "rule", "selected", "shared_matrices", "shares", "spectral", "square", "sums", "triangular",
     "vanishing",
 ]  # fmt: skip

@@ -268,20 +268,6 @@ def made_up(node: Node) -> Node | None:
     return None
 
 
-@other("sub")
-def double_angle(node: Node) -> Node | None:
-    """cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)."""
-    found = [product_of(i) for i in node.parents]
-    names = []
-    for p in found:
-        if p is None or p.coefficient != 1 or list(p.factors.values()) != [2]:
-            return None
-        names.append(next(iter(p.factors)))
-    a, b = names
-    same = a.op.name == "cos" and b.op.name == "sin" and a.parents == b.parents
-    return (2 * a.parents[0]).cos() if same else None
-
-
 @normal("mul")
 def normal_distribution(node: Node) -> Node | None:
     """0.5 * (1 + erf(x / sqrt(2))) = ndtr(x)."""

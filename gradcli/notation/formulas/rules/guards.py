@@ -1,6 +1,7 @@
 """Masks, and values guarded against what no input is."""
 
 from ....graphs import OPS, Node
+from .atoms import definition
 from .bounds import is_not_negative
 from .broadcasting import thinner
 from .products import (
@@ -19,6 +20,7 @@ from .registry import normal, other, rule
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
 TINY = 1e-7  # what denominators are held above
+ABOVE_ZERO = ("softmax", "exp", "sigmoid")
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
 
@@ -68,12 +70,15 @@ def places_counted_from_the_front(node: Node) -> Node | None:
 
 @normal("xlogy")
 def times_logarithm(node: Node) -> Node | None:
-    """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0."""
+    """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0; xlogy(y, softmax(x,
+    1)) = y * log(softmax(x, 1)), which has no 0.
+    """
     a, b = node.parents
     found = product_of(a)
     if found is None or found.coefficient == 0 or b.shape != node.shape:
         return None
-    if any(f.op.name != "size" for f in found.factors):
+    above_zero = (definition(b) or b).op.name in ABOVE_ZERO
+    if not above_zero and any(f.op.name != "size" for f in found.factors):
         return None
     return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
 

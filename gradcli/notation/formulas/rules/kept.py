@@ -3,6 +3,7 @@
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis
 from ....operators.indexing import full_index
+from .parts import new_dimensions
 from .places import there_and_back
 from .products import Product, build, product_of
 from .registry import normal, other
@@ -10,26 +11,59 @@ from .registry import normal, other
 
 @normal("squeeze")
 def factors_without_a_dimension(node: Node) -> Node | None:
-    """(a.unsqueeze(1) * x.sum(dim=1, keepdim=True)).squeeze(1) = a * x.sum(dim=1)."""
+    """(a.unsqueeze(1) * x.sum(dim=1, keepdim=True)).squeeze(1) = a * x.sum(dim=1);
+    (a / b[None] ** 2).squeeze(0) = a / b ** 2.
+    """
     x, dim = node.parents[0], node.attrs["dim"]
     found = product_of(x) if isinstance(dim, int) else None
-    if found is None or found.coefficient == 0 or len(found.factors) < 2:
+    if found is None or found.coefficient == 0 or found.factors == {x: 1}:
         return None
-    place = axis(dim, x.ndim)
-    if not all(f.shape == () or _has_added(f, x.ndim, place) for f in found.factors):
+    factors = {_without(f, x.ndim, axis(dim, x.ndim)): e for f, e in found.factors.items()}
+    if None in factors or len(factors) < len(found.factors):
         return None
-    factors = {(f.squeeze(dim=place) if f.shape else f): e for f, e in found.factors.items()}
-    return build(Product(found.coefficient, factors), node.shape)
+    new = build(Product(found.coefficient, factors), node.shape)  # type: ignore[arg-type]
+    return new if new.shape == node.shape else None
 
 
-def _has_added(f: Node, ndim: int, place: int) -> bool:
-    """Whether one of the dimensions of a factor was put in, or kept, and no more."""
-    if f.ndim != ndim:
-        return False
+def _without(f: Node, ndim: int, place: int) -> Node | None:
+    """A factor without one of the dimensions of a product, which it has not, or which was put in,
+    or kept; None for any other.
+    """
+    if f.ndim < ndim:
+        return f if ndim - f.ndim > place or not f.shape else None
+    put_in = (new_dimensions(f) or f) if f.op.name == "getitem" else f
+    return put_in.squeeze(dim=place) if _has_added(put_in, place) else None
+
+
+def _has_added(f: Node, place: int) -> bool:
+    """Whether one of the dimensions of a node was put in, or kept, and no more."""
     if f.op.name == "unsqueeze":
-        return axis(f.attrs["dim"], ndim) == place
+        return axis(f.attrs["dim"], f.ndim) == place
     kept = f.op.family == "reduction" and f.attrs["keepdim"]
-    return kept and axes(f.attrs["dim"], ndim) == (place,)
+    return kept and axes(f.attrs["dim"], f.ndim) == (place,)
+
+
+@normal("squeeze")
+def column_of_a_product(node: Node) -> Node | None:
+    """(A @ x.sum(dim=1, keepdim=True)).squeeze(1) = A @ x.sum(dim=1)."""
+    product, dim = node.parents[0], node.attrs["dim"]
+    if product.op.name != "matmul" or product.ndim != 2 or not isinstance(dim, int):
+        return None
+    a, b = product.parents
+    last = b
+    while last.op.name == "matmul":
+        last = last.parents[1]
+    added = a.ndim == last.ndim == 2 and axis(dim, 2) == 1 and _has_added(last, 1)
+    return a @ b.squeeze(dim=1) if added else None
+
+
+@normal("reduction")
+def counted_from_the_front(node: Node) -> Node | None:
+    """x.sum(dim=-1) = x.sum(dim=1), so that equal sums are the same node."""
+    dim = node.attrs["dim"]
+    if not isinstance(dim, int) or dim >= 0 or not node.parents[0].ndim:
+        return None
+    return node.op(*node.inputs, **node.attrs | {"dim": axis(dim, node.parents[0].ndim)})
 
 
 @normal("unsqueeze")

@@ -65,14 +65,20 @@ def picked_by_labels(node: Node) -> Node | None:
 
 @other("scatter_to")
 def times_rows_of_the_identity(node: Node) -> Node | None:
-    """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y."""
+    """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y, one
+    for each row; for one at each place of a row, v * eye(x.shape[1])[y].mT.
+    """
     v, index = node.parents
-    y = _labels_of_column(index)
-    if y is None or axis(node.attrs["dim"], node.ndim) != 1:
+    y = index.parents[0] if index.op.name in RESHAPING else index
+    if y.op.name != "tensor" or axis(node.attrs["dim"], node.ndim) != 1 or v.dtype != "float":
         return None
-    if index.shape != (node.shape[0], 1) or v.shape != index.shape or v.dtype != "float":
+    if v.shape != index.shape or index.shape != (*y.shape[:1], 1, *y.shape[1:]):
         return None
-    return v * OPS["eye"](n=node.shape[1])[(y,)]
+    if node.shape[:1] != y.shape[:1] or node.shape[2:] != y.shape[1:]:
+        return None
+    rows = OPS["eye"](n=node.shape[1])[(y.attrs["data"],)]
+    order = (0, node.ndim - 1, *range(1, node.ndim - 1))
+    return v * (rows if node.ndim == 2 else rows.permute(dims=order))
 
 
 @normal("elementwise")

@@ -231,7 +231,7 @@ def turned_together(node: Node) -> Node | None:
     """A.T * (B.T > 0) = (A * (B > 0)).T; what is broadcast along a dimension does not turn with the
     rest.
     """
-    back = _operands_turned_back(node) if node.ndim == 2 else None
+    back = _operands_turned_back(node) if node.ndim >= 2 else None
     if back is None:
         return None
     outer, rest = scalars_of(back)
@@ -250,7 +250,7 @@ def _operands_turned_back(node: Node) -> Node | None:
 
 def _turned_back(x: Node) -> Node | None:
     """x.T, where that is no longer than x; None where it is."""
-    if x.op.name == "transpose" and x.ndim == 2:
+    if x.op.name == "transpose" and last_two(x):
         return x.parents[0]
     if x.op.family == "elementwise":
         return _operands_turned_back(x)

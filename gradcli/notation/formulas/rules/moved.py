@@ -26,6 +26,25 @@ def turned_back(node: Node) -> Node | None:
     return node.op(x, dims=tuple(sorted(both))) if both else x
 
 
+@normal("flip")
+def turned_within(node: Node) -> Node | None:
+    """(exp(x.flip(0)) * y.flip(0)).flip(0) = exp(x) * y."""
+    x = node.parents[0]
+    if x.op is node.op or not _is_turned(x, node):
+        return None
+    inputs = [i if i is None or not i.shape else node.op(i, **node.attrs) for i in x.inputs]
+    return x.op(*inputs, **x.attrs)
+
+
+def _is_turned(x: Node, as_in: Node) -> bool:
+    """Whether x is flipped as another node is, or computed element by element of what is."""
+    if x.op is as_in.op:
+        return axes(x.attrs["dims"], x.ndim) == axes(as_in.attrs["dims"], as_in.ndim)
+    parts = [i for i in x.parents if i.shape]
+    alike = x.op.family == "elementwise" and all(i.shape == x.shape for i in parts)
+    return alike and bool(parts) and all(_is_turned(i, as_in) for i in parts)
+
+
 @rule("flip")
 def alike_both_ways(node: Node) -> Node | None:
     """ones(3).flip(0) = ones(3); s.expand(3).flip(0) = s.expand(3)."""

@@ -9,7 +9,7 @@ from .products import constant_value
 from .registry import layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
-SMALL = 1000  # known numbers that are looked at
+MOST = 20_000_000  # known numbers that are looked at
 VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
 
 
@@ -95,9 +95,10 @@ def _expanded_later(node: Node) -> Node | None:
 
 
 def _without_kept_dimensions(node: Node) -> Node | None:
-    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1)."""
+    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1); so it is for x.argmin(dim=1)."""
     kept = node.parents[0]
-    if kept.op.family != "reduction" or not kept.attrs["keepdim"]:
+    reduces = kept.op.family == "reduction" or kept.op.finds_places
+    if not reduces or not kept.attrs.get("keepdim"):
         return None
     new = kept.op(*kept.inputs, **kept.attrs | {"keepdim": False})
     return new if new.shape == node.shape else None
@@ -254,4 +255,4 @@ def known_masks(node: Node) -> Node | None:
 
 
 def _known(node: Node | None) -> bool:
-    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= SMALL
+    return node is not None and node.op.name in ("tensor", "constant") and node.numel <= MOST

@@ -41,7 +41,7 @@ def powers_together(node: Node) -> Iterator[Node]:
 @other("mul", "div")
 def exponents_added(node: Node) -> Iterator[Node]:
     """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
-    sqrt(x) * x = x ** 1.5.
+    sqrt(x) * x = x ** 1.5; x ** (a - 1) / (x ** a) ** 2 = 1 / x ** (a + 1).
     """
     found = product_of(node)
     if found is None:
@@ -53,8 +53,9 @@ def exponents_added(node: Node) -> Iterator[Node]:
             own = exponents[f]
             if k is not f and own is not None and more is not None:
                 rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
-                new = base ** _sorted(own + more)
-                yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+                above, total = _above(own + more)
+                factors = with_factors({base**total: 1 if above else -1}, rest)
+                yield build(found._replace(factors=factors), node.shape)
 
 
 @normal("mul", "div")
@@ -144,19 +145,23 @@ def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
         return number_node(e)
     if power.op.name == "sqrt" and power.parents[0] is base:
         return number_node(e / 2)
-    if power.op.name != "pow" or power.parents[0] is not base or abs(e) != 1:
+    if power.op.name != "pow" or power.parents[0] is not base:
         return None
-    return power.parents[1] if e == 1 else -power.parents[1]
+    return power.parents[1] if e == 1 else number_node(e) * power.parents[1]
 
 
-def _sorted(exponent: Node) -> Node:
-    """A sum in an order that does not depend on how it came about, numbers last."""
+def _above(exponent: Node) -> tuple[bool, Node]:
+    """Whether a power stands above the line, and a sum of exponents there or below it, in an order
+    that does not depend on how it came about, numbers last.
+    """
     terms = terms_of(exponent)
     if not terms:
-        return exponent
-    first = sorted(terms, key=lambda p: (not p.factors, *sorted(map(signature, p.factors))))
+        return True, exponent
+    above = any(t.coefficient > 0 for t in terms)
+    signed = terms if above else [t._replace(coefficient=-t.coefficient) for t in terms]
+    first = sorted(signed, key=lambda p: (not p.factors, *sorted(map(signature, p.factors))))
     total = added(first)
-    return total if total.shape == exponent.shape else exponent
+    return (above, total) if total.shape == exponent.shape else (True, exponent)
 
 
 def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:

@@ -182,6 +182,18 @@ def softmax_of_a_shift(node: Node) -> Node | None:
     return node.op(rest, **node.attrs) if rest.shape == x.shape else None
 
 
+@normal("softmax", "log_softmax")
+def softmax_of_a_transpose(node: Node) -> Node | None:
+    """softmax(x.mT, dim=1) = softmax(x, dim=2).mT."""
+    x = node.parents[0]
+    if x.op.name != "transpose":
+        return None
+    swapped = [axis(d, x.ndim) for d in x.attrs.values()]
+    dim = axis(node.attrs["dim"], x.ndim)
+    new = swapped[1 - swapped.index(dim)] if dim in swapped else dim
+    return x.op(node.op(x.parents[0], **node.attrs | {"dim": new}), **x.attrs)
+
+
 @normal("sum")
 def sum_of_all_elements(node: Node) -> Node | None:
     """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
@@ -193,20 +205,39 @@ def sum_of_all_elements(node: Node) -> Node | None:
 
 @normal("sum", "mean")
 def centred(node: Node) -> Node | None:
-    """(x - x.mean(0)).sum(0) = 0."""
+    """(x - x.mean(0)).sum(0) = 0; so are the sums of what is linear in it, as (x - x.mean(0)) / s
+    and (x - x.mean(0)) @ A.
+    """
     x = node.parents[0]
-    inner = definition(x) or x
-    if inner.op.name != "sub":
+    if not _is_centred(x, axes(node.attrs["dim"], x.ndim)):
         return None
-    whole, middle = inner.parents
+    return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
+
+
+def _is_centred(named: Node, over: tuple[int, ...]) -> bool:
+    """Whether the sums over some dimensions are plainly 0."""
+    x = definition(named) or named
+    if x.op.name == "matmul" and over in ((0,), (1,)):
+        (along,) = over
+        return all(i.ndim == 2 for i in x.parents) and _is_centred(x.parents[along], over)
+    if x.op.name in ("add", "sub"):
+        parts = all(i.shape == x.shape and _is_centred(i, over) for i in x.parents)
+        return parts or (x.op.name == "sub" and _is_mean(x.parents[1], x.parents[0], over))
+    found = product_of(x) if x.op.name in ("mul", "div", "neg") else None
+    varying = [f for f in found.factors if not constant_along(f, x, over)] if found else []
+    if found is None or len(varying) != 1 or varying[0] is x or found.factors[varying[0]] != 1:
+        return False
+    return varying[0].shape == x.shape and _is_centred(varying[0], over)
+
+
+def _is_mean(middle: Node, whole: Node, over: tuple[int, ...]) -> bool:
+    """Whether it is the mean over some dimensions, perhaps broadcast."""
     while middle.op.name in ("expand", "unsqueeze"):
         middle = middle.parents[0]
     middle = definition(middle) or middle
     if middle.op.name != "mean" or middle.parents[0] is not whole:
-        return None
-    if axes(middle.attrs["dim"], whole.ndim) != axes(node.attrs["dim"], x.ndim):
-        return None
-    return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
+        return False
+    return axes(middle.attrs["dim"], whole.ndim) == over
 
 
 @other("sum", "mean")

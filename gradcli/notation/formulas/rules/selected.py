@@ -1,8 +1,10 @@
 """Rows and columns of products of matrices."""
 
 from ....graphs import Node
+from ....graphs.shapes import axis
 from ....operators.indexing import full_index
 from .matrices import is_unit, last_two
+from .products import constant_value
 from .registry import normal, other
 
 
@@ -17,6 +19,21 @@ def selected_by_the_unit_matrix(node: Node) -> Node | None:
     columns = b if b.ndim == 1 else b.parents[0] if b.op.name == "transpose" else None
     item = None if columns is None else _of_unit(columns)
     return None if item is None else _line(a, a.ndim - 1, item)
+
+
+@other("matmul")
+def rows_at_places(node: Node) -> Node | None:
+    """ones(4, 1).scatter_to((4, 3), 1, p.unsqueeze(1)) @ C = C.index_select(0, p): what has a 1 in
+    each row picks rows.
+    """
+    a, b = node.parents
+    if a.op.name != "scatter_to" or a.ndim != 2 or axis(a.attrs["dim"], 2) != 1:
+        return None
+    v, index = a.parents
+    one_each = v.shape == index.shape == (a.shape[0], 1)
+    if not one_each or constant_value(v) != 1:
+        return None
+    return b.index_select(dim=0, index=index.squeeze(dim=1))
 
 
 def _of_unit(rows: Node) -> int | slice | None:

@@ -1,6 +1,7 @@
 """Masks and conditions that hide only zeros, or no numbers; signs of what is never negative."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 
 from ....graphs import Node, walk
 from ....graphs.shapes import axes
@@ -63,6 +64,33 @@ def no_denominator_is_zero(node: Node) -> Node | None:
         ):
             return b
     return None
+
+
+@normal("where")
+def zero_where_masked(node: Node) -> Node | None:
+    """where(c, 0, x * softmax(where(c, -inf, y), 1)) = x * softmax(where(c, -inf, y), 1); so it is
+    with the sides exchanged.
+    """
+    condition, *sides = node.parents
+    for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
+        found = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
+        for f, e in found.factors.items() if found else ():
+            if e > 0 and f.shape == node.shape and _hides(f, condition, masked):
+                return b
+    return None
+
+
+def _hides(f: Node, condition: Node, masked: int) -> bool:
+    """Whether it is the exponential, or the share, of what one side of a condition makes -inf."""
+    share = definition(f) or f
+    if share.op.name not in ("softmax", "exp"):
+        return False
+    x = definition(share.parents[0]) or share.parents[0]
+    chosen = x.op.expanded(x) if x.op.name == "masked_fill" else x
+    if chosen.op.name != "where" or chosen.parents[0] is not condition:
+        return False
+    filled = chosen.parents[masked]
+    return filled.op.name == "constant" and filled.attrs["value"] == -inf
 
 
 def _conjuncts(condition: Node) -> list[Node]:
