@@ -345,6 +345,9 @@ RULE_CASES = {
         "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
     ],
     "slope_of_logsigmoid": ["logsigmoid_slope(x - y)"],
+    "known_in_a_row": [
+        "x * tensor([[0, 2, 1]]).reshape(-1)", "x * tensor([[0], [2], [1]]).flatten()",
+    ],
     "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
 }  # fmt: skip
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": ()}

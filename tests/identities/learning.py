@@ -188,6 +188,13 @@ IDENTITIES = together(
         x="(softmax(x, 2) - eye(x.shape[2])[y]) / y.numel()",
     ),
     case(
+        "cross entropy of the next word, all places in a row",
+        "cross_entropy(x.reshape(-1, x.shape[2]), y.reshape(-1))",
+        "x: m k c real, y: m k index=c",
+        x="(softmax(x.reshape(-1, x.shape[2]), 1) - eye(x.shape[2])[y.reshape(-1)])"
+        ".reshape(x.shape) / (x.shape[0] * x.shape[1])",
+    ),
+    case(
         "cross entropy, a label for each pixel",
         "cross_entropy(x, y)",
         "x: m c k n real, y: m k n index=c",

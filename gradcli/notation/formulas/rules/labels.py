@@ -1,6 +1,7 @@
 """Labels: rows of the identity that they pick, and what they pick out of each row."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import permutations
 
 from ....graphs import OPS, Node, as_node
@@ -11,7 +12,7 @@ from .atoms import definition
 from .parts import new_dimensions
 from .places import RESHAPING, at_unit, picks
 from .products import ONE, Coefficient, Product, build, product_of, with_factor, with_factors
-from .registry import normal, other
+from .registry import normal, other, rule
 
 
 @normal("double")
@@ -38,6 +39,19 @@ def rows_of_the_identity(node: Node) -> Node | None:
 def _counts(x: Node) -> bool:
     """Whether it is arange(n)."""
     return x.op.name == "arange" and (x.attrs["start"], x.attrs["step"]) == (0, 1)
+
+
+@rule("reshape")
+def known_in_a_row(node: Node) -> Node | None:
+    """t.reshape(-1) of known labels t is known as they are."""
+    (t,) = node.parents
+    known = t.op.name == "tensor" and t.dtype == "int" and t.ndim > 1 == node.ndim
+    return OPS["tensor"](data=_in_a_row(t.attrs["data"])) if known else None
+
+
+@lru_cache(maxsize=64)
+def _in_a_row(data: Array) -> Array:
+    return Array(data.value.reshape(-1), f"{data}.reshape(-1)")
 
 
 @normal("put_at")
