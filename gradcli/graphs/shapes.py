@@ -39,6 +39,11 @@ def numel(shape: Sequence[int]) -> int:
     return count
 
 
+def is_square(shape: Sequence[int]) -> bool:
+    """Whether it is that of a square matrix, or of several."""
+    return len(shape) > 1 and shape[-1] == shape[-2]
+
+
 @lru_cache
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that NumPy and PyTorch broadcast `shapes` to."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..graphs import Node, Operator, walk
-from ..graphs.shapes import TELLING, Shape, numel
+from ..graphs.shapes import TELLING, Shape, is_square, numel
 from ..lazy import np
 from .given.values import Reader
 from .inference.infer import (
@@ -57,16 +57,12 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     which a matrix is made that is so as a rule, as that of (2 * x).diag(); None where they must be
     equal, or there are none.
     """
-    given = {i.node for i in problem.inputs.values() if not i.inferred and _is_square(i.shape)}
+    given = {i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)}
     matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
     if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
     found = telling_sizes(problem, sides=True)
     return found if found is not None and different_sides(found.roots) else None
-
-
-def _is_square(shape: Shape) -> bool:
-    return len(shape) > 1 and shape[-2] == shape[-1]
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:

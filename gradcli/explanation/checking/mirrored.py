@@ -5,6 +5,7 @@ from typing import Any
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
+from ...graphs.shapes import is_square
 from ...lazy import np
 from ..random_numbers import Numbers
 
@@ -42,7 +43,7 @@ def _needed(node: Node) -> set[Node]:
     """The inputs without whose symmetry a node is not symmetric."""
     below = walk([node])
     inputs = [x for x in below if x.op.name == "input"]
-    square = [x for x in inputs if x.dtype == "float" and _is_square(x)]
+    square = [x for x in inputs if x.dtype == "float" and is_square(x.shape)]
     if node in square or sum(n.numel for n in below) > MOST:
         return {node} & set(square)
     draw = Numbers(0)
@@ -52,10 +53,6 @@ def _needed(node: Node) -> set[Node]:
         return set()
     slanted = {x: base[x] + draw.uniform(0.0, 0.1, x.shape) for x in square}
     return {x for x in square if not _is_symmetric_at(node, base | {x: slanted[x]})}
-
-
-def _is_square(x: Node) -> bool:
-    return x.ndim >= 2 and x.shape[-1] == x.shape[-2]
 
 
 def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:

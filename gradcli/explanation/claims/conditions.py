@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import Node
+from ...graphs.shapes import is_square
 from ...lazy import np
 from .branches import on_all_branches
 from .given import Claim
@@ -40,7 +41,7 @@ def condition(claim: Claim, trials: list[Trial]) -> str | None:
             if fitting and _right_for(claim, trials, name, special):
                 return f"{name} {said}"
     seed = problem.seed
-    square = all(_is_square(t.point.problem.seed.node, True) for t in trials)
+    square = all(is_square(t.point.problem.seed.node.shape) for t in trials)
     if seed.value is None and square and _right_for(claim, trials, seed.name, _symmetric):
         return f"{seed.name} is symmetric"
     return _among_symmetric(claim, trials)
@@ -52,7 +53,7 @@ def _among_symmetric(claim: Claim, trials: list[Trial]) -> str | None:
     """
     name = claim.name
     inputs = [t.point.problem.inputs.get(name) for t in trials]
-    if not all(x is not None and _is_square(x.node, True) for x in inputs):
+    if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
     points = [p for p in (_within(t.point, name, _symmetric) for t in trials) if p.finite([name])]
     if not points or not all(_has_both(claim, p) for p in points):
@@ -98,7 +99,7 @@ def _made(point: Point, name: str, special: Special, values: dict[Node, Any]) ->
 
 
 def _is_square(node: Node, _: bool) -> bool:
-    return node.ndim > 1 and node.shape[-1] == node.shape[-2]
+    return is_square(node.shape)
 
 
 def _symmetric(array: Any) -> Any:

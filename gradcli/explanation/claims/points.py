@@ -14,7 +14,7 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
-from ...graphs.shapes import Shape
+from ...graphs.shapes import Shape, is_square
 from ...language.general import decided_by_values
 from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
@@ -167,7 +167,7 @@ def _mixed(rng: Any, shape: Shape) -> Any:
 
 def _dominant(rng: Any, shape: Shape) -> Any:
     """Matrices that have an inverse and a Cholesky factor, and are not symmetric."""
-    if len(shape) < 2 or shape[-1] != shape[-2]:
+    if not is_square(shape):
         return rng.uniform(0.2, 1.8, shape)
     return 2 * np.eye(shape[-1]) + _mixed(rng, shape) / shape[-1]
 

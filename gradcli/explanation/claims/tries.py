@@ -14,7 +14,6 @@ from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..formulas.tried_out import Trial as Elsewhere
-from ..formulas.tried_out import fails
 from .branches import on_all_branches
 from .derivatives import formula
 from .drafts import Edit
@@ -52,7 +51,7 @@ class Tries:
         if text not in self._holding:
             self._holding[text] = self._at_all_points(text)
         program = self._holding[text]
-        there = program and not any(fails(t, text, self.claim.name) for t in self.others)
+        there = program and not any(t.fails(text, self.claim.name) for t in self.others)
         return program if there else None
 
     def _at_all_points(self, text: str) -> Program | None:

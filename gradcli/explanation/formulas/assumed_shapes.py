@@ -19,7 +19,7 @@ from .readings import (
     with_rank,
     with_vectors,
 )
-from .tried_out import Trial, fails, general
+from .tried_out import Trial, general
 from .wording import Wording
 
 
@@ -122,5 +122,5 @@ def _holds(w: Wording, other: Problem) -> bool:
     with suppress(GradcliError):
         trial = Trial(other, other.shapes)
         written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
-        return not any(made and fails(trial, tree.text(made), name) for name, made in written)
+        return not any(made and trial.fails(tree.text(made), name) for name, made in written)
     return True

@@ -7,7 +7,7 @@ from typing import Any
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
-from ...graphs.shapes import Shape
+from ...graphs.shapes import Shape, is_square
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..random_numbers import Numbers
@@ -25,8 +25,7 @@ def _between(low: float, high: float) -> Draw:
 def _dominant(rng: Any, shape: Shape) -> Any:
     """Matrices with a Cholesky factor and a determinant above 0, and not symmetric."""
     array = rng.uniform(0.3, 1.7, size=shape)
-    square = len(shape) > 1 and shape[-1] == shape[-2]
-    return array + 2 * shape[-1] * np.eye(shape[-1]) if square else array
+    return array + 2 * shape[-1] * np.eye(shape[-1]) if is_square(shape) else array
 
 
 # Probabilities want the second, logarithms of determinants and factorisations the third.

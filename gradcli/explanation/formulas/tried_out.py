@@ -115,17 +115,23 @@ class Trial:
         self._gradients: dict[str, Node | None] = {}  # by name of the input
         self._arrays: dict[str, Any] = {}  # of the formulas that were asked for
 
-    def agrees(self, formula: str, name: str) -> bool:
+    def holds(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
-        expected = self.expected(name)
-        if expected is None:
+        with suppress(GradcliError), np.errstate(all="ignore"):
+            expected, found = self.expected(name), self.array(formula)
+            return (
+                expected is not None
+                and found.shape == expected.shape
+                and np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+                and not self.inverts_singular(formula)
+            )
+        return False
+
+    def fails(self, formula: str, name: str) -> bool:
+        """Whether a formula does not have the value of a gradient that can be computed."""
+        if self.holds(formula, name) or self.cannot_read(formula):
             return False
-        found = self.array(formula)
-        return (
-            found.shape == expected.shape
-            and np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
-            and not self.inverts_singular(formula)
-        )
+        return self.tells(name)
 
     def expected(self, name: str) -> Any:
         """The value of the gradient of the input `name`; None where there is none."""
@@ -170,7 +176,7 @@ class Trial:
         """Whether a formula has numbers that are not those of the gradient of the input `name`; nan
         and infinity are none.
         """
-        if not fails(self, formula, name):
+        if not self.fails(formula, name):
             return False
         with suppress(GradcliError), np.errstate(all="ignore"):
             found, expected = self.array(formula), self.expected(name)
@@ -267,8 +273,8 @@ def tried_out(
     holding = {}
     for name, f in found.items():
         text = tree.text(f)
-        holds = not tried or any(_holds(trial, text, name) for trial in tried)
-        if holds and not any(fails(trial, text, name) for trial in (*tried, *below)):
+        holds = not tried or any(trial.holds(text, name) for trial in tried)
+        if holds and not any(trial.fails(text, name) for trial in (*tried, *below)):
             holding[name] = f
     return holding
 
@@ -348,7 +354,7 @@ def extent(at: Iterable[Trial], formula: str, name: str) -> str:
     equal or larger as those given ("alike"), or "here".
     """
     plain = [trial for trial in at if not trial.squeezed]
-    failing = [trial for trial in plain if fails(trial, formula, name)]
+    failing = [trial for trial in plain if trial.fails(formula, name)]
     if not failing:
         return "above-one"
     if all(different_sides(trial.problem.roots) for trial in failing):
@@ -368,18 +374,3 @@ def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
     if not any(map(np.any, masks)):
         return None
     return "whatever the values are" if all(map(np.all, masks)) else "for some values"
-
-
-def fails(trial: Trial, formula: str, name: str) -> bool:
-    """Whether a formula does not have the value of a gradient that can be computed."""
-    if _holds(trial, formula, name) or trial.cannot_read(formula):
-        return False
-    return trial.tells(name)
-
-
-def _holds(trial: Trial, formula: str, name: str) -> bool:
-    try:
-        with np.errstate(all="ignore"):
-            return trial.agrees(formula, name)
-    except GradcliError:
-        return False

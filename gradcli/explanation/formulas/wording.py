@@ -27,7 +27,6 @@ from .tried_out import (
     Trial,
     elsewhere,
     extent,
-    fails,
     general,
     signed,
     trials,
@@ -250,7 +249,7 @@ class Wording:
     def only_here(self) -> dict[str, str]:
         """Those of them that fail at sizes other than the problem's."""
         at = self.elsewhere if self._texts else ()
-        return {name: f for name, f in self._texts.items() if any(fails(t, f, name) for t in at)}
+        return {name: f for name, f in self._texts.items() if any(t.fails(f, name) for t in at)}
 
     @cached_property
     def extents(self) -> dict[str, str]:

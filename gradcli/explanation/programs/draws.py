@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
+from ...graphs.shapes import is_square
 from ...language.problem import Input
 from ...lazy import np
 from .plan import Plan
@@ -41,7 +42,7 @@ class Draw(NamedTuple):
 
     def is_matrix(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape is drawn as a positive definite matrix."""
-        return self.positive and len(shape) > 1 and shape[-1] == shape[-2]
+        return self.positive and is_square(shape)
 
 
 DRAWS = (
