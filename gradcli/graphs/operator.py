@@ -315,7 +315,15 @@ class Operator:
 
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
-        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
+        return _says(self.view, node)
+
+    def is_smooth(self, node: Node) -> bool:
+        """Whether `node` is one smooth function everywhere but at its kink."""
+        return _says(self.smooth, node)
+
+    def is_sloped(self, node: Node) -> bool:
+        """Whether `node` is made of pieces, and its derivative 0 on none of them."""
+        return _says(self.sloped, node)
 
     def fixed_inputs(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, by which PyTorch has no derivative."""
@@ -363,6 +371,11 @@ class Operator:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def _says(field: Any, node: Node) -> bool:
+    """What a field says that is a bool, or says one of the attributes."""
+    return bool(field(**node.attrs) if callable(field) else field)
 
 
 def dtypes(operands: Iterable[Any]) -> set[str]:

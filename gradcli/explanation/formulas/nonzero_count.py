@@ -43,15 +43,11 @@ def deciding(problem: Problem) -> list[Node]:
     varying = downstream(nodes, [n for n in nodes if n.op is OPS["input"]])
     chosen = [n for n in nodes if n in varying and (n.op.kink or n.dtype != "float")]
     sloped = len(problem.orders) == 1 and _is_tree(nodes, varying)
-    return [n for n in chosen if not (_is_smooth(n) or (sloped and _holds(n.op.sloped, n)))]
+    return [n for n in chosen if not (_is_smooth(n) or (sloped and n.op.is_sloped(n)))]
 
 
 def _is_smooth(node: Node) -> bool:
-    return _holds(node.op.smooth, node)
-
-
-def _holds(field: Any, node: Node) -> bool:
-    return bool(field(**node.attrs) if callable(field) else field)
+    return node.op.is_smooth(node)
 
 
 def _is_tree(nodes: Sequence[Node], varying: set[Node]) -> bool:
