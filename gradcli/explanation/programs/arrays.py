@@ -36,6 +36,12 @@ def returned(formulas: Sequence[tree.Tree]) -> list[str]:
     return ["return (", *(f"    {text}," for text in texts), ")"]
 
 
+def with_generator(lines: Sequence[str]) -> list[str]:
+    """Lines, after one that makes the generator that they draw from."""
+    draws = any("rng." in line for line in lines)
+    return ["rng = np.random.default_rng(0)"] * draws + [*lines]
+
+
 def forward(sized: AtSizes, writer: ArrayWriter, names: Names) -> list[str]:
     """The body of a function that computes the output."""
     made = Statements(writer, [sized.out], sized.intermediates, names)

@@ -4,11 +4,11 @@ from ...notation import tree
 from ...notation.code.array_code import JaxWriter
 from ...notation.code.statements import Statements
 from ...notation.tree import Name
-from .arrays import assigned, function, helpers, modules, values
+from .arrays import assigned, function, helpers, modules, values, with_generator
 from .at_sizes import AtSizes
 from .draws import suitable
 from .in_jax import DOUBLE
-from .plan import Plan, named, unpacked
+from .plan import Plan, named, tupled, unpacked
 from .saved import Saved, free_names
 
 
@@ -77,15 +77,11 @@ class _CustomVjp:
         writers.append(writer)
         made = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
         out = tree.text(made.formulas[0])
-        residuals = f"({unpacked(kept)})" if len(kept) > 1 else unpacked(kept) if kept else "()"
-        return [*assigned(made.lines), f"return {out}, {residuals}"]
+        return [*assigned(made.lines), f"return {out}, {tupled(kept)}"]
 
     def _test(self, choice) -> list[str]:
         plan = self.plan
-        lines = values(plan, choice, plan.arguments, "jnp")
-        if any("rng." in line for line in lines):
-            lines.insert(0, "rng = np.random.default_rng(0)")
+        lines = with_generator(values(plan, choice, plan.arguments, "jnp"))
         asked = [plan.safe(x.name) for x in plan.wrt]
         f = plan.called(self.f, plan.wrt, self.arguments)
-        at = unpacked(asked) if len(asked) == 1 else f"({unpacked(asked)})"
-        return [*lines, f'check_grads({f}, {at}, order=1, modes=["rev"])']
+        return [*lines, f'check_grads({f}, {tupled(asked)}, order=1, modes=["rev"])']

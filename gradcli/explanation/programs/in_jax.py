@@ -14,10 +14,11 @@ from .arrays import (
     modules,
     seed_text,
     values,
+    with_generator,
 )
 from .at_sizes import AtSizes
 from .draws import Choice, finite
-from .plan import Plan, unpacked
+from .plan import Plan, tupled, unpacked
 
 DOUBLE = 'jax.config.update("jax_enable_x64", True)'
 
@@ -49,9 +50,7 @@ class _Jax:
             "",
             *self._assertions(),
         ]
-        if any("rng." in line for line in test):
-            test = ["rng = np.random.default_rng(0)", *test]
-        whole = [*helpers(writer), *f, "", "", *test]
+        whole = [*helpers(writer), *f, "", "", *with_generator(test)]
         return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
 
     def _backward(self, out: str) -> list[str]:
@@ -89,7 +88,7 @@ class _Jax:
             )
         except GradcliError:
             asked = [plan.safe(x.name) for x in plan.wrt]
-            arguments = f"{self.f}, {unpacked(asked) if len(asked) < 2 else f'({unpacked(asked)})'}"
+            arguments = f"{self.f}, {tupled(asked)}"
             return [f'check_grads({arguments}, order=1, modes=["rev"])']
         lines = assigned(made.lines)
         for x, written in zip(plan.wrt, made.formulas):

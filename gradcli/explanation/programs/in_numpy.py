@@ -14,6 +14,7 @@ from .arrays import (
     returned,
     seed_text,
     values,
+    with_generator,
 )
 from .at_sizes import AtSizes
 from .draws import Choice, suitable
@@ -95,8 +96,7 @@ class _NumPy:
         for x in plan.wrt:
             lines += self._by_differences(x)
         lines += [f"# {plan.problem.out_name} does not depend on {x.name}" for x in plan.idle]
-        random = any("rng." in line for line in lines)
-        return ["rng = np.random.default_rng(0)", *lines] if random else lines
+        return with_generator(lines)
 
     def _at(self, choice: Choice) -> list[str]:
         """Values, and the gradient there."""

@@ -163,6 +163,11 @@ def unpacked(names: Sequence[str]) -> str:
     return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
 
+def tupled(names: Sequence[str]) -> str:
+    """Names as a tuple in a call: `()`, `(a,)`, `(a, b)`."""
+    return unpacked(names) if len(names) == 1 else f"({', '.join(names)})"
+
+
 def indented(lines: list[str]) -> list[str]:
     """Lines inside a function."""
     return [f"    {line}" if line else line for line in lines]

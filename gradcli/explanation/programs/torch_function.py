@@ -10,7 +10,7 @@ from ...notation.tree import Name
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import suitable
-from .plan import Plan, indented, named, unpacked
+from .plan import Plan, indented, named, tupled, unpacked
 from .pytorch import DOUBLE, header, values
 from .saved import Saved, free_names
 from .torch_writer import ProgramWriter
@@ -54,7 +54,7 @@ class _Function:
         ]
         tracked = {plan.safe(x.name) for x in plan.wrt}
         test = [DOUBLE, "", *values(plan, choice, self.arguments, tracked)]
-        at = unpacked(self._named) if len(self._named) == 1 else f"({unpacked(self._named)})"
+        at = tupled(self._named)
         many = sum(x.node.numel for x in plan.wrt) > MANY
         fast = ", fast_mode=True" * many
         f = plan.called(f"{self.class_name}.apply", self.arguments, self.arguments)
