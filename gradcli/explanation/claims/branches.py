@@ -84,8 +84,8 @@ class _Branches:
 
     def point(self, values: Values) -> Point | None:
         """The point of these values; None where it tells nothing of the claims."""
-        there = self.within(values)
-        there = there | {x: made(x.attrs["known"], there[x]) for x in self.free}
+        assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
+        there = self.within(values | assumed)
         kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there.items()}
         with suppress(GradcliError), np.errstate(all="ignore"):
             point = self.base.moved(kept)

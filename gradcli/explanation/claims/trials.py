@@ -11,7 +11,7 @@ from ...lazy import np
 from .given import built
 from .points import TOLERANCE, Point
 
-NOISE = 1e-15  # what rounding leaves of a gradient that is 0
+NOISE = 1e-14  # what rounding leaves of a gradient that is 0
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 

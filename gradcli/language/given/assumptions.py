@@ -76,13 +76,13 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
 
 
 def made(words: Collection[str], array: Any) -> Any:
-    """The array, or a matrix near to it that is what is assumed."""
-    if "diagonal" in words:
-        array = np.diag(np.diag(array))
-    elif "posdef" in words:
+    """A matrix made of an array that is what is assumed; the array where nothing is."""
+    if "posdef" in words:
         array = array @ array.T + np.eye(len(array))
     elif "symmetric" in words:
-        array = array + array.T
+        array = (array + array.T) / 2
+    if "diagonal" in words:
+        array = np.diag(np.diag(array))
     if "orthogonal" not in words:
         return array
     left, _, right = np.linalg.svd(array)  # the nearest orthogonal matrix is what an array is

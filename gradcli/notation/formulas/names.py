@@ -91,7 +91,7 @@ class Names:
         found = product_of(meant)
         if found is not None and found.coefficient and meant not in found.factors:
             self.products.append((atom, _without_roots(found)))
-            in_rows = _kept(found)
+            in_rows = _in_rows(found)
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
@@ -155,13 +155,15 @@ def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
     return rest, other._replace(coefficient=magnitude(other.coefficient))
 
 
-def _kept(p: Product) -> tuple[int, Product] | None:
+def _in_rows(p: Product) -> tuple[int, Product] | None:
     """1 and a.sum(dim=1, keepdim=True) / b.norm(dim=1, keepdim=True), for a.sum(dim=1) /
     b.norm(dim=1); None for what are not all reductions along one dimension.
     """
     reduced = {f: e for f, e in p.factors.items() if f.shape}
     dims = {f.attrs["dim"] if f.op.family == "reduction" else None for f in reduced}
     dim = dims.pop() if len(dims) == 1 else None
+    if len({f.ndim for f in reduced}) > 1:
+        return None
     if not isinstance(dim, int) or any(f.attrs["keepdim"] for f in reduced):
         return None
     columns = {f.op(*f.inputs, **f.attrs | {"keepdim": True}): e for f, e in reduced.items()}

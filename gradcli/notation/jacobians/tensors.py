@@ -159,7 +159,8 @@ class Tensors:
         if is_condition(e) and any(isinstance(part, Relation) for part in inner(e)):
             return None
         written = self._tensor(e, letters)
-        if written is None or op.spelling or op.numbers or not isinstance(e, Number):
+        number = isinstance(e, Number) or (isinstance(e, Element) and e.node.op.shape_only)
+        if written is None or op.spelling or op.numbers or not number:
             return written
         return Call("tensor", (written,))
 

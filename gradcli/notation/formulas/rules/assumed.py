@@ -1,7 +1,10 @@
 """What is known about matrices: symmetric, orthogonal, diagonal, positive definite."""
 
+from functools import lru_cache
+
 from ....graphs import Node
 from .atoms import definition
+from .products import REMEMBERED
 from .sums import terms_of
 
 DEEP = 40  # nodes that are looked at
@@ -24,6 +27,7 @@ def is_symmetric(node: Node) -> bool:
     return _symmetric(node, DEEP)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _symmetric(node: Node, depth: int) -> bool:
     name, parts = node.op.name, node.parents
     if depth == 0:
@@ -47,6 +51,8 @@ def _symmetric(node: Node, depth: int) -> bool:
 
 def _symmetric_sum(node: Node, depth: int) -> bool:
     """Whether each term is that of another turned, or its own: A - c * eye(n) + A.T."""
+    if all(i.shape == () or _symmetric(i, depth) for i in node.parents):
+        return True
     terms = terms_of(node) or []
     numbers = {t.key: t.coefficient for t in terms}
     for t in terms:
@@ -56,12 +62,15 @@ def _symmetric_sum(node: Node, depth: int) -> bool:
     return bool(terms)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _transposed(f: Node, depth: int) -> Node | None:
     """The transpose of a factor, a single number as it is; None where it has none."""
+    if depth == 0:
+        return None
     if f.shape == () or (f.ndim == 2 and _symmetric(f, depth)):
         return f
     if f.op.name == "matmul" and all(i.ndim == 2 for i in f.parents):
-        a, b = (_transposed(i, depth) for i in f.parents)
+        a, b = (_transposed(i, depth - 1) for i in f.parents)
         return None if a is None or b is None else b @ a
     if f.op.name == "transpose":
         return f.parents[0]

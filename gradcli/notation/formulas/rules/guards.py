@@ -1,6 +1,8 @@
 """Masks, and values guarded against what no input is."""
 
-from ....graphs import OPS, Node
+from math import inf
+
+from ....graphs import OPS, Node, walk
 from .atoms import definition
 from .bounds import is_not_negative
 from .broadcasting import thinner
@@ -20,7 +22,6 @@ from .registry import normal, other, rule
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
 TINY = 1e-7  # what denominators are held above
-ABOVE_ZERO = ("softmax", "exp", "sigmoid")
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
 
@@ -71,16 +72,28 @@ def places_counted_from_the_front(node: Node) -> Node | None:
 @normal("xlogy")
 def times_logarithm(node: Node) -> Node | None:
     """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0; xlogy(y, softmax(x,
-    1)) = y * log(softmax(x, 1)), which has no 0.
+    1)) = y * log_softmax(x, 1), which is finite.
     """
     a, b = node.parents
     found = product_of(a)
     if found is None or found.coefficient == 0 or b.shape != node.shape:
         return None
-    above_zero = (definition(b) or b).op.name in ABOVE_ZERO
-    if not above_zero and any(f.op.name != "size" for f in found.factors):
+    if b.op.name == "softmax" and not is_masked(b.parents[0]):
+        logarithm = OPS["log_softmax"](*b.inputs, **b.attrs)
+    elif all(f.op.name == "size" for f in found.factors):
+        logarithm = b.log()
+    else:
         return None
-    return build(Product(found.coefficient, with_factor(found.factors, b.log())), node.shape)
+    return build(Product(found.coefficient, with_factor(found.factors, logarithm)), node.shape)
+
+
+def is_masked(x: Node) -> bool:
+    """Whether some elements may be -inf, so that exponentials of them are 0."""
+    met = walk([x], lambda n: n.inputs if definition(n) is None else (definition(n),))
+    return any(
+        n.op.name == "masked_fill" or (n.op.name == "constant" and n.attrs["value"] == -inf)
+        for n in met
+    )
 
 
 @rule("unless", "without_slope", "otherwise", "through")

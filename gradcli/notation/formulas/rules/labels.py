@@ -80,7 +80,7 @@ def picked_by_labels(node: Node) -> Node | None:
 @other("scatter_to")
 def times_rows_of_the_identity(node: Node) -> Node | None:
     """v.scatter_to(x.shape, 1, y.unsqueeze(1)) = v * eye(x.shape[1])[y] for known labels y, one
-    for each row; for one at each place of a row, v * eye(x.shape[1])[y].mT.
+    for each row; for one at each place of a row, v * eye(x.shape[1])[y].mT, and so on.
     """
     v, index = node.parents
     y = index.parents[0] if index.op.name in RESHAPING else index

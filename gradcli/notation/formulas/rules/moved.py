@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .factoring import MOST_TERMS
@@ -38,11 +38,16 @@ def turned_within(node: Node) -> Node | None:
 
 def _is_turned(x: Node, as_in: Node) -> bool:
     """Whether x is flipped as another node is, or computed element by element of what is."""
-    if x.op is as_in.op:
-        return axes(x.attrs["dims"], x.ndim) == axes(as_in.attrs["dims"], as_in.ndim)
-    parts = [i for i in x.parents if i.shape]
-    alike = x.op.family == "elementwise" and all(i.shape == x.shape for i in parts)
-    return alike and bool(parts) and all(_is_turned(i, as_in) for i in parts)
+
+    def within(n: Node) -> list[Node]:
+        return [i for i in n.parents if i.shape] if n.op.family == "elementwise" else []
+
+    def is_turned(n: Node) -> bool:
+        if n.op is as_in.op:
+            return axes(n.attrs["dims"], n.ndim) == axes(as_in.attrs["dims"], as_in.ndim)
+        return bool(within(n)) and all(i.shape == n.shape for i in within(n))
+
+    return all(map(is_turned, walk([x], within)))
 
 
 @rule("flip")

@@ -145,8 +145,8 @@ def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
         return number_node(e)
     if power.op.name == "sqrt" and power.parents[0] is base:
         return number_node(e / 2)
-    if power.op.name != "pow" or power.parents[0] is not base:
-        return None
+    if power.op.name != "pow" or power.parents[0] is not base or e != int(e):
+        return None  # (x ** 2) ** 0.5 is no x where that is below 0
     return power.parents[1] if e == 1 else number_node(e) * power.parents[1]
 
 

@@ -1,6 +1,7 @@
 """Sums over dimensions: what does not vary along them taken out."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations, permutations, product
 
 from ....graphs import OPS, Node
@@ -11,6 +12,7 @@ from .broadcasting import thinner
 from .factoring import multiplied
 from .products import (
     ONE,
+    REMEMBERED,
     Coefficient,
     Product,
     build,
@@ -23,6 +25,7 @@ from .products import (
 from .registry import normal, other
 from .sums import added, terms_of
 
+DEEP = 20  # operations one inside the other
 MOST_SUMS = 4  # that are compared with each other
 Powers = dict[Node, Coefficient]
 
@@ -214,30 +217,38 @@ def centred(node: Node) -> Node | None:
     return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
 
 
-def _is_centred(named: Node, over: tuple[int, ...]) -> bool:
+@lru_cache(maxsize=REMEMBERED)
+def _is_centred(named: Node, over: tuple[int, ...], depth: int = DEEP) -> bool:
     """Whether the sums over some dimensions are plainly 0."""
     x = definition(named) or named
+    if depth == 0:
+        return False
     if x.op.name == "matmul" and over in ((0,), (1,)):
         (along,) = over
-        return all(i.ndim == 2 for i in x.parents) and _is_centred(x.parents[along], over)
+        plain = all(i.ndim == 2 for i in x.parents)
+        return plain and _is_centred(x.parents[along], over, depth - 1)
     if x.op.name in ("add", "sub"):
-        parts = all(i.shape == x.shape and _is_centred(i, over) for i in x.parents)
-        return parts or (x.op.name == "sub" and _is_mean(x.parents[1], x.parents[0], over))
+        whole, middle = x.parents
+        if x.op.name == "sub" and whole.shape == x.shape and _is_mean(whole, middle, over):
+            return True
+        return all(i.shape == x.shape and _is_centred(i, over, depth - 1) for i in x.parents)
     found = product_of(x) if x.op.name in ("mul", "div", "neg") else None
     varying = [f for f in found.factors if not constant_along(f, x, over)] if found else []
     if found is None or len(varying) != 1 or varying[0] is x or found.factors[varying[0]] != 1:
         return False
-    return varying[0].shape == x.shape and _is_centred(varying[0], over)
+    return varying[0].shape == x.shape and _is_centred(varying[0], over, depth - 1)
 
 
-def _is_mean(middle: Node, whole: Node, over: tuple[int, ...]) -> bool:
-    """Whether it is the mean over some dimensions, perhaps broadcast."""
-    while middle.op.name in ("expand", "unsqueeze"):
-        middle = middle.parents[0]
-    middle = definition(middle) or middle
-    if middle.op.name != "mean" or middle.parents[0] is not whole:
+def _is_mean(whole: Node, middle: Node, over: tuple[int, ...]) -> bool:
+    """Whether what is taken from a tensor is its mean over some dimensions, in their place."""
+    middle = middle.parents[0] if middle.op.name == "expand" else middle
+    put_in = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
+    middle = middle.parents[0] if put_in else middle
+    mean = definition(middle) or middle
+    if mean.op.name != "mean" or mean.parents[0] is not whole:
         return False
-    return axes(middle.attrs["dim"], whole.ndim) == over
+    in_place = put_in or mean.attrs["keepdim"] or over == tuple(range(len(over)))
+    return in_place and axes(mean.attrs["dim"], whole.ndim) == over
 
 
 @other("sum", "mean")

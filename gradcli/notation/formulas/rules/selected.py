@@ -27,7 +27,7 @@ def rows_at_places(node: Node) -> Node | None:
     each row picks rows.
     """
     a, b = node.parents
-    if a.op.name != "scatter_to" or a.ndim != 2 or axis(a.attrs["dim"], 2) != 1:
+    if a.op.name != "scatter_to" or a.ndim != 2 or b.ndim > 2 or axis(a.attrs["dim"], 2) != 1:
         return None
     v, index = a.parents
     one_each = v.shape == index.shape == (a.shape[0], 1)

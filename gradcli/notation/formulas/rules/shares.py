@@ -30,4 +30,4 @@ def shift_beside_shares(node: Node) -> Node | None:
 def _adds_up(f: Node, over: tuple[int, ...]) -> bool:
     """Whether the sum of a factor over these dimensions is 1."""
     share = definition(f) or f
-    return share.op.name == "softmax" and axes(share.attrs["dim"], f.ndim) == over
+    return f.numel > 0 and share.op.name == "softmax" and axes(share.attrs["dim"], f.ndim) == over

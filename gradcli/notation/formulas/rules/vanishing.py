@@ -1,9 +1,9 @@
 """Masks and conditions that hide only zeros, or no numbers; signs of what is never negative."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 
-from ....graphs import Node, walk
+from ....graphs import Node, downstream, walk
 from ....graphs.shapes import axes
 from .atoms import definition
 from .bounds import is_not_negative
@@ -11,6 +11,10 @@ from .broadcasting import thinner
 from .products import Coefficient, build, constant_value, product_of
 from .registry import normal
 
+LINEAR = (
+    "add", "sub", "mul", "neg", "sum", "mean", "matmul", "transpose", "permute", "expand",
+    "reshape", "squeeze", "unsqueeze", "input",
+)  # fmt: skip
 KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 
 
@@ -68,16 +72,32 @@ def no_denominator_is_zero(node: Node) -> Node | None:
 
 @normal("where")
 def zero_where_masked(node: Node) -> Node | None:
-    """where(c, 0, x * softmax(where(c, -inf, y), 1)) = x * softmax(where(c, -inf, y), 1); so it is
-    with the sides exchanged.
+    """where(c, 0, x * softmax(where(c, -inf, y), 1)) = x * softmax(where(c, -inf, y), 1), for an x
+    that is no less finite there; so it is with the sides exchanged.
     """
     condition, *sides = node.parents
     for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
         found = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
         for f, e in found.factors.items() if found else ():
-            if e > 0 and f.shape == node.shape and _hides(f, condition, masked):
+            others = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            hidden = e > 0 and f.shape == node.shape and _hides(f, condition, masked)
+            if hidden and others and _are_finite(others, f, condition):
                 return b
     return None
+
+
+def _are_finite(factors: Mapping[Node, Coefficient], f: Node, condition: Node) -> bool:
+    """Whether what depends on f, or on the condition that makes it 0, is computed from it by what
+    makes nothing infinite of a 0.
+    """
+
+    def sources(n: Node) -> Sequence[Node | None]:
+        meant = definition(n)
+        return () if n is f else n.inputs if meant is None else (meant,)
+
+    touched = downstream(walk(factors, sources), [f, condition], sources) - {f, condition}
+    divisors = {k for k, e in factors.items() if e < 0}
+    return divisors.isdisjoint(touched) and all(n.op.name in LINEAR for n in touched)
 
 
 def _hides(f: Node, condition: Node, masked: int) -> bool:
