@@ -62,12 +62,8 @@ def selected(
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
-
-    def kept(y, x, **attrs):
-        return (places(x, **_with_all_dims(attrs)), *([x] if running else []))
-
     found = composite(
-        saved=kept,
+        saved=_kept(places, running),
         caveat=caveat,
         kink=kink,
         spelling=call + ".values",
@@ -75,6 +71,11 @@ def selected(
         **common,
     )(_values_at(places, name))
     return found, places
+
+
+def _kept(places, running):
+    """What PyTorch keeps for the values: their places, and the input of a running one."""
+    return lambda y, x, **attrs: (places(x, **_with_all_dims(attrs)), *([x] if running else []))
 
 
 def _with_all_dims(attrs):

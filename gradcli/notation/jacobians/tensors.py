@@ -45,9 +45,8 @@ SHORT = 8  # length of what a function that has no index notation is written of
 class Tensors:
     """Formulas over the nodes that have names. None: there is no short one.
 
-    `sizes` are those of the letters; in terms of `sides` sizes are
-    written; where these are `telling`, numbers that are one of them are
-    written so too. `given` are letters that stand for one value: a[i].
+    `sizes` are those of the letters, written in terms of `sides`; where these are `telling`, so are
+    numbers that are one of them. `given` are letters that stand for one value: a[i].
     """
 
     def __init__(
