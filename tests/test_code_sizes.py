@@ -32,6 +32,7 @@ pytestmark = [
 ]
 
 ALONE, ORDERED = "# for these sizes alone: ", "# for sizes in the order of these: "
+VALUES = "# for these values alone: "
 MOST_ALONE = 0.06  # of the operators
 
 
@@ -187,3 +188,42 @@ def test_labels_have_other_sizes_too():
     (name,) = [line.split()[1].partition("(")[0] for line in text.splitlines() if "class" in line]
     x, t = torch.randn(4, 5, requires_grad=True), torch.tensor([4, 0, 2, 2])
     assert torch.autograd.gradcheck(lambda x: run(text)[name].apply(x, t), x)
+
+
+BY_VALUES = [  # an expression, its labels, other labels
+    ("(x[t] ** 2).sum()", {"t": [0, 2, 1, 1]}, {"t": [3, 3, 0]}),
+    ("-log_softmax(x, -1)[arange(x.shape[0]), t].mean()", {"t": [0, 2, 1, 1]}, {"t": [2, 0, 0, 1]}),
+    ("(x[m] * 3).exp().sum()", {"m": [True, False, True, True]}, {"m": [False, True, True, False]}),
+    ("i = t + 1; (x[i] * x[i - 1]).sum()", {"t": [0, 1, 2]}, {"t": [2, 2, 0, 1]}),
+]
+
+
+@pytest.mark.parametrize(("expr", "labels", "others"), BY_VALUES)
+def test_indices_are_computed_by_the_program(expr, labels, others):
+    text = gradcli.code(expr, shapes={"x": (4, 3)}, values=labels, target="torch-function")
+    assert not text.startswith(VALUES)
+    (name,) = [line.split()[1].partition("(")[0] for line in text.splitlines() if "class" in line]
+    function = run(text)[name].apply
+    x = torch.randn(4, 3, requires_grad=True)
+    at = {"x": x} | {name: torch.tensor(value) for name, value in others.items()}
+    out = eval(expr.rpartition(";")[2], vars(torch) | at | {"i": at.get("t", x) + 1})
+    (theirs,) = torch.autograd.grad(out, x)
+    (order,) = [line for line in text.splitlines() if "def forward(ctx, " in line]
+    names = order.partition("(ctx, ")[2].removesuffix("):").split(", ")
+    (ours,) = torch.autograd.grad(function(*(at[name] for name in names)), x)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("expr", "shapes", "values", "held"),
+    [
+        ("x[k] ** 2", {"x": (3,)}, {"k": 2}, "k"),
+        ("i = (x * x).argmax(); x[i] * y[i]", {"y": (3,)}, {"x": [1.0, -2.0, 3.0]}, "x"),
+        ("repeat_interleave(x, t) ** 2", {"x": (3,)}, {"t": [1, 2, 1]}, "t"),
+        ("cross_entropy(y[None], k)", {"y": (3,)}, {"k": [2]}, None),
+        ("x[x > 0].sum()", {}, {"x": [1.0, -2.0, 3.0]}, None),
+    ],
+)
+def test_values_that_decide_on_the_program_are_told(expr, shapes, values, held):
+    text = gradcli.code(expr, shapes=shapes, values=values)
+    assert (f"{VALUES}{held}\n" in text) == (held is not None)

@@ -203,6 +203,12 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
         return _at_shapes(problem, shapes, values)
 
 
+def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
+    """The same problem where some inputs have other values. Raises GradcliError."""
+    own = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
+    return _at_shapes(problem, problem.shapes, own | values)
+
+
 def decided_by_values(problem: Problem) -> bool:
     """Whether values of floats decide on its graph, as those of a mask in brackets do."""
     shapes = problem.shapes

@@ -49,6 +49,18 @@ def is_array(item):
     return isinstance(item, Array | tuple)
 
 
+def read_by(node):
+    """The nodes whose numbers an index of this node holds."""
+    index = node.attrs.get("index", ())
+    items = index if isinstance(index, tuple) else ()
+    return tuple(i.node for i in items if isinstance(i, Array) and i.node is not None)
+
+
+def with_read(node):
+    """The inputs of a node, and what its index reads."""
+    return (*node.inputs, *read_by(node))
+
+
 def _advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
     kept = [item for item in full if not isinstance(item, int)]

@@ -9,12 +9,14 @@ from .families import none_at_all, operator, shorthand
 
 
 class Array:
-    """An array as an attribute: compared by identity, shown as `text`, or as its numbers."""
+    """An array as an attribute: compared by identity, shown as `text`, or as its numbers; `node` is
+    what they are the numbers of, where a program computes them.
+    """
 
-    __slots__ = ("_text", "value")
+    __slots__ = ("_text", "node", "value")
 
-    def __init__(self, value, text: str | None = None):
-        self.value, self._text = value, text
+    def __init__(self, value, text: str | None = None, node: Node | None = None):
+        self.value, self._text, self.node = value, text, node
 
     @property
     def text(self) -> str:

@@ -33,8 +33,17 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
     """The shapes where one of the sizes is 1, wherever it stands."""
+    yield from _one_changed(shapes, lambda n: 1)
+
+
+def longer_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
+    """The shapes where one of the sizes is larger by 1, wherever it stands."""
+    yield from _one_changed(shapes, lambda n: n + 1)
+
+
+def _one_changed(shapes: Shapes, change: Callable[[int], int]) -> Iterator[dict[str, Shape]]:
     for one in {n: None for shape in shapes.values() for n in shape if n > 1}:
-        yield {x: tuple(1 if n == one else n for n in shape) for x, shape in shapes.items()}
+        yield {x: tuple(change(n) if n == one else n for n in shape) for x, shape in shapes.items()}
 
 
 def untied_shapes(

@@ -11,6 +11,7 @@ from ...notation.formulas.formula import Telling
 from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, without_spans
 from ...notation.tree import Name
+from ...operators.indexing import with_read
 from ..analysis import Analysis
 
 # Names that programs need for themselves: an input that is called so gets a _ after its name.
@@ -65,10 +66,11 @@ class AtSizes:
     def own(self) -> dict[Node, str]:
         """What the program calls its intermediates and its output, over the graph as it is here."""
         p = self.problem
-        named = {n: name for name, n in p.names.items() if n not in self.inputs and n.op.inputs}
-        named.setdefault(p.out, p.out_name)
-        order = [n for n in walk([p.out]) if n in named and n not in self.inputs]
-        return {self.bare(n): safe(named[n]) for n in order}
+        named = {n: name for name, n in p.names.items() if n.op.inputs}
+        of_out = named.get(p.out, p.out_name)
+        bare = {self.bare(n): name for n, name in named.items()} | {self.out: of_out}
+        order = [n for n in walk([self.out], with_read) if n in bare and n not in self.inputs]
+        return {n: safe(bare[n]) for n in order}
 
     @cached_property
     def intermediates(self) -> dict[Node, str]:

@@ -2,29 +2,39 @@
 
 A program is written where its sizes tell what they are the sizes of, and once more where all of
 them are others: what stands in both texts depends on none. A third time what was larger is smaller:
-a tall matrix may have another text than a wide one.
+a tall matrix may have another text than a wide one. Values that decide on the graph, as an index of
+one number does, are told in the same way: the text is another where they are.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs.shapes import text
-from ...language.general import at_shapes, factors, multiples, telling_sizes
-from ...language.problem import Problem
-from ..formulas.other_sizes import other_shapes
+from ...language.general import at_shapes, factors, multiples, telling_sizes, with_values
+from ...language.problem import Input, Problem
+from ...lazy import np
+from ..formulas.other_sizes import longer_shapes, other_shapes
 from .at_sizes import AtSizes
 from .plan import Plan
 
 ALONE = "for these sizes alone"
+VALUES = "for these values alone"
 ORDERED = "for sizes in the order of these"
 Write = Callable[[Plan, AtSizes], str]
 
 
 def written(plan: Plan, write: Write) -> str:
-    """The program for every size; else that for the sizes given, which says so in its first line,
-    unless the expression has no other sizes. Raises GradcliError.
+    """The program for every size and all values; else that for those given, which says so in its
+    first lines, unless the expression has no others. Raises GradcliError.
     """
+    found = _for_sizes(plan, write)
+    held = [plan.safe(i.name) for i in plan.inputs if _is_held(plan, write, i)]
+    return f"# {VALUES}: {', '.join(held)}\n{found}" if held else found
+
+
+def _for_sizes(plan: Plan, write: Write) -> str:
     tried = factors(plan.problem)
     factor = next((k for k in tried if telling_sizes(plan.problem, multiples(k))), 1)
     rising = multiples(factor)
@@ -62,6 +72,37 @@ def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
 
 
 def _posed(problem: Problem) -> Iterator[Problem]:
-    for shapes in other_shapes(problem):
+    for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
         with suppress(GradcliError):
             yield at_shapes(problem, shapes)
+
+
+def _is_held(plan: Plan, write: Write, x: Input) -> bool:
+    """Whether the program holds numbers of an input, so that it is another at other values."""
+    problem, value = plan.problem, x.value
+    if value is None or not (problem.indices or x.node.dtype != "float"):
+        return False
+    own = _with_value(plan, write, x, value)
+    tried = (_with_value(plan, write, x, other) for other in _others(value))
+    return own is not None and any(text not in (own, None) for text in tried)
+
+
+def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
+    try:
+        return write(plan, plan.at_sizes(with_values(plan.problem, {x.name: value})))
+    except GradcliError:
+        return None
+
+
+def _others(value: Any) -> Iterator[Any]:
+    """Other values that an input may have: the same in another order, and where there is none, the
+    next ones.
+    """
+    if len(np.unique(value)) > 1:
+        yield np.roll(value, 1)
+        yield np.flip(value)
+    elif value.dtype.kind == "b":
+        yield ~value
+    else:
+        yield value + 1
+        yield value - 1

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ...graphs import Node, walk
 from ...notation.code.statements import Names
+from ...operators.indexing import with_read
 from .at_sizes import AtSizes
 
 VIEWS = ("movement", "leaf")  # made again from what they view
@@ -15,7 +16,7 @@ class Saved:
 
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
         self.own, inputs = sized.own, sized.inputs
-        forward = set(walk([sized.out]))
+        forward = set(walk([sized.out], with_read))
         found = _frontier(grads, forward, inputs)
         self.names = {
             node: sized.names[node].text if node in inputs else self._name(node, names)
@@ -37,7 +38,7 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
             return True
         return n in forward and n.op.family not in VIEWS and n not in numbers and bool(n.inputs)
 
-    nodes = walk(grads, lambda n: () if stops(n) or n in numbers else n.inputs)
+    nodes = walk(grads, lambda n: () if stops(n) or n in numbers else with_read(n))
     found = [n for n in nodes if stops(n)]
     kept = set(found)
     for n in reversed(found):

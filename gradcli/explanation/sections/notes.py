@@ -28,13 +28,13 @@ from ..numbers import number_text
 from ..phrases import listed
 
 ELSEWHERE = {  # by how far a formula holds
-    "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and it may "
-    "not be.",
+    "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
+    "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
-    "equal": ", and at other sizes that are all equal; elsewhere it may not be.",
-    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere it may not "
+    "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
+    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere {it} may not "
     "be.",
-    "here": "; at other sizes it is not.",
+    "here": "; at other sizes {it} {be} not.",
 }
 LARGER = 5  # in the place of 1
 BARE_SUM = re.compile(r"sum\s*\(")
@@ -134,9 +134,9 @@ def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[
     given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
     square = dict.fromkeys(f"{n.op.name}()" for n in walk(w.problem.roots) if n.op.square)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
-    holds = ELSEWHERE[extent].format(whole=whole)
-    are = "s of {} are" if len(names) > 1 else " of {} is"
-    return "these-sizes", f"the formula{are.format(listed(names))} right for {given}{holds}"
+    s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
+    holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)
+    return "these-sizes", f"the formula{s} of {listed(names)} {be} right for {given}{holds}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:

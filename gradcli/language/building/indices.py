@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, walk
 from ...graphs.operator import Unlabelled
+from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.leaves import Array
 from ..program import Statement
@@ -161,4 +162,6 @@ def index_array(b: "Builder", node: Node, e: ast.expr, text: str = "") -> Any:
         raise Unlabelled(said, node, "int", hint).at(b.source.span(e))
     value = b.numbers(node, f"what {text} picks depends on its numbers")
     b.indices += [node] * (node.dtype == "int")
-    return int(value) if value.ndim == 0 and value.dtype.kind != "b" else Array(value, text)
+    if value.ndim == 0 and value.dtype.kind != "b":
+        return int(value)
+    return Array(value, text, substitute(node, {}, lambda _: None))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node
-from ...operators.indexing import index_text
+from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
 from .. import tree
 from ..formulas.formula import Telling, Writer
@@ -41,8 +41,12 @@ class ArrayWriter(Writer):
         return said(**node.attrs) if callable(said) else said
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The inputs of a node; or what it means, where the library has no name for it."""
-        return (node.op.expanded(node),) if self._is_foreign(node) else node.inputs
+        """The inputs of a node and what its index reads; or what it means, where the library has no
+        name for it.
+        """
+        if self._is_foreign(node):
+            return (node.op.expanded(node),)
+        return with_read(node)
 
     def _is_foreign(self, node: Node) -> bool:
         op = node.op
@@ -138,7 +142,9 @@ class ArrayWriter(Writer):
     def index_item(self, item: Any) -> str:
         """One item of an index; a list stays a list."""
         if isinstance(item, Array):
-            plain = self._known(item.text) or item.text.startswith("[")
+            if item.node is not None:
+                return tree.text(self.trees[item.node])
+            plain = item.text.startswith("[")
             return item.text if plain else array_text(item.value, self.module)
         return index_text((item,), self.place)
 

@@ -11,14 +11,13 @@ from typing import Any
 from ...autodiff.kept import refused_again
 from ...graphs import Node, Operator, walk
 from ...graphs.shapes import Shape, numel
-from ...operators.indexing import index_text
+from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
 from .. import tree
 from ..formulas.formula import Writer, number_of
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
-from .plain_text import names_in
 
 LARGE = 60  # numbers of a tensor that are written out
 UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
@@ -34,8 +33,12 @@ class TorchWriter(Writer):
     """Formulas that PyTorch can run."""
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The inputs of a node; or what it means, where PyTorch has no name for it."""
-        return (node.op.expanded(node),) if self._is_foreign(node) else node.inputs
+        """The inputs of a node and what its index reads; or what it means, where PyTorch has no
+        name for it.
+        """
+        if self._is_foreign(node):
+            return (node.op.expanded(node),)
+        return with_read(node)
 
     def _is_foreign(self, node: Node) -> bool:
         op = node.op
@@ -77,10 +80,10 @@ class TorchWriter(Writer):
         return self.function(op)
 
     def indices(self, data: Array) -> str:
-        """Numbers in an index: a name, a comparison and a list stay what they are."""
-        names = names_in(data.text)
-        known = bool(names) and names <= {name.text for name in self.named.values()}
-        return data.text if known or data.text.startswith("[") else array(data.value)
+        """Numbers in an index, as the program computes them; a list stays what it is."""
+        if data.node is not None:
+            return tree.text(self.trees[data.node])
+        return data.text if data.text.startswith("[") else array(data.value)
 
     def library(self, name: str) -> str:
         """PyTorch's name of a function that makes tensors."""
