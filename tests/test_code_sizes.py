@@ -227,3 +227,25 @@ def test_indices_are_computed_by_the_program(expr, labels, others):
 def test_values_that_decide_on_the_program_are_told(expr, shapes, values, held):
     text = gradcli.code(expr, shapes=shapes, values=values)
     assert (f"{VALUES}{held}\n" in text) == (held is not None)
+
+
+IN_PARTS = [  # a number in the program, beside what follows from the size; another size
+    ("x.reshape(-1, 3).sum(1)", (12,), (15,)),
+    ("x.reshape(2, -1, 3).sum(1)", (12,), (18,)),
+    ("x.reshape(-1, 4).cumsum(1)", (8,), (20,)),
+    ("x.reshape(-1, 2, 2).sum(2)", (8,), (12,)),
+    ("x.mT.reshape(-1, 3).amax(0)", (1, 6), (1, 9)),
+    ("x.flatten().view(3, -1).prod(1)", (1, 6), (1, 9)),
+    ("x.unflatten(0, (2, -1, 3)).sum(1)", (12,), (18,)),
+]
+
+
+@pytest.mark.parametrize(("expr", "given", "other"), IN_PARTS)
+def test_numbers_beside_sizes_stay_numbers(expr, given, other):
+    text = gradcli.code(expr, shapes={"x": given}, target="torch-function")
+    x = torch.randn(other, requires_grad=True)
+    theirs = eval(expr)
+    seed = torch.randn(theirs.shape)
+    out, (grad,) = by_torch(text, {"x": x.detach().numpy()}, seed.numpy())
+    assert_equal(out, theirs.detach().numpy())
+    assert_equal(grad, torch.autograd.grad(theirs, x, seed)[0].numpy())

@@ -48,7 +48,7 @@ def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
         for k in factors(problem):
             found = telling_sizes(problem, multiples(k), of_labels=of_labels)
             if found is not None:
-                return _in_parts(problem, found, k, of_labels)
+                return _in_parts(problem, found, k, of_labels)[0]
     return None
 
 
@@ -88,16 +88,26 @@ def _computed(problem: Problem) -> list[tuple[Operator, int]]:
     return [(n.op, n.ndim) for n in found]
 
 
-def _in_parts(problem: Problem, found: Problem, factor: int, of_labels: bool) -> Problem:
-    """The problem `found` at multiples of `factor`; where a size became a number, as that of x in
-    x.reshape(2, -1), at multiples of that number too, if more sizes tell there.
+def factor_that_tells(problem: Problem) -> int:
+    """The first number such that the problem has sizes that tell among its multiples."""
+    for k in factors(problem):
+        found = telling_sizes(problem, multiples(k))
+        if found is not None:
+            return _in_parts(problem, found, k, True)[1]
+    return 1
+
+
+def _in_parts(
+    problem: Problem, found: Problem, factor: int, of_labels: bool
+) -> tuple[Problem, int]:
+    """The problem `found` at multiples of `factor`, and that; where a size became a number, as that
+    of x in x.reshape(2, -1), at multiples of that number too, if more sizes tell there.
     """
     fixed = _numbers(found)
-    if not fixed:
-        return found
-    several = multiples(lcm(factor, *fixed))
-    other = telling_sizes(problem, several, of_labels=of_labels)
-    return found if other is None or len(_numbers(other)) >= len(fixed) else other
+    several = lcm(factor, *fixed)
+    other = telling_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
+    fewer = other is not None and len(_numbers(other)) < len(fixed)
+    return (other, several) if other is not None and fewer else (found, factor)
 
 
 def _numbers(problem: Problem) -> list[int]:

@@ -11,8 +11,14 @@ from contextlib import suppress
 from typing import Any
 
 from ...errors import GradcliError
-from ...graphs.shapes import text
-from ...language.general import at_shapes, factors, multiples, telling_sizes, with_values
+from ...graphs.shapes import TELLING, text
+from ...language.general import (
+    at_shapes,
+    factor_that_tells,
+    multiples,
+    telling_sizes,
+    with_values,
+)
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..formulas.other_sizes import longer_shapes, other_shapes
@@ -35,8 +41,7 @@ def written(plan: Plan, write: Write) -> str:
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
-    tried = factors(plan.problem)
-    factor = next((k for k in tried if telling_sizes(plan.problem, multiples(k))), 1)
+    factor = factor_that_tells(plan.problem)
     rising = multiples(factor)
     found, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
     if found is not None and found == even:
@@ -57,12 +62,21 @@ def _remark(said: str, plan: Plan) -> str:
 
 def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
     problem = telling_sizes(plan.problem, telling)
-    if problem is None:
+    if problem is None or not _is_general(plan.problem, problem):
         return None
     try:
         return write(plan, plan.at_sizes(problem, problem.of_sizes))
     except GradcliError:
         return None
+
+
+def _is_general(own: Problem, telling: Problem) -> bool:
+    """Whether sizes that do not tell are what they were: x.reshape(-1, 3) is another program where
+    x has three elements.
+    """
+    of = telling.shapes
+    pairs = [p for i in own.inputs.values() for p in zip(i.shape, of[i.name], strict=True)]
+    return all(n == m or m >= TELLING[0] for n, m in pairs)
 
 
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
