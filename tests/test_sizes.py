@@ -378,22 +378,28 @@ PRODUCTS = [  # program, shapes, others: only products of sizes need to be equal
         {"A": (2, 3), "B": (5, 4), "C": (6, 3), "D": (2, 5)}),
     ("kron(A, B) @ x.flatten()", {"A": (3, 4), "B": (2, 5), "x": (4, 5)},
         {"A": (2, 6), "B": (3, 2), "x": (3, 4)}),
+    ("relu(conv2d(x, w, stride=2, padding=1)).flatten(1) @ W",  # as many channels as kernel rows
+        {"x": (2, 2, 5, 5), "w": (3, 2, 3, 3), "W": (27, 2)},
+        {"x": (1, 3, 5, 7), "w": (4, 3, 3, 2), "W": (48, 5)}),
+    ("max_pool2d(relu(conv2d(x, w, padding=1)), 2).flatten(1) @ W",
+        {"x": (2, 2, 6, 8), "w": (3, 2, 3, 3), "W": (36, 2)},
+        {"x": (3, 1, 4, 6), "w": (2, 1, 3, 3), "W": (12, 5)}),
 ]  # fmt: skip
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("program", "here", "there"), PRODUCTS)
-def test_where_only_products_of_sizes_need_to_be_equal(program, here, there):
+def test_where_only_products_of_sizes_need_to_be_equal(program, here, there, double_precision):
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         written = gradcli.formula(program, shapes=here)
     torch.manual_seed(0)
-    given = {n: torch.randn(s, dtype=torch.double).requires_grad_() for n, s in there.items()}
+    given = {n: torch.randn(s, requires_grad=True) for n, s in there.items()}
     out = run_torch(program, dict(given))
     g = torch.randn_like(out)
     for name, expected in zip(given, torch.autograd.grad(out, [*given.values()], g)):
-        found = run_torch(written[name], given | {"g": g})
+        found = run_torch(written[name].replace("; ", "\n"), given | {"g": g})
         torch.testing.assert_close(found if out.ndim else g * found, expected)
 
 
@@ -404,3 +410,18 @@ def test_where_only_products_of_sizes_need_to_be_equal(program, here, there):
 def test_products_of_sizes_have_a_formula_for_any_sizes(program, shapes):
     notes = gradcli.explain(program, shapes=shapes).notes
     assert "these-sizes" not in [note["code"] for note in notes]
+
+
+def test_sizes_that_follow_from_others_are_tried_too():
+    program = "conv1d(x, w, dilation=2).flatten(1) @ W"
+    notes = gradcli.explain(program, shapes={"x": (2, 2, 7), "w": (3, 2, 3), "W": (9, 2)}).notes
+    (said,) = [note["message"] for note in notes if note["code"] == "these-sizes"]
+    assert said.startswith("the formulas of x.grad, w.grad and W.grad are right for x of shape")
+    assert said.endswith("; at other sizes they are not.")
+
+
+def test_a_formula_that_divides_0_by_0_holds_for_any_sizes():
+    program = "h = pad(x, (1, 1)); expm1(renorm(h, 2, 0, 1.0)).prod(0)"
+    with pytest.warns(UserWarning, match="divides by 0"):
+        written = gradcli.formula(program, shapes={"x": (3, 3)})
+    assert written.endswith("[:, 1:-1]")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 
 from ...graphs import walk
-from ...graphs.shapes import Shape
+from ...graphs.shapes import Conflict, Shape
 from ...language.problem import Problem
 
 # Even ones, the next ones, what was smallest as largest.
@@ -14,6 +14,7 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: both - n,
 )
 MOST_TIED = 8  # dimensions that are tried against each other
+MOST_FOLLOWING = 3  # dimensions that follow from another
 Shapes = Mapping[str, Shape]
 Place = tuple[str, int]  # a dimension of an input
 
@@ -60,7 +61,7 @@ def untied_shapes(
         yield squares
     tied = []
     for x, d in _places(shapes):
-        other = _scaled(shapes, {(x, d): (shapes[x][d] + 1, shapes[x][d])})
+        other = _scaled(shapes, {(x, d): _longer(shapes, (x, d))})
         if fit(other):
             yield other
         else:
@@ -70,6 +71,42 @@ def untied_shapes(
         moved = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
         if fit(moved):
             yield moved
+
+
+def followed_shapes(
+    shapes: Shapes, fit: Callable[[dict[str, Shape]], bool]
+) -> Iterator[dict[str, Shape]]:
+    """Shapes that `fit` where one dimension is larger by 1, and others are what has to follow from
+    that, as `fit` says by raising a Conflict: in a program that flattens what it computes.
+    """
+    for place in _places(shapes)[:MOST_TIED]:
+        found = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
+        if found is not None:
+            yield found
+
+
+def _followed(
+    shapes: dict[str, Shape], fixed: set[Place], fit: Callable[[dict[str, Shape]], bool]
+) -> dict[str, Shape] | None:
+    """The shapes, with other sizes than the `fixed` ones made equal to what they conflict with."""
+    try:
+        return shapes if fit(shapes) else None
+    except Conflict as conflict:
+        sizes = conflict.left, conflict.right
+    for place in _places(shapes) if len(fixed) <= MOST_FOLLOWING else ():
+        x, d = place
+        if place not in fixed and shapes[x][d] in sizes:
+            (other,) = {*sizes} - {shapes[x][d]}
+            changed = _scaled(shapes, {place: (other, shapes[x][d])})
+            found = _followed(changed, {*fixed, place}, fit)
+            if found is not None:
+                return found
+    return None
+
+
+def _longer(shapes: Shapes, place: Place) -> tuple[int, int]:
+    x, d = place
+    return shapes[x][d] + 1, shapes[x][d]
 
 
 def _places(shapes: Shapes) -> list[Place]:

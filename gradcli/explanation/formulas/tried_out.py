@@ -15,7 +15,7 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
 from ...errors import EXPRESSION, GradcliError
 from ...graphs import OPS, Node, as_node, walk
-from ...graphs.shapes import TELLING, Shape
+from ...graphs.shapes import TELLING, Conflict, Shape
 from ...language.building.build import Builder
 from ...language.general import at_shapes, in_general_sizes, oblong_sizes
 from ...language.given.assumptions import made
@@ -28,7 +28,7 @@ from ..checking.mirrored import kept_symmetric, mirrored
 from ..checking.steady import is_steady, nudged
 from ..derived import of_gradient
 from ..random_numbers import Numbers
-from .other_sizes import other_shapes, single_shapes, untied_shapes
+from .other_sizes import followed_shapes, other_shapes, single_shapes, untied_shapes
 
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
 MOST = 200_000  # elements of the tensors that a formula is tried out on
@@ -320,12 +320,38 @@ def elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
         found = trial(shapes)
         if found is not None:
             yield found
+    yield from _followed(problem, in_general)
     if in_general is not None:
         yield from _squeezed(problem, _small(in_general))
     sides = oblong_sizes(problem) if problem.before is None else None
     if sides is not None:
         with suppress(GradcliError):
             yield Trial(problem, _small(sides))
+
+
+def _followed(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
+    """The problem with one dimension longer and those that follow from it, where some do."""
+    of = {} if in_general is None else in_general.shapes
+    if of and all(n < TELLING[0] or _is_multiple(n) for shape in of.values() for n in shape):
+        return
+    fits: list[Trial] = []
+
+    def fit(shapes: dict[str, Shape]) -> bool:
+        try:
+            fits[:] = [Trial(problem, shapes)]
+        except Conflict:
+            raise
+        except GradcliError:
+            return False
+        return True
+
+    for _ in followed_shapes(problem.shapes, fit):
+        yield fits[0]
+
+
+def _is_multiple(n: int) -> bool:
+    """Whether a size is one that tells, times a small number."""
+    return any(n % t == 0 and n // t < TELLING[0] for t in TELLING)
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:

@@ -212,7 +212,16 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._in_general:
             return self._in_general[x.name]
-        return None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+        own = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+        if own is None or undefined(self._here, tree.text(own), x.name) is None:
+            return own
+        return self._for_any(x) or own
+
+    def _for_any(self, x: Input) -> tree.Tree | None:
+        """A formula for any sizes that fails only where it has no number."""
+        found = self._derived_in_general.get(x.name)
+        text = "" if found is None else tree.text(found)
+        return None if any(t.contradicts(text, x.name) for t in self.trials) else found
 
     def is_wrong(self, x: Input) -> bool:
         """Whether the formula that was found for the gradient of an input at the problem's own
@@ -300,13 +309,21 @@ class Wording:
         return None if self.in_general is None else self.in_general.problem
 
     @cached_property
-    def _in_general(self) -> dict[str, tree.Tree | None]:
-        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+    def _derived_in_general(self) -> dict[str, tree.Tree | None]:
+        """The formulas at sizes that tell, by name of the input, before they are tried out."""
         w = self.in_general
         if w is None:
             return {}
-        problem, grads = w.problem, {x.name: w.read_off(x) for x in w.problem.wrt}
-        found = {name: w.formula(grad) for name, grad in grads.items() if grad is not None}
+        grads = ((x.name, w.read_off(x)) for x in w.problem.wrt)
+        return {name: w.formula(grad) for name, grad in grads if grad is not None}
+
+    @cached_property
+    def _in_general(self) -> dict[str, tree.Tree | None]:
+        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+        found = self._derived_in_general
+        if self.in_general is None:
+            return {}
+        problem = self.in_general.problem
         short = {name: f for name, f in found.items() if f is not None}
         held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials, short))
         if any(i.node.dtype != "float" for i in problem.inputs.values()):

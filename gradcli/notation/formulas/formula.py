@@ -81,7 +81,8 @@ class Writer:
             self.shapes.setdefault(node.shape, name)
             self.kinds.setdefault((node.shape, node.dtype), name)
         for node in () if telling is None else program:
-            if any(n >= LEAST and self.told(n) is None for n in node.shape):
+            parts = node.op.family == "movement"
+            if any(n >= LEAST and self.told(n, rounded=parts) is None for n in node.shape):
                 self.shapes.setdefault(node.shape, self.tree(node))
                 self.kinds.setdefault((node.shape, node.dtype), self.tree(node))
 
@@ -218,13 +219,13 @@ class Writer:
         """A number as it is."""
         return numeral(value, point)
 
-    def told(self, value: float) -> Tree | None:
+    def told(self, value: float, rounded: bool = True) -> Tree | None:
         """A number as the program computes it from sizes that tell; None for others."""
         if self.telling is None:
             return None
         if value in self.telling:
             return self.tree(self.telling[value])
-        return told(int(value), self.shapes) if value == int(value) else None
+        return told(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
         """What stands in the brackets: by place as long as nothing is left out, then by name."""

@@ -23,19 +23,21 @@ def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
     return found
 
 
-def told(size: int, shapes: Shapes) -> Tree | None:
+def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
     """A size that came from the program's, through the names that have it; None for others.
 
-    Sums of two, products, and parts of these, also those that chunk rounds up, are recognised.
+    Sums of two, products, and parts of these, also those that chunk has `rounded` up, are
+    recognised; parts of sums are not: too many numbers are one by chance.
     """
     if size < LEAST:
         return None
     found = _whole(size, shapes, LEAST)
     for count in () if found else range(2, PARTS + 1):
-        several = _whole(size * count, shapes, LEAST)
+        several = _whole(size * count, shapes, LEAST, sums=False)
         if several is not None:
             return tree.Infix("//", several, Number(count))
-    return found or _rounded_up(size, shapes) or _whole(size, shapes, size)
+    found = found or (_rounded_up(size, shapes) if rounded else None)
+    return found or _whole(size, shapes, size)
 
 
 def of_sizes(node: Node) -> bool:
@@ -54,19 +56,19 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
     return None
 
 
-def _whole(size: int, shapes: Shapes, most: int) -> Tree | None:
+def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
     """A size, a sum of two or a product, perhaps with a number less than `most`."""
     found = _single(size, shapes)
     if found is not None:
         return found
     for part in _parts(shapes):
-        other = _single(size - part, shapes)
+        other = _single(size - part, shapes) if sums else None
         if other is not None and size != 2 * part:
             first, second = _single(part, shapes), other
             return tree.Infix("+", *sorted((first, second), key=tree.text))  # type: ignore[arg-type]
         if size % part == 0:
             count = size // part
-            rest = _whole(count, shapes, most) or (Number(count) if count < most else None)
+            rest = _whole(count, shapes, most, sums) or (Number(count) if count < most else None)
             if rest is None:
                 continue
             first = _single(part, shapes)
