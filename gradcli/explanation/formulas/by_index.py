@@ -97,8 +97,15 @@ def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
 
 def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     """The gradient as the Jacobian is shortest by index, and that; the gradient that formulas are
-    read off, where none can be read.
+    read off, where none can be read. It is found once.
     """
+    key = x.name, search
+    if key not in w.jacobians:
+        w.jacobians[key] = _found_jacobian(w, x, search)
+    return w.jacobians[key]
+
+
+def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
     others = (way for way, _ in islice(w.ways(x), None if search else 1))
     ways = () if grad is None else chain([grad], others)
