@@ -10,7 +10,10 @@ from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.tree import (
     Attribute,
+    Block,
+    Bracketed,
     Call,
+    Indexed,
     Infix,
     Listing,
     Method,
@@ -20,6 +23,7 @@ from gradcli.notation.tree import (
     Subscript,
     Sum,
     Verbatim,
+    children,
     size,
     text,
     tokens,
@@ -137,3 +141,29 @@ def test_deep_and_shared_formulas():
     assert size(shared) == 2**201 - 1
     assert text(shared).endswith("...")
     assert len(tokens(shared)) == tree.LONG + 1
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        Infix("+", a, b),
+        Prefix("-", a),
+        Call("f", (a,), (("k", b),)),
+        Method(a, "f", (b,), (("k", c),)),
+        Attribute(a, "T"),
+        Subscript(a, "0"),
+        Listing((a, b)),
+        Indexed(a, ("i",)),
+        Sum(("i",), a),
+        Bracketed(a),
+        Block(((a, b),), c),
+        Verbatim("0"),
+        Number(1),
+        a,
+    ],
+    ids=lambda whole: type(whole).__name__,
+)
+def test_children_are_what_is_printed(whole):
+    """In the order in which they are read."""
+    printed = [token.text for token in tokens(whole) if token.text in "abc"]
+    assert [child.text for child in children(whole)] == ([] if whole is a else printed)

@@ -8,7 +8,7 @@ from ..graphs import Node
 from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
-from ..notation.indices.collect import Remembering
+from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
 from .analysis import Analysis, unless_unwritten
@@ -78,9 +78,9 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     write = Writing(w.names, "·")
 
     @lru_cache(maxsize=1)
-    def row(k: int) -> tuple[Expr, Remembering]:
+    def row(k: int) -> tuple[Expr, Simplifier]:
         in_row = _letters(indices.out_places, p.out, k)
-        return substituted(expression, in_row, sizes), Remembering(sizes)
+        return substituted(expression, in_row, sizes), Simplifier(sizes)
 
     def entry(k: int, c: int) -> str:
         in_row, simplify = row(k)

@@ -7,6 +7,7 @@ and be deep: nothing here recurses, and what would be too long to read is cut.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple, Union
 
 Tree = Union[
@@ -166,12 +167,13 @@ def size(tree: Tree) -> int:
     stack = [tree]
     while stack:
         part = stack[-1]
-        waiting = [child for child in children(part) if id(child) not in sizes]
+        inner = children(part)
+        waiting = [child for child in inner if id(child) not in sizes]
         if waiting:
             stack.extend(waiting)
         else:
             stack.pop()
-            sizes[id(part)] = _counts(part) + sum(sizes[id(child)] for child in children(part))
+            sizes[id(part)] = _counts(part) + sum([sizes[id(child)] for child in inner])
     return sizes[id(tree)]
 
 
@@ -203,8 +205,8 @@ def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _ope
 
 
 def children(tree: Tree) -> list[Tree]:
-    """The formulas that a formula is made of."""
-    return [piece[0] for piece in _PRINTERS[type(tree)](tree) if not isinstance(piece, Token)]
+    """The formulas that a formula is made of, in the order in which they are read."""
+    return _CHILDREN[type(tree)](tree)
 
 
 class _Part(NamedTuple):
@@ -369,3 +371,20 @@ _PRINTERS: dict[type, Callable[..., _Pieces]] = {
     Attribute: _attribute, Subscript: _subscript, Listing: _listing, Indexed: _indexed, Sum: _sum,
     Verbatim: _verbatim, Bracketed: _bracketed, Block: _block,
 }  # fmt: skip
+
+_CHILDREN: dict[type, Callable[..., list[Tree]]] = {
+    Name: lambda tree: [],
+    Number: lambda tree: [],
+    Verbatim: lambda tree: [],
+    Infix: lambda tree: [tree.left, tree.right],
+    Prefix: lambda tree: [tree.operand],
+    Call: lambda tree: [*tree.args, *(arg for _, arg in tree.named)],
+    Method: lambda tree: [tree.base, *tree.args, *(arg for _, arg in tree.named)],
+    Attribute: lambda tree: [tree.base],
+    Subscript: lambda tree: [tree.base],
+    Listing: lambda tree: [*tree.items],
+    Indexed: lambda tree: [tree.base],
+    Sum: lambda tree: [tree.body],
+    Bracketed: lambda tree: [tree.inner],
+    Block: lambda tree: [*chain.from_iterable(tree.statements), tree.result],
+}

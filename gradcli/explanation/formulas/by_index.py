@@ -47,6 +47,8 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
 def shortest_way(w: Wording, x: Input) -> Node | None:
     """The gradient in the way that says its Jacobian shortest, for its entries to be read off."""
     there = _in_general(w, x)
+    if there is not None and _is_one(w, there[0]):
+        return _shortest_jacobian(*there, True)[0]
     found = there and _jacobian(*there, True)
     return _shortest_jacobian(w, x, search=there is None or found is not None)[0]
 
@@ -97,8 +99,15 @@ def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
 
 def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     """The gradient as the Jacobian is shortest by index, and that; the gradient that formulas are
-    read off, where none can be read.
+    read off, where none can be read. It is found once.
     """
+    key = x.name, search
+    if key not in w.jacobians:
+        w.jacobians[key] = _found_jacobian(w, x, search)
+    return w.jacobians[key]
+
+
+def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
     others = (way for way, _ in islice(w.ways(x), None if search else 1))
     ways = () if grad is None else chain([grad], others)
@@ -139,6 +148,8 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     found = write(*there, True)
     if found is None:  # the search would be the same at the problem's own sizes
         return write(w, x, False)
+    if _is_one(w, there[0]):
+        return found
     if not found.opaque and not _numbers(found) and _has_letters(w, x):
         return found
     return for_any(write(w, x, True), found)
@@ -155,6 +166,11 @@ def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
     if there is None or not w.alike([*pairs, (grad, there)]):
         return None
     return whole, other
+
+
+def _is_one(w: Wording, whole: Wording) -> bool:
+    """Whether a problem in general is the problem itself, as one without dimensions is."""
+    return whole.problem.roots == w.problem.roots
 
 
 def _has_letters(w: Wording, x: Input) -> bool:

@@ -5,8 +5,9 @@ A closed form is read off the gradient in several ways. Of the forms that have t
 Jacobians at other sizes the shortest is taken.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -35,6 +36,7 @@ from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
 
 Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
+Named = Callable[[bool], Structure]  # whether a form is composed where the deltas say none
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
 ROUNDING = 1e-15  # of the largest entry
@@ -54,10 +56,10 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     if not a.jacobian(x).numeric:
         return _without_values(a, w, x, grad)
     if p.out.numel * x.node.numel > CONFIRMED:
-        return _shortest(_named(a, w, x, grad, None), w, x, None)
+        return _shortest(partial(_named, a, w, x, grad, None), w, x, None)
     numbers = _unrounded(in_numbers(a, x))
     known, finite = int(np.count_nonzero(numbers)), _finite(numbers)
-    found = _shortest(_named(a, w, x, grad, finite), w, x, finite)
+    found = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
     if finite is None and found.nonzero is not None and found.nonzero < known:
         return Structure("dense", None, known, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=known)
@@ -69,23 +71,28 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
     """
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
-        return bounded(_shortest(_named(a, w, x, grad, None), w, x, None), p)
+        return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
     chosen = deciding(p)
     if chosen:
         picks = all(n.op.finds_places for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None
-        return bounded(_shortest(_named(a, w, x, grad, numbers), w, x, numbers), p)
+        return bounded(_shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers), p)
     zeros = cancelled(p, x)
     numbers = _finite(np.where(zeros, 0.0, in_numbers(a, x)))
-    found = _shortest(_named(a, w, x, grad, numbers), w, x, numbers)
+    found = _shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers)
     return found._replace(nonzero=min(int(np.sum(~zeros)), found.nonzero or found.total))
 
 
-def _named(a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any) -> Structure:
+def _named(
+    a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any, composing: bool
+) -> Structure:
     """What the deltas of the gradient say that is shown, where the numbers agree."""
     p, shown = a.problem, by_index.shortest_way(w, x) or grad
     return jacobian_structure(
-        p.out, x.node, shown, p.seed.node, w.names, numbers, like=w.like_output
+        *(p.out, x.node, shown, p.seed.node, w.names, numbers),
+        like=w.like_output,
+        composing=composing,
+        known=w.factors,
     )
 
 
@@ -130,26 +137,39 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(found: Structure, w: Wording, x: Input, numbers: Any) -> Structure:
-    """The same with the shortest form that holds at all sizes, and its name where the `numbers`
-    here agree; as it is, where none does.
+def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
+    """What is `named` with the shortest form that holds at all sizes, and its name where the
+    `numbers` here agree; as it is, where none does.
     """
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
-        return found._replace(formula=None, blocks=())
+        return named(True)._replace(formula=None, blocks=())
     tried = _tried(w, x, w.trials)
     if not tried:
-        return found
+        return named(True)
     best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
     if not readable:
         best, readable = _best_beside_ones(w, x)
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
+        found = named(True)
         return found if found.name == "identity" else found._replace(formula=None, blocks=())
+    return _with_form(named, best, w, numbers, tried)
+
+
+def _with_form(named: Named, best: Structure, w: Wording, numbers: Any, tried: Tried) -> Structure:
+    """What is `named` with the form that was found to be the best, and with its name."""
+
+    def holds(name: str) -> bool:
+        return name not in KRONECKERS or all(confirmed(name, matrix) for _, matrix in tried)
+
     here = numbers is None or confirmed(best.name, numbers)
+    found = named(False)
+    if not (found.name in PLAIN and here and holds(best.name)):
+        found = named(True)  # a form of its own may change its name
     name = best.name if found.name in PLAIN and here else found.name
-    if name in KRONECKERS and not all(confirmed(name, matrix) for _, matrix in tried):
+    if not holds(name):
         name = "dense" if found.name in KRONECKERS else found.name
     nonzero = found.nonzero
     if nonzero is not None and name in ONE_A_ROW:  # which its own deltas may not have told
@@ -197,6 +217,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
             parts=parts,
             telling=w.telling,
             like=w.like_output,
+            known=w.factors,
         )
     row = _row(w, p.inputs[x.name])
     if row is not None:

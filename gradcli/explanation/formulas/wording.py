@@ -14,7 +14,8 @@ from ...notation.formulas.parts import beside
 from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
-from ...notation.indices.index import Indices
+from ...notation.indices.index import Indices, Notation
+from ...notation.jacobians.structure import Known
 from ...notation.tree import Name, Token
 from ..analysis import Analysis
 from ..blocks import Line
@@ -49,6 +50,9 @@ class Wording:
         self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
         self._wrong: dict[str, bool] = {}
+        # as the Jacobian by an input is shortest by index, after a search or without
+        self.jacobians: dict[tuple[str, bool], tuple[Node | None, Notation | None]] = {}
+        self.factors: Known = {}  # of products that Jacobians are
 
     @cached_property
     def names(self) -> dict[Node, Name]:

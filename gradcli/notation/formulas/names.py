@@ -45,6 +45,7 @@ class Names:
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
+        self.nameless: set[Node] = set()  # nodes that have no name's definition in them
 
     def start(self, node: Node) -> Node:
         """What a search begins with."""
@@ -113,7 +114,10 @@ class Names:
 
     def folded(self, node: Node, normal: Change) -> Node:
         """The node with names for what is a name's definition."""
-        found = {n: self.meaning[n] for n in walk([node]) if n in self.meaning}
+        new = walk([node], lambda n: () if n in self.nameless else n.inputs)
+        found = {n: self.meaning[n] for n in new if n in self.meaning}
+        if not found:
+            self.nameless.update(new)
         return normal(substitute(node, found)) if found else node
 
     def spoken(self, node: Node, normal: Change) -> Iterator[Node]:

@@ -87,6 +87,7 @@ class Length:
     ):
         self.writer = Writer(names, telling, familiar)
         self.names, self.familiar, self.telling = names, familiar, telling is not None
+        self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
         self.found: dict[Node, float] = {}
         self.tastes: dict[Node, float] = {}
@@ -103,14 +104,12 @@ class Length:
             return self._once(node)
         for n in walk([node], lambda n: () if n in self.found else n.inputs):
             if n not in self.found:
-                end = n in self.names or n in self.familiar
-                inner = 0 if end else sum(self.found[i] for i in n.parents)
+                inner = 0 if n in self.ends else sum(self.found[i] for i in n.parents)
                 self.found[n] = self._taste(n) + inner
         return self._size(self.writer.tree(node)) + self.found[node]
 
     def _once(self, node: Node) -> float:
-        ends = {**self.names, **dict.fromkeys(self.familiar)}
-        nodes = walk([node], lambda n: () if n in ends else n.inputs)
+        nodes = walk([node], lambda n: () if n in self.ends else n.inputs)
         return sum(map(self._taste, nodes)) + tree.length(self.writer.tree(node), self._opened)
 
     def _opened(self, part: tree.Tree) -> tuple[float, list[tree.Tree]]:
@@ -122,7 +121,7 @@ class Length:
         if n in self.tastes:
             return self.tastes[n]
         own = 0.0
-        if n not in self.names and n not in self.familiar:
+        if n not in self.ends:
             own += ROW * self._is_row(n)
             if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
                 own -= ROW * self._is_row(n.parents[0])
@@ -136,7 +135,7 @@ class Length:
 
     def _is_row(self, n: Node) -> bool:
         """Whether `n` is written as a row times a matrix."""
-        if n.op.name != "matmul" or n in self.names or n in self.familiar:
+        if n.op.name != "matmul" or n in self.ends:
             return False
         return n.parents[0].ndim == 1 < n.parents[1].ndim
 

@@ -2,9 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from .expressions import Expr, Function, Relation, Sum, parts, rebuilt, substituted
+from .expressions import (
+    REMEMBERED,
+    Expr,
+    Function,
+    Relation,
+    Sum,
+    letters_of,
+    parts,
+    rebuilt,
+    substituted,
+)
 
 
 def alike(products: Sequence[Sequence[Expr]]) -> list[Any]:
@@ -38,6 +49,7 @@ def _counted(things: Iterable[Any]) -> frozenset:
     return frozenset(Counter(things).items())
 
 
+@lru_cache(maxsize=REMEMBERED)
 def canonical(e: Expr) -> Expr:
     """The expression with the letters of its sums numbered, so that equal sums are equal."""
     return _numbered(e, {})
@@ -51,3 +63,11 @@ def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
     if made:
         return rebuilt(e, tuple([_numbered(part, new) for part in made]))
     return _either_way(substituted(e, new, {}) if new else e)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def unlettered(e: Expr) -> Expr:
+    """The same whatever its letters: of expressions that differ in their free letters alone, too,
+    it is one.
+    """
+    return canonical(substituted(e, dict.fromkeys(letters_of(e), "_"), {}))

@@ -46,7 +46,7 @@ MOST_TERMS = 64  # more than this are not multiplied out
 class Simplifier:
     """`sizes` are those of the letters; with `collect=False` like terms and equal factors stay
     apart; for display alone, equal ones above and below a fraction line `cancel`. `budget` is how
-    many expressions it looks at.
+    many expressions it looks at; what it knows from before counts as if it looked at it again.
     """
 
     def __init__(
@@ -58,14 +58,28 @@ class Simplifier:
     ):
         self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
         self.cancel = cancel
+        self.known: dict[Expr, tuple[Expr, int]] = {}  # with the work that it was
 
     def __call__(self, e: Expr) -> Expr:
         """The shorter expression. Raises TooLong where finding it would take too long."""
-        self.work += 1
+        if isinstance(e, Element | Number):
+            self._count(1)
+            return e
+        if e not in self.known:
+            before = self.work
+            self._count(1)
+            self.known[e] = self._shorter(e), self.work - before
+            return self.known[e][0]
+        found, work = self.known[e]
+        self._count(work)
+        return found
+
+    def _count(self, work: int) -> None:
+        self.work += work
         if self.work > self.budget:
             raise TooLong
-        if isinstance(e, Element | Number):
-            return e
+
+    def _shorter(self, e: Expr) -> Expr:
         if isinstance(e, Relation):
             return self.relation(e.symbol, e.left, e.right)
         if isinstance(e, Product):
@@ -344,29 +358,6 @@ class Simplifier:
             for c in (self.relation("<=", 0, place), self.relation("<=", place, size - 1))
             if c != ONE
         ]
-
-
-class Remembering(Simplifier):
-    """One that is asked for expressions with parts in common: the same objects, which it knows
-    again. Those count for the budget as if it looked at all of them.
-    """
-
-    def __init__(self, sizes: Mapping[str, int]):
-        super().__init__(sizes)
-        self.known: dict[int, tuple[Expr, Expr, int]] = {}  # by identity, which the first one keeps
-
-    def __call__(self, e: Expr) -> Expr:
-        """The shorter expression. Raises TooLong where finding it would take too long."""
-        if id(e) not in self.known:
-            before = self.work
-            found = super().__call__(e)
-            self.known[id(e)] = e, found, self.work - before
-            return found
-        _, found, work = self.known[id(e)]
-        self.work += work
-        if self.work > self.budget:
-            raise TooLong
-        return found
 
 
 def is_delta(e: Expr) -> TypeGuard[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
-from .alike import canonical
+from .alike import unlettered
 from .expressions import (
     MINUS,
     ONE,
@@ -15,10 +15,8 @@ from .expressions import (
     Product,
     Total,
     is_condition,
-    letters_of,
     parts,
     product_of,
-    substituted,
 )
 
 
@@ -92,19 +90,18 @@ def one_way(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
     totals = [k for k, f in enumerate(out) if isinstance(f, Total)]
     for k in totals if len(totals) > 1 else ():
         terms = [split_number([t]) for t in parts(out[k])]
-        turned = [(-above, below, rest) for above, below, rest in terms]
-        if _shape(turned) in met:
+        shape, turned_shape = _shapes(terms)
+        if turned_shape in met:
+            turned = [(-above, below, rest) for above, below, rest in terms]
             terms = sorted(turned, key=lambda term: term[0] < 0)
             whole = [product_of([n for n in fraction(*t[:2]) if n != ONE] + t[2]) for t in terms]
             sign, out[k] = -sign, Total(tuple(whole))
-        met.add(_shape(terms))
+        else:
+            met.add(shape)
     return sign, out
 
 
-def _shape(terms: Iterable[tuple[float, float, list[Expr]]]) -> Any:
-    """Terms whatever their letters and their order."""
-    found = set()
-    for above, below, rest in terms:
-        plain = [canonical(substituted(f, dict.fromkeys(letters_of(f), "_"), {})) for f in rest]
-        found.add((above / below, frozenset(Counter(plain).items())))
-    return frozenset(found)
+def _shapes(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:
+    """Terms whatever their letters and their order; and with the opposite signs."""
+    counts = [(a / b, frozenset(Counter(map(unlettered, rest)).items())) for a, b, rest in terms]
+    return frozenset(counts), frozenset((-number, rest) for number, rest in counts)

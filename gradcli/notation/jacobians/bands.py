@@ -21,9 +21,8 @@ from ..indices.places import linear, plus, solve
 from ..indices.written import opposite
 from ..tree import Call, Tree, Verbatim
 from .masks import has_relation
-from .matrix_products import in_numbers
+from .matrix_products import added, in_numbers
 from .placed import INSIDE, along_a_diagonal
-from .tensors import added
 
 if TYPE_CHECKING:
     from .matrices import Matrices

@@ -12,8 +12,7 @@ from .. import tree
 from ..formulas.rules.products import product_of
 from ..tree import Attribute, Call, Infix, Subscript, Tree, shortest
 from .layouts import Layout
-from .matrix_products import multiplied, scaled
-from .tensors import added
+from .matrix_products import added, multiplied, scaled
 
 Write = Callable[[Layout, bool], Tree | None]  # a matrix; whether the columns are the input's
 

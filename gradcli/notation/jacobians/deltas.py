@@ -34,7 +34,7 @@ from ..tree import Number as Numeral
 from .diagonals import along_diagonal
 from .masks import count, has_relation, mask, work
 from .matrices import Matrices
-from .matrix_products import multiplied
+from .matrix_products import added, multiplied
 from .patterns import (
     BLOCKS,
     KRONECKER,
@@ -46,7 +46,7 @@ from .patterns import (
     by_pattern,
 )
 from .placed import is_identity, picks
-from .tensors import added, is_count
+from .tensors import is_count
 
 Named = tuple[str, Tree | None]  # what a structure is called, and its formula
 MOST_TERMS = 4  # of a sum that is multiplied out for its matrices

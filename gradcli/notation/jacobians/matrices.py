@@ -26,9 +26,17 @@ from ..indices.factors import split_number
 from ..indices.places import Place
 from ..indices.written import divides, inverted, opposite
 from ..tree import Attribute, Call, Infix, Method, Subscript, Tree
-from .matrix_products import Contraction, NoProduct, in_numbers, is_mask, scaled, transposed
+from .matrix_products import (
+    Contraction,
+    NoProduct,
+    in_numbers,
+    is_mask,
+    negated,
+    scaled,
+    transposed,
+)
 from .placed import placed
-from .tensors import Letters, Tensors, is_count, negated
+from .tensors import Letters, Tensors, is_count
 
 Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
 

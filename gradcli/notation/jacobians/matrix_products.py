@@ -278,3 +278,19 @@ def scaled(number: Tree | None, written: Tree) -> Tree:
     if isinstance(written, Infix) and written.symbol == "@":
         return written._replace(left=scaled(number, written.left))
     return Infix("*", number, written)
+
+
+def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
+    """out + written, or out - written; alone, the first term of a sum."""
+    if out is None:
+        return negated(written) if minus else written
+    return Infix("-" if minus else "+", out, written)
+
+
+def negated(written: Tree) -> Tree:
+    """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
+    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
+        return Infix(written.symbol, negated(written.left), written.right)
+    if is_mask(written):
+        return Infix("*", tree.Number(-1), written)
+    return Prefix("-", written)

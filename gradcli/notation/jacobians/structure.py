@@ -28,6 +28,8 @@ from .selections import selection
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
 MOST_DRAWN = 4_000_000  # the same, where it is drawn
 OUT = Name("out")  # an output without a name
+Parts = frozenset[tuple[Node, Tree]]
+Known = dict[tuple[Layout, Node | None, bool, Parts, bool], Tree | None]
 
 
 class Structure(NamedTuple):
@@ -96,12 +98,16 @@ def jacobian_structure(
     parts: Mapping[Node, Tree] | None = None,
     telling: Telling | None = None,
     like: Name | None = None,
+    composing: bool = True,
+    known: Known | None = None,
 ) -> Structure:
     """The structure of the Jacobian of `out` by `x`.
 
     `matrix`: its numbers somewhere, (out.numel, x.numel), which confirm the name. `parts` are nodes
     that are not looked into, with their formulas; whether sizes are `telling` is as in `formula`;
-    `like` has the shape of an `out` that has no name.
+    `like` has the shape of an `out` that has no name. Without `composing` there is no formula where
+    the deltas alone say none. Factors of products are `known` from other structures with the same
+    names, sizes and `like`.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
@@ -116,12 +122,17 @@ def jacobian_structure(
             found = other
         if found.formula is not None or found.name == "zero":
             break
-    if found is not None and found.formula is None and found.name != "zero":
+    if composing and found is not None and found.formula is None and found.name != "zero":
+        factors = {} if known is None else known
+        given = frozenset((parts or {}).items())
 
         def write(layout: Layout, to_input: bool) -> Tree | None:
-            rows = like or names.get(out, OUT) if layout.out is out else None
-            sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
-            return None if sub is None else sub.formula()
+            key = layout, x if to_input else None, layout.out is out, given, telling is not None
+            if key not in factors:
+                rows = like or names.get(out, OUT) if layout.out is out else None
+                sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
+                factors[key] = None if sub is None else sub.formula()
+            return factors[key]
 
         composed = Composition(write)(Layout(out, grad, seed_node))
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None

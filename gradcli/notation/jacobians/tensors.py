@@ -31,9 +31,9 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place, linear
 from ..indices.written import divides, inverted, opposite
-from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+from ..tree import Attribute, Call, Infix, Method, Name, Subscript, Tree
 from .layouts import Side
-from .matrix_products import Contraction, NoProduct, is_mask, numbers_first, powers
+from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers
 from .placed import label_of
 from .slices import slice_of
 from .triangles import triangle
@@ -59,6 +59,7 @@ class Tensors:
     ):
         self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
         self.telling, self.shapes = telling, shapes_of(names) if telling else {}
+        self.tensors: dict[tuple[Expr, Letters], Tree | None] = {}
 
     def inside(self, given: Letters) -> Self:
         """The same where these letters stand for one value."""
@@ -130,6 +131,12 @@ class Tensors:
         return _counted(written) if mask else written
 
     def _tensor(self, e: Expr, letters: Letters) -> Tree | None:
+        key = e, tuple(letters)
+        if key not in self.tensors:
+            self.tensors[key] = self._written(e, letters)
+        return self.tensors[key]
+
+    def _written(self, e: Expr, letters: Letters) -> Tree | None:
         if isinstance(e, Number):
             return self.constant(e.value)
         if isinstance(e, Element):
@@ -382,19 +389,3 @@ def is_count(e: Expr) -> bool:
     if divides(e):
         return is_count(inverted(e))
     return isinstance(e, Element) and e.node.op.name == "size"
-
-
-def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
-    """out + written, or out - written; alone, the first term of a sum."""
-    if out is None:
-        return negated(written) if minus else written
-    return Infix("-" if minus else "+", out, written)
-
-
-def negated(written: Tree) -> Tree:
-    """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
-    if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
-        return Infix(written.symbol, negated(written.left), written.right)
-    if is_mask(written):
-        return Infix("*", tree.Number(-1), written)
-    return Prefix("-", written)

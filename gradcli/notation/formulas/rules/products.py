@@ -218,11 +218,18 @@ def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Co
 
 def build(p: Product, shape: tuple[int, ...]) -> Node:
     """A product as a node of this shape."""
-    if p.coefficient == 0:
+    return _built(p.coefficient, tuple(p.factors.items()), shape)
+
+
+@lru_cache(maxsize=REMEMBERED, typed=True)
+def _built(
+    coefficient: Coefficient, factors: tuple[tuple[Node, Coefficient], ...], shape: tuple[int, ...]
+) -> Node:
+    if coefficient == 0:
         return OPS["zeros"](size=shape)
-    above, below = ratio(p.coefficient)
-    top = [_raised(f, e) for f, e in p.factors.items() if e > 0]
-    under = [_raised(f, -e) for f, e in p.factors.items() if e < 0]
+    above, below = ratio(coefficient)
+    top = [_raised(f, e) for f, e in factors if e > 0]
+    under = [_raised(f, -e) for f, e in factors if e < 0]
     top.sort(key=_rank)
     if shape and all(f.shape == () for f in under) and all(f.op.name == "size" for f in top):
         top.append(OPS["ones"](size=shape))
