@@ -106,7 +106,7 @@ def _hides(f: Node, condition: Node, masked: int) -> bool:
     if share.op.name not in ("softmax", "exp"):
         return False
     x = definition(share.parents[0]) or share.parents[0]
-    chosen = x.op.expanded(x) if x.op.name == "masked_fill" else x
+    chosen = x if x.op.expand is None else x.op.expanded(x)
     if chosen.op.name != "where" or chosen.parents[0] is not condition:
         return False
     filled = chosen.parents[masked]
