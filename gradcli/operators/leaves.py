@@ -42,6 +42,7 @@ def leaf(**fields):
     dtype=lambda *, dtype, **_: dtype,
     spelling="{name}",
     torch=None,
+    finite=True,
 )
 def input_(g, y, *, name, shape, dtype="float", is_seed=False, known=()):
     """A named input; the seed is one too. `known` are words for what a matrix is."""
