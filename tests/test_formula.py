@@ -12,6 +12,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.formulas.tried_out import trials, tried_out
+from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
 from gradcli.language.building.build import Builder
@@ -20,7 +21,7 @@ from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
-from gradcli.notation.code.torch_code import expression, program_lines
+from gradcli.notation.code.torch_code import expression
 from gradcli.notation.formulas.formula import formula, too_long
 from gradcli.notation.formulas.numerals import numeral
 from gradcli.notation.formulas.rules import LAYOUT, RULES

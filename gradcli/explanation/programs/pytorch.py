@@ -4,9 +4,10 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.code.statements import Statements
-from ...notation.code.torch_code import UNDERIVED, array, fixed
+from ...notation.code.torch_code import array
 from ...notation.tree import Name, Tree
 from ..checking.rounding import wants_double
+from ..torch_lines import UNDERIVED, fixed
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import Choice, Draw, finite, given_or_drawn
