@@ -14,7 +14,7 @@ from ..language.given.directions import Given, as_graph, read_direction
 from ..language.given.seeds import Seed, implied, mismatch, torch_size
 from ..language.given.values import Reader
 from ..language.problem import Input, Problem, Tangent
-from .analysis import Analysis, Unmoved
+from .analysis import Analysis
 from .given_seed import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
@@ -44,11 +44,11 @@ def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: R
     for k in range(2, order + 1):
         grad = a.gradient(x)
         if grad is None:
-            return Unmoved(a.problem._replace(wrt=[x]), a.dtype, a.against)
+            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, unmoved=True)
         seed = seeds[k - 2] if k - 2 < len(seeds) else None
         read = None if seed is None else read_direction(seed, "--grad", reader)
         p = _seeded(of_gradient(a.problem, x, grad, f"g_{k}", [x]), read, reader)
-        a = Unmoved(p, a.dtype, a.against)
+        a = Analysis(p, a.dtype, a.against, unmoved=True)
     return a
 
 
