@@ -38,7 +38,7 @@ EXAMPLES = examples()
 def names_of(problem):
     """The names that a formula may use."""
     names = {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
-    names |= {node: Name(name) for name, node in problem.names.items() if node not in names}
+    names |= {node: Name(name) for name, node in problem.named.items() if node not in names}
     names.setdefault(problem.out, Name(problem.out_name))
     return names | {problem.seed.node: Name(problem.seed.name, "seed")}
 
@@ -396,7 +396,7 @@ def watched(rule, applied):
 
 def test_kept_nodes_are_atoms():
     problem = pose("h = x * x; h * h", shapes={"x": (3,)})
-    h = problem.names["h"]
+    h = problem.named["h"]
     assert tree.text(formula(simplify(problem.out, keep=[h]), {h: Name("h")})) == "h ** 2"
     assert tree.text(formula(simplify(problem.out), {})) == "x ** 4"
 

@@ -98,7 +98,7 @@ class Analysis:
 
     def _way_back(self, out: Node) -> Gradients:
         p = self.problem
-        wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
+        wrt, made = tuple(i.node for i in p.wrt), tuple(p.named.values())
         return remembered_backward(out, p.seed.node, wrt, made)
 
     @cached_property

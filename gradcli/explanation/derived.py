@@ -60,15 +60,15 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     inputs = dict(p.inputs)
     if p.seed.value is None:
         inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)
-    names = dict(p.names)
+    named = dict(p.named)
     if p.before is None and p.out.op.name != "input":
-        names.setdefault(p.out_name, p.out)
+        named.setdefault(p.out_name, p.out)
     node = OPS["input"](name=_free(p, seed), shape=out.shape, is_seed=True)
     return p._replace(
         inputs=inputs,
         out=out,
         out_name=gradient_name(x.name, p.order),
-        names=names,
+        named=named,
         seed=implied(node),
         wrt=wrt,
         before=p._replace(wrt=[x]),
@@ -79,7 +79,7 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
     """The problem with the seed that was given."""
     if given is None:
         return p
-    names = _scope(p) | {"out": p.out}
+    names = p.scope | {"out": p.out}
     value = as_graph(given, p.seed.name, names, p.values, p.out.shape, reader)
     if value.shape != p.out.shape:
         raise GradcliError(
@@ -92,13 +92,8 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
     return p._replace(seed=Seed(p.seed.node, value, given.text))
 
 
-def _scope(p: Problem) -> dict[str, Node]:
-    """What an expression over the names of a problem may use."""
-    return {name: i.node for name, i in p.inputs.items()} | p.names
-
-
 def _free(p: Problem, wanted: str) -> str:
-    taken = {*p.inputs, *p.names, p.out_name, p.seed.name}
+    taken = {*p.scope, p.out_name, p.seed.name}
     further = (f"{wanted}_{k}" for k in count(1))
     return next(name for name in chain([wanted], further) if name not in taken)
 
@@ -143,7 +138,7 @@ def _tangent(
     node, typed = direction(name, x), given.get(x.name)
     if typed is None:
         return Tangent(x, node, None, None)
-    scope = _scope(p) | {p.out_name: p.out}
+    scope = p.scope | {p.out_name: p.out}
     value = as_graph(typed, name, scope, p.values, x.shape, reader)
     if value.shape != x.shape:
         raise _wrong_shape(x, value)

@@ -147,7 +147,7 @@ def _sums(a: Analysis) -> list[tuple[str, str]]:
             f"{node.span.text[node.span.start : node.span.end]} is PyTorch's, of all elements. "
             "Python's own sum adds up along the first dimension, as .sum(0) does.",
         )
-        for node in dict.fromkeys(walk([a.problem.out, *a.problem.names.values()]))
+        for node in dict.fromkeys(walk([a.problem.out, *a.problem.named.values()]))
         if node.op.name == "sum" and node.span is not None and _is_bare(node)
     ]
 
@@ -367,8 +367,7 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     p, grad, formula = a.problem, a.grad_value(x), w.gradient(x)
     if grad is None or formula is None or grad.size > MOST:
         return False
-    nodes = {i.name: i.node for i in p.inputs.values()} | p.names
-    nodes |= {p.out_name: p.out, p.seed.name: p.seed.node}
+    nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(GradcliError), np.errstate(all="ignore"):
         return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p))

@@ -51,7 +51,7 @@ class _Program:
         self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
         self.out_name = problem.out_name.replace(".", "_")
         if problem.before is not None:
-            self.names |= {node: Name(name) for name, node in problem.names.items()}
+            self.names |= {node: Name(name) for name, node in problem.named.items()}
             self.names[problem.out] = Name(self.out_name)
 
     def statements(self) -> list[str]:
@@ -77,7 +77,7 @@ class _Program:
     def _statements(self) -> list[str]:
         """The user's statements that the output needs, in the order of their nodes."""
         p = self.problem
-        named = {node: name for name, node in p.names.items() if node not in self.names}
+        named = {node: name for name, node in p.named.items() if node not in self.names}
         lines = [
             self._statement(node, named[node])
             for node in walk([p.out])

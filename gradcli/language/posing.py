@@ -156,14 +156,14 @@ class Posing:
         if asked.refuses_unused and wrt == asked.wrt:
             check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
         made = {name: v for name, v in scope.items() if isinstance(v, Node)}
-        names = {name: node for name, node in made.items() if name not in self.names}
+        named = {name: node for name, node in made.items() if name not in self.names}
         constants = {name: v for name, v in scope.items() if name not in made}
         return Problem(
             self.program,
             inputs,
             out,
             out_name,
-            names,
+            named,
             seed,
             by,
             self.limits,

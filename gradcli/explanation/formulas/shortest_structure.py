@@ -119,7 +119,7 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     jacobian = a.jacobian(x)
     if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
-    nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
+    nodes = p.scope | {p.out_name: p.out}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
         found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)

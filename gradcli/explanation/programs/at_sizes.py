@@ -65,7 +65,7 @@ class AtSizes:
     def own(self) -> dict[Node, str]:
         """What the program calls its intermediates and its output, over the graph as it is here."""
         p = self.problem
-        named = {n: name for name, n in p.names.items() if n not in self.inputs and n.op.inputs}
+        named = {n: name for name, n in p.named.items() if n not in self.inputs and n.op.inputs}
         named.setdefault(p.out, p.out_name)
         order = [n for n in walk([p.out]) if n in named and n not in self.inputs]
         return {self.bare(n): safe(named[n]) for n in order}
@@ -92,7 +92,7 @@ class AtSizes:
         """
         p = self.problem
         one = p.seed.value if self.asked.problem.seed.implicit else None
-        kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
+        kept = {n for n in (*p.named.values(), p.out) if n.op.name != "input"}
         found = []
         for x in self.wrt:
             grad = self._of[p.inputs[x.name].node]

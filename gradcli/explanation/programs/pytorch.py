@@ -107,7 +107,7 @@ class _Torch:
         if given is not None:
             return array(given)
         names = self.plan.here.names | {p.out: Name(out)}
-        names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
+        names |= {n: Name(self.plan.safe(name)) for name, n in p.named.items() if n not in names}
         writer = ProgramWriter(names)
         return _as_tensor(writer, p.seed.value, writer.tree(p.seed.value))
 
