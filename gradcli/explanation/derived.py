@@ -63,7 +63,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     named = dict(p.named)
     if p.before is None and p.out.op.name != "input":
         named.setdefault(p.out_name, p.out)
-    node = OPS["input"](name=_free(p, seed), shape=out.shape, is_seed=True)
+    node = OPS["input"](name=_free(p, seed), shape=out.shape, is_direction=True)
     return p._replace(
         inputs=inputs,
         out=out,
@@ -127,15 +127,15 @@ def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader)
     return p._replace(tangents=tuple(tangents))
 
 
-def direction(name: str, x: Input) -> Node:
-    """What stands for the direction in which an input moves."""
-    return OPS["input"](name=name, shape=x.shape, is_seed=True)
+def tangent_symbol(name: str, x: Input) -> Node:
+    """A symbol for the tangent of an input."""
+    return OPS["input"](name=name, shape=x.shape, is_direction=True)
 
 
 def _tangent(
     p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
 ) -> Tangent:
-    node, typed = direction(name, x), given.get(x.name)
+    node, typed = tangent_symbol(name, x), given.get(x.name)
     if typed is None:
         return Tangent(x, node, None, None)
     scope = p.scope | {p.out_name: p.out}

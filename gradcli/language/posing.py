@@ -282,7 +282,7 @@ class Posing:
         return as_graph(self.seed, "g", names, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
-        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_seed=True)
+        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_direction=True)
         value = self._build_seed(nodes, out, scope)
         if value is None:
             return implied(node)

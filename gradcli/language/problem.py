@@ -31,7 +31,7 @@ class Input(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """A direction in which an input moves.
+    """How an input moves.
 
     `node` stands for it in formulas, `value` is what was given for it, as graph, or None where
     nothing was; `text` is how it was typed.

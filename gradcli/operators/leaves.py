@@ -44,8 +44,10 @@ def leaf(**fields):
     torch=None,
     finite=True,
 )
-def input_(g, y, *, name, shape, dtype="float", is_seed=False, known=()):
-    """A named input; the seed is one too. `known` are words for what a matrix is."""
+def input_(g, y, *, name, shape, dtype="float", is_direction=False, known=()):
+    """A named input; so is a direction, a seed or a tangent. `known` are words for what a matrix
+    is.
+    """
 
 
 @leaf(
