@@ -23,5 +23,9 @@ def signature(node: Node) -> str:
 
 def _digest(n: Node) -> str:
     inputs = ["" if i is None else _known[i] for i in n.inputs]
-    text = "\n".join((n.op.name, repr(n.attrs), *inputs))
-    return blake2b(text.encode(), digest_size=LENGTH).hexdigest()
+    return digest("\n".join((n.op.name, repr(n.attrs), *inputs)).encode())
+
+
+def digest(data: bytes) -> str:
+    """A short text for data of any length."""
+    return blake2b(data, digest_size=LENGTH).hexdigest()

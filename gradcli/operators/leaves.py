@@ -4,12 +4,15 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node
 from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
+from ..graphs.signature import digest
 from ..lazy import np
 from .families import none_at_all, operator, shorthand
 
 
 class Array:
-    """An array as an attribute: compared by identity, shown as `text`, or as its numbers."""
+    """An array as an attribute: compared by identity, shown as `text`, or as its numbers; its repr
+    goes into signatures, and so has a digest of them and no address.
+    """
 
     __slots__ = ("_text", "value")
 
@@ -30,6 +33,9 @@ class Array:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.value.dtype} {self.value.shape} {digest(self.value.tobytes())}>"
 
 
 def leaf(**fields):
