@@ -51,7 +51,7 @@ def run_checks(a: Analysis) -> list[Check]:
     """
     if too_large(a):
         return [Check(name, remark=TOO_LARGE) for name in (ROWS, DIFFERENCES)]
-    at = Point(a)
+    at = Sample(a)
     asked = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *asked]
 
@@ -61,8 +61,8 @@ def too_large(a: Analysis) -> bool:
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
 
 
-class Point:
-    """The values at which the check is made."""
+class Sample:
+    """The values at which checks are made, and the seed."""
 
     def __init__(self, a: Analysis):
         p = a.problem
@@ -119,7 +119,7 @@ class Point:
         return part is None or np.array_equal(part(value), value)
 
 
-def _seed_times_jacobian(a: Analysis, at: Point) -> Check:
+def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
     """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
     take long, several rows at once, from a part of the seed.
     """
@@ -182,7 +182,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 # ---- finite differences --------------------------------------------------------------------------
 
 
-def _finite_differences(a: Analysis, at: Point) -> Check:
+def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0
     mirrored = kept_symmetric(a.problem.out)
@@ -226,7 +226,7 @@ def _finite_differences(a: Analysis, at: Point) -> Check:
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
 
 
-def _moving(a: Analysis, at: Point, x: Input, mirrored: bool) -> Moving:
+def _moving(a: Analysis, at: Sample, x: Input, mirrored: bool) -> Moving:
     p = a.problem
     known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
     out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
@@ -262,7 +262,7 @@ def _triangles(out: Node) -> dict[Node, Callable]:
 # ---- PyTorch and JAX themselves ------------------------------------------------------------------
 
 
-def _against(a: Analysis, at: Point, framework: str) -> Check:
+def _against(a: Analysis, at: Sample, framework: str) -> Check:
     """Value and gradients against those that a framework computes, at the same point."""
     name, p = frameworks.version(framework), a.problem
     pairs = list(_differentiated(a))

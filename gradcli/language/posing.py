@@ -23,7 +23,7 @@ from .program import read_program
 from .wrt import check_output, check_used, chosen
 
 if TYPE_CHECKING:
-    from .inference.infer import Tried
+    from .inference.infer import Outcome
 
 
 @uncollected()
@@ -208,13 +208,13 @@ class Posing:
 
         rank = None if self.out_shape is None else len(self.out_shape)
         found = infer(
-            self.program, self.known, unknown, self.trial, rank, self.ranks, self.supposed
+            self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
         )
         return self.known | found.shapes, found.assumed
 
-    def trial(self, shapes: dict[str, Shape]) -> "Tried":
+    def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
         """The program, built with these shapes."""
-        from .inference.infer import Tried
+        from .inference.infer import Outcome
 
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
@@ -222,9 +222,9 @@ class Posing:
         self._check_labels(out, nodes, Limits({"elements": MOST}))
         roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
         if self.out_shape is not None:
-            return Tried.of(roots, self.out_shape)
+            return Outcome.of(roots, self.out_shape)
         seed = self._build_seed(nodes, out, scope)
-        return Tried.of(roots, None if seed is None else seed.shape)
+        return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""

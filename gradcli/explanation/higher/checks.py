@@ -7,7 +7,7 @@ from ..checks import (
     EVERY_ROW,
     TOO_LARGE,
     Check,
-    Point,
+    Sample,
     largest_difference,
     run_checks,
     too_large,
@@ -73,7 +73,7 @@ def _adjoint(j: Jvp) -> Check:
     """Both sides at the seed that the other checks have."""
     if too_large(j.a):
         return Check(ADJOINT, remark=TOO_LARGE)
-    at = Point(j.a)
+    at = Sample(j.a)
     evaluator, draw = at.evaluator(j.p), Numbers(4)
     for t in j.p.tangents:
         given = None if t.value is None else evaluator(t.value)[0]
