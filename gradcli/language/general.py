@@ -236,18 +236,9 @@ def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any
 def _posing(
     problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
 ) -> Posing:
-    return Posing(
-        problem.program,
-        [*problem.inputs],
-        shapes,
-        labels,
-        None,
-        Reader(problem.limits.without("elements"), 0, None),
-        problem.limits.without("elements"),
-        problem.assume,
-        None,
-        sizes,
-    )
+    reader = Reader(problem.limits.without("elements"), 0, None)
+    given = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
+    return Posing(*given, sizes=sizes)
 
 
 def _with_sides(attempt: Attempt) -> Attempt:
