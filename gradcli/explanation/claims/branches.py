@@ -21,9 +21,9 @@ from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ..checking.mirrored import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
+from .findings import NOISE, close
 from .given import Claim, built
 from .points import Point, Points, kept_values
-from .trials import NOISE, close
 
 MOST = 8  # points that are added
 TRIES = 72
