@@ -10,9 +10,7 @@ from .families import none_at_all, operator, shorthand
 
 
 class Array:
-    """An array as an attribute: compared by identity, shown as `text`, or as its numbers; its repr
-    goes into signatures, and so has a digest of them and no address.
-    """
+    """An array as an attribute: compared by identity, shown as `text`, or as its numbers."""
 
     __slots__ = ("_text", "value")
 
@@ -34,8 +32,10 @@ class Array:
     def __str__(self) -> str:
         return self.text
 
-    def __repr__(self) -> str:
-        return f"<{self.value.dtype} {self.value.shape} {digest(self.value.tobytes())}>"
+    @property
+    def signature(self) -> str:
+        """A text for its numbers."""
+        return f"{self.value.dtype}{self.value.shape}{digest(self.value.tobytes())}"
 
 
 def leaf(**fields):
