@@ -34,7 +34,7 @@ from .trial_values import random_values
 from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
 
-Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
+Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
 ROUNDING = 1e-15  # of the largest entry
@@ -168,7 +168,7 @@ def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
     return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
 
-def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
+def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
     """Of what is read off at the sizes of `w` the shortest that holds where it is tried; and
     whether any closed form was read off at all.
     """
@@ -236,7 +236,7 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Tried:
+def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
     """The problem with its Jacobian, a matrix, in these trials and at a few other sizes; not at a
     size of 1 by which another is broadcast, nor where the program itself has no number, as
     logdet(X) below 0.
