@@ -303,7 +303,7 @@ def formula(
     """
     from .explanation.data import Data
     from .explanation.formulas.assumed_shapes import as_note
-    from .explanation.sections.notes import formulas
+    from .explanation.notes import formulas
 
     analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
     data = Data(analysis)

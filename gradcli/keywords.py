@@ -124,8 +124,8 @@ def of_order(analysis: Analysis, order: int, grads: Sequence[Any]) -> list[Analy
 
 def moving(asked: dict[str, Any], tangents: Values, scalar: bool = False) -> Analysis:
     """The analysis of a request whose inputs move along tangents. Raises GradcliError."""
-    from .explanation.analysis import Unmoved
     from .explanation.higher.posing import pose_moving
 
     check_by_name("tangents are", tangents)
-    return Unmoved(pose_moving(tangents=tangents, scalar=scalar, **asked))
+    problem = pose_moving(tangents=tangents, scalar=scalar, **asked)
+    return Analysis(problem, unmoved=True)

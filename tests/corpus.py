@@ -116,7 +116,7 @@ def at(identity, k) -> Setting:
     ones = np.ones(problem.out.shape)
     seed = ones if problem.seed.implicit else np.random.default_rng(9).uniform(0.5, 1.5, ones.shape)
     evaluate = Evaluator({**problem.values, problem.seed.node: seed})
-    names = {n: np.asarray(evaluate(node)[0]) for n, node in problem.names.items()}
+    names = {n: np.asarray(evaluate(node)[0]) for n, node in problem.named.items()}
     names |= {problem.out_name: np.asarray(evaluate(problem.out)[0])} | values
     if not problem.seed.implicit:
         names[problem.seed.name] = seed

@@ -147,7 +147,7 @@ class Case:
         self.wrt = [i.node for i in problem.wrt]
         of = backward(problem.out, self.seed, self.wrt).of
         self.grads = {x: g for x, g in of.items() if g is not None}
-        self.names = {node: Name(name) for name, node in problem.names.items()}
+        self.names = {node: Name(name) for name, node in problem.named.items()}
         self.names |= {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
         self.names.setdefault(problem.out, Name(problem.out_name))
         self.names[self.seed] = Name(problem.seed.name, "seed")

@@ -11,7 +11,7 @@ from support import run_torch
 import gradcli as api
 import gradcli.frameworks as frameworks
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.sections.checks import run_checks
+from gradcli.explanation.checks import run_checks
 from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")

@@ -196,7 +196,7 @@ def test_what_a_mask_leaves_out_is_zero(side, copies):
 )
 def test_a_large_choice_among_other_kinds(program, wanted):
     p = pose(f"m = {program}; m * x", values={"x": np.tile([2.0, -2.0], 3000)})
-    found = Evaluator(p.values)(p.names["m"])[0]
+    found = Evaluator(p.values)(p.named["m"])[0]
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found * 1.0), np.signbit(wanted * 1.0))

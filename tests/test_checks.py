@@ -5,7 +5,7 @@ import pytest
 
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.checking.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
-from gradcli.explanation.sections.checks import run_checks
+from gradcli.explanation.checks import run_checks
 from gradcli.language.posing import pose
 
 

@@ -466,7 +466,7 @@ def test_verdicts_of_pytorch(case):
     """The claim, computed by PyTorch, beside PyTorch's gradient, at every point."""
     torch = pytest.importorskip("torch", reason="torch is the oracle of this test")
     v = verdict_of(case)
-    agrees = [torch_agrees(torch, case, v, trial.point) for trial in v.trials]
+    agrees = [torch_agrees(torch, case, v, found.point) for found in v.findings]
     assert all(agrees) == v.ok
 
 

@@ -258,7 +258,7 @@ def test_check_agrees():
 
 
 def test_check_that_disagrees_exits_with_1(monkeypatch):
-    from gradcli.explanation.sections import checks
+    from gradcli.explanation import checks
 
     monkeypatch.setattr(checks, "TOLERANCE", -1.0)
     result = gradcli("check", "x*x", "-v", "x=3.0")

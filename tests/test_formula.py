@@ -12,6 +12,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.formulas.tried_out import trials, tried_out
+from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
 from gradcli.language.building.build import Builder
@@ -20,7 +21,7 @@ from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
-from gradcli.notation.code.torch_code import expression, program_lines
+from gradcli.notation.code.torch_code import expression
 from gradcli.notation.formulas.formula import formula, too_long
 from gradcli.notation.formulas.numerals import numeral
 from gradcli.notation.formulas.rules import LAYOUT, RULES
@@ -37,7 +38,7 @@ EXAMPLES = examples()
 def names_of(problem):
     """The names that a formula may use."""
     names = {i.node: Name(i.name, f"input:{i.name}") for i in problem.inputs.values()}
-    names |= {node: Name(name) for name, node in problem.names.items() if node not in names}
+    names |= {node: Name(name) for name, node in problem.named.items() if node not in names}
     names.setdefault(problem.out, Name(problem.out_name))
     return names | {problem.seed.node: Name(problem.seed.name, "seed")}
 
@@ -395,7 +396,7 @@ def watched(rule, applied):
 
 def test_kept_nodes_are_atoms():
     problem = pose("h = x * x; h * h", shapes={"x": (3,)})
-    h = problem.names["h"]
+    h = problem.named["h"]
     assert tree.text(formula(simplify(problem.out, keep=[h]), {h: Name("h")})) == "h ** 2"
     assert tree.text(formula(simplify(problem.out), {})) == "x ** 4"
 

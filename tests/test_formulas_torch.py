@@ -60,7 +60,7 @@ def test_formulas_are_python(example):
     seed = seed_of(problem, example)
     a = Analysis(problem)
     a.evaluator.values[problem.seed.node] = seed
-    named = {**problem.names, problem.out_name: problem.out, problem.seed.name: problem.seed.node}
+    named = {**problem.named, problem.out_name: problem.out, problem.seed.name: problem.seed.node}
     nodes = named | {i.name: i.node for i in problem.inputs.values()}
     tensors = {name: torch.tensor(np.array(a.value(node))) for name, node in nodes.items()}
     expected = expected_gradients(example, problem, seed)

@@ -19,7 +19,7 @@ from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.indices import places
 from gradcli.notation.indices.collect import Simplifier
-from gradcli.notation.indices.element import short, telling_place, written_out
+from gradcli.notation.indices.element import place_to_show, short, written_out
 from gradcli.notation.indices.expressions import (
     Element,
     Evaluation,
@@ -115,7 +115,7 @@ def test_written_out_elements_are_the_gradient(example):
             written = written_out(grad, place, c.names, c.value)
             expected = c.value(grad)[place]
             np.testing.assert_allclose(written.total, expected, rtol=1e-9, atol=1e-11)
-        assert telling_place(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
+        assert place_to_show(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
@@ -489,7 +489,7 @@ ELEMENTS = [
 def test_elements(text, values, seed, name, place, line):
     c = Case(pose(text, values=values, grad=seed), random_seed=False)
     _, grad = c.of(name)
-    where = telling_place(grad, c.names, c.value)
+    where = place_to_show(grad, c.names, c.value)
     written = written_out(grad, where, c.names, c.value)
     parts = [tree.text(t) for t in (written.symbols, written.numbers) if t is not None]
     parts += [] if written.total is None else [short(written.total)]
@@ -500,7 +500,7 @@ def test_elements(text, values, seed, name, place, line):
 def test_elements_of_the_inverse_of_a_singular_matrix_are_unknown():
     c = Case(pose("linalg.qr(x).R", values={"x": "zeros(2,3)"}, grad="ones(2,3)"))
     _, grad = c.of("x")
-    assert telling_place(grad, c.names, c.value) == (0, 0)
+    assert place_to_show(grad, c.names, c.value) == (0, 0)
     total = written_out(grad, (0, 0), c.names, c.value).total
     assert total is not None
     assert np.isnan(total)  # as PyTorch's gradient is there

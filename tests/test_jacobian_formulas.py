@@ -574,7 +574,7 @@ def problems(text, shapes, domain):
 
 def tensors_of(p):
     """Everything that has a name, as PyTorch's tensors."""
-    nodes = {**p.names, p.out_name: p.out} | {i.name: i.node for i in p.inputs.values()}
+    nodes = p.scope | {p.out_name: p.out}
     arrays = Evaluator(p.values)(*nodes.values())
     return {name: torch.tensor(np.array(a)) for name, a in zip(nodes, arrays, strict=True)}
 

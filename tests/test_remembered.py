@@ -72,7 +72,14 @@ def test_nor_differences():
 
 
 def test_nor_factors():
-    names = pose("a = exp(x); b = exp(x); a * b", shapes={"x": (2,)}).names
-    a, b = atom_of(names["a"]), atom_of(names["b"])
+    named = pose("a = exp(x); b = exp(x); a * b", shapes={"x": (2,)}).named
+    a, b = atom_of(named["a"]), atom_of(named["b"])
     assert a is not b
     assert signature(a * a) == signature(b * b)
+
+
+def test_nor_arrays():
+    texts = ("x * tensor([2, 0])", "x * tensor([2,0])")
+    one, other = (pose(text, shapes={"x": (2,)}).out for text in texts)
+    assert one is not other
+    assert signature(one) == signature(other)

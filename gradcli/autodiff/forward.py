@@ -20,7 +20,7 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
 
     None where `out` depends on none of them.
     """
-    seed = OPS["input"](name="\0seed", shape=out.shape, is_seed=True)
+    seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
     found = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
     return found and substitute(found, {seed: OPS["ones"](size=out.shape)})
 

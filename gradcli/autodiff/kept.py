@@ -1,9 +1,8 @@
 """Gradients that are differentiated again, as PyTorch computes them with create_graph=True."""
 
-import re
 from collections.abc import Sequence
 
-from ..graphs import Node, Operator, walk
+from ..graphs import Node, walk
 from ..graphs.substitution import rebuilt
 from .reverse import conducting
 
@@ -19,14 +18,8 @@ def with_graph(grad: Node) -> Node:
 
 def refused_again(out: Node, x: Node) -> dict[str, str]:
     """The operators on the way from x to out whose gradients PyTorch does not differentiate, by
-    name, and what it says there.
+    their names in PyTorch, and what it says there.
     """
     on_the_way = conducting(walk([out]), {x})
     told = ((n.op, n.op.refused_again(n)) for n in on_the_way)
-    return {_called(op, said): said for op, said in told if said is not None}
-
-
-def _called(op: Operator, said: str) -> str:
-    """What PyTorch calls an operator; one that is a part of a function of its as that function."""
-    whole = None if op.torch else re.search(r"aten::_?(\w+)_backward", said)
-    return whole[1] if whole else op.name
+    return {op.part_of or op.name: said for op, said in told if said is not None}

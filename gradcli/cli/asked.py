@@ -101,13 +101,13 @@ def one_order(streams: Streams, given: Given, suppose: bool = False) -> Any:
 
 def moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
     """The request of a command whose inputs move along tangents."""
-    from ..explanation.analysis import Unmoved
+    from ..explanation.analysis import Analysis
     from ..explanation.higher.posing import pose_moving
     from ..language.given.options import read_tangents
 
     tangents = read_tangents(given.tangent)
     problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
-    return Unmoved(problem, given.dtype)
+    return Analysis(problem, given.dtype, unmoved=True)
 
 
 def choices_of(given: Given, analysis: Any) -> Any:

@@ -174,7 +174,7 @@ def formula(streams: Streams, given: Given) -> None:
     """
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.sections.notes import formulas, unused
+    from ..explanation.notes import formulas, unused
     from ..render.formulas import render_formulas
 
     data = Data(analysis_of(streams, given, suppose=True))
@@ -218,9 +218,9 @@ def check(streams: Streams, given: Given) -> None:
 
     Exit status 1 if anything disagrees.
     """
+    from ..explanation.checks import run_checks
     from ..explanation.formulas.assumed_shapes import assumed_shapes
     from ..explanation.formulas.wording import Wording
-    from ..explanation.sections.checks import run_checks
 
     given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
     analysis = one_order(streams, given, suppose=bool(given.claim))

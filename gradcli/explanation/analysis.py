@@ -32,7 +32,8 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
 class Analysis:
     """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without
     a value. `against` names the frameworks that answers are compared with; `claims` are formulas
-    that somebody derived, as texts `W = g.T @ x` or by name.
+    that somebody derived, as texts `W = g.T @ x` or by name; `unmoved`: whether the output may
+    depend on no input at all, so that all derivatives are zero.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Analysis:
         dtype: str = "float64",
         against: Sequence[str] = (),
         claims: Sequence[str] | dict[str, str] = (),
+        unmoved: bool = False,
     ):
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
+        self.unmoved = unmoved
         self._known: dict[Node, bool] = {}
         self._jacobians: dict[Node, Jacobian] = {}
 
@@ -50,7 +53,7 @@ class Analysis:
     def gradients(self) -> Gradients:
         """The gradient of every input asked for, as graph, and the steps to it."""
         found = self._backward()
-        if all(grad is None for grad in found.of.values()):
+        if not self.unmoved and all(grad is None for grad in found.of.values()):
             self.refuse(self.problem.wrt)
         return found
 
@@ -95,7 +98,7 @@ class Analysis:
 
     def _way_back(self, out: Node) -> Gradients:
         p = self.problem
-        wrt, made = tuple(i.node for i in p.wrt), tuple(p.names.values())
+        wrt, made = tuple(i.node for i in p.wrt), tuple(p.named.values())
         return remembered_backward(out, p.seed.node, wrt, made)
 
     @cached_property
@@ -283,12 +286,3 @@ def _how_to_seed(p: Problem) -> str:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))
     return f"a seed for each order, that of order {p.order} last:{before} -g 'ones_like(out)'"
-
-
-class Unmoved(Analysis):
-    """An analysis in which an output may depend on no input at all: all derivatives are zero."""
-
-    @cached_property
-    def gradients(self) -> Gradients:
-        """The gradient of every input asked for, as graph, and the steps to it."""
-        return self._backward()

@@ -85,7 +85,7 @@ def cost(a: Analysis) -> Cost:
     p, grads = a.problem, a.gradients.of
     there = computed(p.out)
     tangents = {
-        x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_seed=True) for x in p.wrt
+        x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_direction=True) for x in p.wrt
     }
 
     def back(*wrt: Input) -> Passes:

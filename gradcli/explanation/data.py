@@ -12,15 +12,15 @@ from ..notation import tree
 from ..notation.indices.index import Notation
 from .analysis import Analysis, unless_unwritten
 from .blocks import text_of
+from .checks import Check, run_checks
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.steps import in_general
 from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
+from .notes import as_data, collect
 from .quantities import item_size
-from .sections.checks import Check, run_checks
-from .sections.notes import as_data, collect
 
 SCHEMA = "gradcli/1"
 KEYS = (

@@ -14,7 +14,7 @@ from ..language.given.directions import Given, as_graph, read_direction
 from ..language.given.seeds import Seed, implied, mismatch, torch_size
 from ..language.given.values import Reader
 from ..language.problem import Input, Problem, Tangent
-from .analysis import Analysis, Unmoved
+from .analysis import Analysis
 from .given_seed import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
@@ -44,11 +44,11 @@ def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: R
     for k in range(2, order + 1):
         grad = a.gradient(x)
         if grad is None:
-            return Unmoved(a.problem._replace(wrt=[x]), a.dtype, a.against)
+            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, unmoved=True)
         seed = seeds[k - 2] if k - 2 < len(seeds) else None
         read = None if seed is None else read_direction(seed, "--grad", reader)
         p = _seeded(of_gradient(a.problem, x, grad, f"g_{k}", [x]), read, reader)
-        a = Unmoved(p, a.dtype, a.against)
+        a = Analysis(p, a.dtype, a.against, unmoved=True)
     return a
 
 
@@ -60,15 +60,15 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     inputs = dict(p.inputs)
     if p.seed.value is None:
         inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)
-    names = dict(p.names)
+    named = dict(p.named)
     if p.before is None and p.out.op.name != "input":
-        names.setdefault(p.out_name, p.out)
-    node = OPS["input"](name=_free(p, seed), shape=out.shape, is_seed=True)
+        named.setdefault(p.out_name, p.out)
+    node = OPS["input"](name=_free(p, seed), shape=out.shape, is_direction=True)
     return p._replace(
         inputs=inputs,
         out=out,
         out_name=gradient_name(x.name, p.order),
-        names=names,
+        named=named,
         seed=implied(node),
         wrt=wrt,
         before=p._replace(wrt=[x]),
@@ -79,7 +79,7 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
     """The problem with the seed that was given."""
     if given is None:
         return p
-    names = _scope(p) | {"out": p.out}
+    names = p.scope | {"out": p.out}
     value = as_graph(given, p.seed.name, names, p.values, p.out.shape, reader)
     if value.shape != p.out.shape:
         raise GradcliError(
@@ -92,13 +92,8 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
     return p._replace(seed=Seed(p.seed.node, value, given.text))
 
 
-def _scope(p: Problem) -> dict[str, Node]:
-    """What an expression over the names of a problem may use."""
-    return {name: i.node for name, i in p.inputs.items()} | p.names
-
-
 def _free(p: Problem, wanted: str) -> str:
-    taken = {*p.inputs, *p.names, p.out_name, p.seed.name}
+    taken = {*p.scope, p.out_name, p.seed.name}
     further = (f"{wanted}_{k}" for k in count(1))
     return next(name for name in chain([wanted], further) if name not in taken)
 
@@ -132,18 +127,18 @@ def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader)
     return p._replace(tangents=tuple(tangents))
 
 
-def direction(name: str, x: Input) -> Node:
-    """What stands for the direction in which an input moves."""
-    return OPS["input"](name=name, shape=x.shape, is_seed=True)
+def tangent_symbol(name: str, x: Input) -> Node:
+    """A symbol for the tangent of an input."""
+    return OPS["input"](name=name, shape=x.shape, is_direction=True)
 
 
 def _tangent(
     p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
 ) -> Tangent:
-    node, typed = direction(name, x), given.get(x.name)
+    node, typed = tangent_symbol(name, x), given.get(x.name)
     if typed is None:
         return Tangent(x, node, None, None)
-    scope = _scope(p) | {p.out_name: p.out}
+    scope = p.scope | {p.out_name: p.out}
     value = as_graph(typed, name, scope, p.values, x.shape, reader)
     if value.shape != x.shape:
         raise _wrong_shape(x, value)

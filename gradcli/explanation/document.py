@@ -78,7 +78,9 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [claims.claims(a)]
         case "checks":
-            return [checks.checks(a)]
+            from .checks import run_checks
+
+            return [checks.checks(run_checks(a))]
         case "code":
             return [code.code(a, c.precision)]
         case "modes":
@@ -86,7 +88,10 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [modes.section(a, w, x) for x in a.problem.wrt]
         case "notes":
-            return [notes.notes(a, w, TOLD_BY_SEED if not c.show or "seed" in c.show else ())]
+            from .notes import collect
+
+            told = TOLD_BY_SEED if not c.show or "seed" in c.show else ()
+            return [notes.notes(n for n in collect(a, w) if n[0] not in told)]
     return []
 
 
@@ -96,16 +101,21 @@ def _place(c: Choices, name: str) -> tuple[int, ...] | None:
 
 def hessian_document(h: "Hessian", choices: Choices) -> Document:
     """The Hessian alone: what it makes of tangents, its blocks, its checks."""
-    from .sections import hessian, notes
+    from .higher.checks import hessian_checks
+    from .notes import hessian_notes
+    from .sections import checks, hessian, notes
 
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
-    noted = notes.section_of(n for n in notes.of_hessian(h) if n[0] != "unused")
-    return Document(hessian.answers(h), (*blocks, hessian.checks(h), *[noted] * bool(noted.blocks)))
+    noted = notes.notes(n for n in hessian_notes(h) if n[0] != "unused")
+    checked = checks.checks(hessian_checks(h))
+    return Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
     """A Jacobian-vector product: the answer, the tangents, their way, the Jacobians, checks."""
-    from .sections import jvp, notes
+    from .higher.checks import jvp_checks
+    from .notes import jvp_notes
+    from .sections import checks, jvp, notes
 
     moving = [t.x for t in j.p.tangents]
     sections = [
@@ -113,7 +123,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         jvp.forward(j, choices.most),
         *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
         jvp.product(j),
-        jvp.checks(j),
-        notes.section_of(n for n in jvp.notes(j) if n[0] not in ("implicit-seed", "unused")),
+        checks.checks(jvp_checks(j)),
+        notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
     return Document(jvp.answers(j), tuple(s for s in sections if s.blocks))

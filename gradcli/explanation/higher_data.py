@@ -12,11 +12,10 @@ from .analysis import Analysis
 from .blocks import text_of
 from .data import Data, check_data, sides
 from .formulas import by_index
+from .higher.checks import hessian_checks, jvp_checks
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
-from .sections import hessian as section
-from .sections import jvp as jvp_section
-from .sections.notes import as_data, of_hessian
+from .notes import as_data, hessian_notes, jvp_notes
 
 ABOUT = ("schema", "expression", "inputs", "output")
 
@@ -28,8 +27,8 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
     if h.p.tangents:
         found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
         found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
-    checks = [check_data(c) for c in section.run(h)]
-    return found | {"checks": checks, "notes": as_data(of_hessian(h))}
+    checks = [check_data(c) for c in hessian_checks(h)]
+    return found | {"checks": checks, "notes": as_data(hessian_notes(h))}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
@@ -62,8 +61,8 @@ def jvp_data(j: Jvp) -> dict[str, Any]:
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
         "jvp": made,
-        "checks": [check_data(c) for c in jvp_section.run(j)],
-        "notes": as_data(jvp_section.notes(j)),
+        "checks": [check_data(c) for c in jvp_checks(j)],
+        "notes": as_data(jvp_notes(j)),
     }
 
 

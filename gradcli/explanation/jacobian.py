@@ -48,7 +48,7 @@ def way_back(out: Node, x: Node) -> WayBack:
 
 
 def _way_back(out: Node, x: Node) -> WayBack:
-    seed = OPS["input"](name="one-hot", shape=out.shape, is_seed=True)
+    seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
     if grad is None or form is None:

@@ -10,7 +10,7 @@ from ..language.problem import Input, Tangent
 from ..notation.tree import Tree
 from .analysis import Analysis
 from .cost import Passes, cost, size_of
-from .derived import direction
+from .derived import tangent_symbol
 from .higher.jvp import Jvp
 
 
@@ -41,7 +41,7 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return None
-    tangent = direction(name, x)
+    tangent = tangent_symbol(name, x)
     moved = jvp(p.out, {x.node: tangent})
     assert moved is not None
     found = cost(Analysis(p._replace(wrt=[x]), a.dtype))

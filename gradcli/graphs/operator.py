@@ -81,6 +81,7 @@ class Operator:
     method      whether a formula calls it as a method: x.sum(dim=1)
     aliases     its other names
     torch       the name to call it by in PyTorch; None: PyTorch has no such function
+    part_of     the function of PyTorch's that it is a part of, where PyTorch names that alone
     attributes  its attributes with their defaults, where the rule's parameters do not tell them
     order       the order of its parameters in a call, where tensors and attributes mix; names in it
                 that are no parameters are further ways to give an attribute, for `settle`, or
@@ -136,6 +137,7 @@ class Operator:
     examples    pairs (expression, shapes), which the documentation shows and the tests run
     bounds      the numbers that its values lie between; or (*bounds of inputs, **attrs) -> those;
                 None: any
+    finite      whether its value is finite wherever its inputs are, as that of a sum is
     domain      the open interval that examples draw their values from
     samples     points that the tests compare with PyTorch
     defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
@@ -167,6 +169,7 @@ class Operator:
     of_numbers: str | None = None
     method: bool = False
     torch: Any = "torch.{name}"
+    part_of: str = ""
     aliases: Sequence[str] = ()
     attributes: Any = None
     order: Any = None
@@ -203,6 +206,7 @@ class Operator:
     own_answer: bool = False
     examples: Sequence[tuple[str, str]] = ()
     bounds: Any = None
+    finite: bool = False
     domain: tuple[float, float] = (-2.0, 2.0)
     samples: Sequence[float] = ()
 

@@ -2,6 +2,7 @@
 
 from _blake2 import blake2b  # as hashlib has it, which loads all of OpenSSL beside it
 from collections.abc import MutableMapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from .node import Node, walk
@@ -23,5 +24,17 @@ def signature(node: Node) -> str:
 
 def _digest(n: Node) -> str:
     inputs = ["" if i is None else _known[i] for i in n.inputs]
-    text = "\n".join((n.op.name, repr(n.attrs), *inputs))
-    return blake2b(text.encode(), digest_size=LENGTH).hexdigest()
+    attrs = ", ".join(f"{name!r}: {_written(value)}" for name, value in n.attrs.items())
+    return digest("\n".join((n.op.name, f"{{{attrs}}}", *inputs)).encode())
+
+
+def _written(value: Any) -> str:
+    """An attribute as a text, in which an array has no address."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_written, value))}{',' * (len(value) == 1)})"
+    return getattr(value, "signature", None) or repr(value)
+
+
+def digest(data: bytes) -> str:
+    """A short text for data of any length."""
+    return blake2b(data, digest_size=LENGTH).hexdigest()

@@ -23,6 +23,11 @@ class Built(NamedTuple):
     outputs: list[Node]
     of_sizes: dict[float, Node]
 
+    @property
+    def named(self) -> list[Node]:
+        """The nodes that have a name."""
+        return [n for n in self.scope.values() if isinstance(n, Node)]
+
 
 def built(
     program: Program,

@@ -16,8 +16,8 @@ from ..graphs.shapes import TELLING, Shape, is_square, numel
 from ..lazy import np
 from .given.values import Reader
 from .inference.infer import (
-    Trial,
-    Tried,
+    Attempt,
+    Outcome,
     different_sides,
     equal_as_a_rule,
     in_general,
@@ -145,18 +145,18 @@ def telling_sizes(
         floats = {name: shape for name, shape in shapes.items() if name not in labels}
         return _posing(problem, floats, labels, sizes)
 
-    def trial(shapes: dict[str, Shape]) -> Tried:
-        return posing(shapes).trial(shapes)
+    def attempt(shapes: dict[str, Shape]) -> Outcome:
+        return posing(shapes).attempt(shapes)
 
     given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
     known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
-    trying = _with_sides(trial) if sides or unusual_sizes(problem.roots) else trial
+    attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
     ends = _ends(problem)
     cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
     may_reach_too_far = ends or equal_as_a_rule(problem.roots)
     first = [(), [*given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
-        given, first, lambda ordered: in_general(ordered, known, trying, telling, least)
+        given, first, lambda ordered: in_general(ordered, known, attempting, telling, least)
     )
     if shapes is None:
         return None
@@ -252,23 +252,14 @@ def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any
 def _posing(
     problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
 ) -> Posing:
-    return Posing(
-        problem.program,
-        [*problem.inputs],
-        shapes,
-        labels,
-        None,
-        Reader(problem.limits.without("elements"), 0, None),
-        problem.limits.without("elements"),
-        problem.assume,
-        None,
-        sizes,
-    )
+    reader = Reader(problem.limits.without("elements"), 0, None)
+    given = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
+    return Posing(*given, sizes=sizes)
 
 
-def _with_sides(trial: Trial) -> Trial:
-    """A trial that leaves sizes different that are equal as a rule."""
-    return lambda shapes: trial(shapes)._replace(alike=[])
+def _with_sides(attempt: Attempt) -> Attempt:
+    """An attempt that leaves sizes different that are equal as a rule."""
+    return lambda shapes: attempt(shapes)._replace(alike=[])
 
 
 def _is_large(problem: Problem) -> bool:

@@ -1,7 +1,8 @@
 """The steps from a request to a problem: what was given is read, and the rest found out."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from ..collection import uncollected
@@ -11,7 +12,7 @@ from ..graphs.operator import Unlabelled
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from .built import built, built_without_values
+from .built import Built, built, built_without_values
 from .given.assumptions import Assumed, check_shape, check_value
 from .given.directions import Given, as_graph, read_direction
 from .given.labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
@@ -19,11 +20,11 @@ from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
 from .names import check_derivative, free_names
 from .problem import Input, Problem
-from .program import read_program
+from .program import Program, read_program
 from .wrt import check_output, check_used, chosen
 
 if TYPE_CHECKING:
-    from .inference.infer import Tried
+    from .inference.infer import Outcome
 
 
 @uncollected()
@@ -59,8 +60,8 @@ def pose(
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = reader.inputs(program, names, shapes, values)
-    posing = Posing(program, names, shapes, arrays, grad, reader, limits, assume or {}, out_shape)
-    posing.ranks = ranks or {}
+    given = program, names, shapes, arrays, reader, assume or {}
+    posing = Posing(*given, grad=grad, out_shape=out_shape, ranks=ranks or {})
     try:
         return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
     except Unlabelled as error:
@@ -84,23 +85,21 @@ class Posing:
 
     def __init__(
         self,
-        program,
-        names,
-        shapes,
-        arrays,
-        grad,
-        reader,
-        limits,
+        program: Program,
+        names: Sequence[str],
+        shapes: dict[str, Shape],
+        arrays: dict[str, Any],
+        reader: Reader,
         assume: Assumed,
-        out_shape,
+        *,
+        grad: Any = None,
+        out_shape: Shape | None = None,
+        ranks: Mapping[str, int] = MappingProxyType({}),
         sizes: bool = False,
     ):
-        self.sizes = sizes
         self.program, self.names, self.arrays = program, names, arrays
-        self.reader: Reader = reader
-        self.limits: Limits = limits
-        self.assume = assume
-        self.ranks: Mapping[str, int] = {}
+        self.reader, self.limits, self.assume = reader, reader.limits, assume
+        self.ranks, self.sizes = ranks, sizes
         self.known: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
@@ -146,7 +145,8 @@ class Posing:
             if name in self.arrays:
                 check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
-        nodes, out, scope = self._build(shapes)
+        nodes, found = self._build(shapes)
+        out, scope = found.out, found.scope
         inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)
         self._check_labels(out, nodes, self.limits)
@@ -156,20 +156,20 @@ class Posing:
         if asked.refuses_unused and wrt == asked.wrt:
             check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
         made = {name: v for name, v in scope.items() if isinstance(v, Node)}
-        names = {name: node for name, node in made.items() if name not in self.names}
+        named = {name: node for name, node in made.items() if name not in self.names}
         constants = {name: v for name, v in scope.items() if name not in made}
         return Problem(
             self.program,
             inputs,
             out,
             out_name,
-            names,
+            named,
             seed,
             by,
             self.limits,
             constants,
-            of_sizes=self._of_sizes,
-            indices=tuple(self._indices),
+            of_sizes=found.of_sizes,
+            indices=tuple(found.indices),
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
@@ -208,35 +208,34 @@ class Posing:
 
         rank = None if self.out_shape is None else len(self.out_shape)
         found = infer(
-            self.program, self.known, unknown, self.trial, rank, self.ranks, self.supposed
+            self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
         )
         return self.known | found.shapes, found.assumed
 
-    def trial(self, shapes: dict[str, Shape]) -> "Tried":
+    def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
         """The program, built with these shapes."""
-        from .inference.infer import Tried
+        from .inference.infer import Outcome
 
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
-        nodes, out, scope = self._build(shapes, self.limits.without("elements"))
-        self._check_labels(out, nodes, Limits({"elements": MOST}))
-        roots = [out, *(n for n in scope.values() if isinstance(n, Node))]
+        nodes, found = self._build(shapes, self.limits.without("elements"))
+        self._check_labels(found.out, nodes, Limits({"elements": MOST}))
+        roots = [found.out, *found.named]
         if self.out_shape is not None:
-            return Tried.of(roots, self.out_shape)
-        seed = self._build_seed(nodes, out, scope)
-        return Tried.of(roots, None if seed is None else seed.shape)
+            return Outcome.of(roots, self.out_shape)
+        seed = self._build_seed(nodes, found.out, found.scope)
+        return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
-            nodes, out, scope = self._build(shapes)
-            named = (n for n in scope.values() if isinstance(n, Node))
-            kept = picking([out, *named, *self._outputs], self._indices, out)
+            nodes, found = self._build(shapes)
+            kept = picking([found.out, *found.named, *found.outputs], found.indices, found.out)
             self.floats = {name for name in whole if nodes[name] not in kept}
 
     def _value(self, name: str) -> Any:
-        array = self.arrays.get(name)
+        array = self.arrays[name]
         return array.astype(np.float64) if name in self.floats else array
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
@@ -254,8 +253,8 @@ class Posing:
 
     def _build(
         self, shapes: dict[str, Shape], limits: Limits | None = None
-    ) -> tuple[dict[str, Node], Node, dict[str, Any]]:
-        """The input nodes, the output and everything with a name."""
+    ) -> tuple[dict[str, Node], Built]:
+        """The input nodes, and what the program makes of them."""
         make = OPS["input"]
         nodes = {
             name: make(
@@ -271,8 +270,7 @@ class Posing:
         found = built_without_values(*how) if limits is None else None
         if found is None:
             found = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
-        out, scope, self._indices, self._outputs, self._of_sizes = found
-        return nodes, out, scope
+        return nodes, found
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""
@@ -282,7 +280,7 @@ class Posing:
         return as_graph(self.seed, "g", names, values, out.shape, self.reader)
 
     def _seed(self, out: Node, nodes: dict[str, Node], scope: dict[str, Any]) -> Seed:
-        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_seed=True)
+        node = OPS["input"](name=seed_name(scope), shape=out.shape, is_direction=True)
         value = self._build_seed(nodes, out, scope)
         if value is None:
             return implied(node)

@@ -31,7 +31,7 @@ class Input(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """A direction in which an input moves.
+    """How an input moves.
 
     `node` stands for it in formulas, `value` is what was given for it, as graph, or None where
     nothing was; `text` is how it was typed.
@@ -49,8 +49,8 @@ class Tangent(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Everything that an answer is computed from. `names` are what the program calls its nodes,
-    `constants` what it calls numbers and shapes.
+    """Everything that an answer is computed from. `named` are the nodes that the program has names
+    for, `constants` the numbers and shapes.
 
     Where the output is the gradient of another problem, that is the one `before`.
     """
@@ -59,7 +59,7 @@ class Problem(NamedTuple):
     inputs: dict[str, Input]
     out: Node
     out_name: str
-    names: dict[str, Node]
+    named: dict[str, Node]
     seed: Seed
     wrt: list[Input]
     limits: Limits
@@ -97,6 +97,11 @@ class Problem(NamedTuple):
         return {x.name: x.shape for x in self.inputs.values()}
 
     @property
+    def scope(self) -> dict[str, Node]:
+        """What an expression may use, by name: inputs, and what the program names."""
+        return {name: i.node for name, i in self.inputs.items()} | self.named
+
+    @property
     def values(self) -> dict[Node, Any]:
         """The arrays of the inputs that have one."""
         return {i.node: i.value for i in self.inputs.values() if i.value is not None}
@@ -113,7 +118,7 @@ class Problem(NamedTuple):
         return self._replace(
             as_written=False,
             out=nodes[self.out],
-            names={name: nodes[node] for name, node in self.names.items()},
+            named={name: nodes[node] for name, node in self.named.items()},
             seed=self.seed._replace(value=value and nodes[value]),
         )
 
@@ -121,4 +126,4 @@ class Problem(NamedTuple):
     def roots(self) -> list[Node]:
         """What all nodes of its graph are needed for."""
         seed = [self.seed.value] if self.seed.value is not None else []
-        return [self.out, *self.names.values(), *seed]
+        return [self.out, *self.named.values(), *seed]

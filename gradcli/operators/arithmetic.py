@@ -10,7 +10,7 @@ from .leaves import zeros
 from .precision import floats
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add", bounds=added)
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add", bounds=added, finite=True)
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
@@ -23,13 +23,16 @@ def add(g, y, a, b):
     on_masks=False,
     loop="sub",
     bounds=subtracted,
+    finite=True,
 )
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
 
 
-@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), loop="mul")
+@elementwise(
+    lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), loop="mul", finite=True
+)
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
@@ -58,7 +61,9 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg")
+@elementwise(
+    lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg", finite=True
+)
 def neg(g, y, x):
     """Minus x."""
     return -g

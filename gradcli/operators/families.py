@@ -206,7 +206,7 @@ def movement(value: Callable, *, shape: Callable, **fields):
     """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
-    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all}
+    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
     return lambda rule: Operator(rule, shape=shape, value=value, **fields)
 
 

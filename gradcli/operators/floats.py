@@ -43,6 +43,7 @@ isfinite = _is(
     numpy="np.finfo({0}.dtype).eps",
     flops=none_at_all,
     shape_only=True,
+    bounds=(precision.DOUBLE_UNIT, precision.SINGLE_UNIT),
     examples=(("rms_norm(x, (3,))", "x=2x3"),),
 )
 def rounding_unit(g, y, x):

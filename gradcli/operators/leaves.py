@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node
 from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
+from ..graphs.signature import digest
 from ..lazy import np
 from .families import none_at_all, operator, shorthand
 
@@ -33,6 +34,11 @@ class Array:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def signature(self) -> str:
+        """A text for its numbers."""
+        return f"{self.value.dtype}{self.value.shape}{digest(self.value.tobytes())}"
+
 
 def leaf(**fields):
     """An operator without inputs: what it makes depends on nothing, so it has no gradient."""
@@ -44,9 +50,12 @@ def leaf(**fields):
     dtype=lambda *, dtype, **_: dtype,
     spelling="{name}",
     torch=None,
+    finite=True,
 )
-def input_(g, y, *, name, shape, dtype="float", is_seed=False, known=()):
-    """A named input; the seed is one too. `known` are words for what a matrix is."""
+def input_(g, y, *, name, shape, dtype="float", is_direction=False, known=()):
+    """A named input; so is a direction, a seed or a tangent. `known` are words for what a matrix
+    is.
+    """
 
 
 @leaf(

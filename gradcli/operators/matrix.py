@@ -62,6 +62,7 @@ def _batch_rows(a, b):
         ("a @ b", "a=5x2x3,b=3"),
     ),
     flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
+    finite=True,
     numpy="{0} @ {1}",
     left_to="BLAS",
 )

@@ -5,6 +5,8 @@ from typing import Any
 
 from ..lazy import np
 
+SINGLE_UNIT, DOUBLE_UNIT = 2.0**-23, 2.0**-52  # `unit` of a precision
+
 
 def floats(x: Any) -> Any:
     """An array of floats in the precision they have; whole numbers in double precision."""

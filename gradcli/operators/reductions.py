@@ -32,6 +32,7 @@ def average(x, axis, keepdims):
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
     loop="sum",
     bounds=summed,
+    finite=True,
     left_to="sum",
 )
 def sum(g, y, x, dim):
@@ -48,6 +49,7 @@ def sum(g, y, x, dim):
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     loop="mean",
     bounds=kept,
+    finite=True,
     left_to="sum",
 )
 def mean(g, y, x, dim):

@@ -19,12 +19,11 @@ from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ...notation.formulas.rules.products import constant_value
 from ..checking.mirrored import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
+from .findings import NOISE, close
 from .given import Claim, built
 from .points import Point, Points, kept_values
-from .trials import NOISE, close
 
 MOST = 8  # points that are added
 TRIES = 72
@@ -76,9 +75,7 @@ class _Branches:
         self.symmetric = kept_symmetric(base.problem.out)
         order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
-        self.lengths = [
-            y for y, c in self.compared if c is not None and is_left_out(constant_value(c), y)
-        ]
+        self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
         self.ordered = any(node.op.finds_places for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 

@@ -14,9 +14,9 @@ from ...graphs import Node
 from ...graphs.shapes import is_square
 from ...lazy import np
 from .branches import on_all_branches
+from .findings import Finding, at_point, holds
 from .given import Claim
 from .points import Point, Points
-from .trials import Trial, holds, tried
 
 Special = Callable[[Any], Any]
 
@@ -31,31 +31,31 @@ class Condition(NamedTuple):
     fits: Callable[[Node, bool], bool]
 
 
-def condition(claim: Claim, trials: list[Trial]) -> str | None:
+def condition(claim: Claim, findings: list[Finding]) -> str | None:
     """`A is symmetric`, where the claim is right for an input of that kind and not for others."""
-    problem = trials[0].point.problem
+    problem = findings[0].point.problem
     for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
-        nodes = [t.point.problem.inputs[name].node for t in trials]
+        nodes = [t.point.problem.inputs[name].node for t in findings]
         for said, special, fits in CONDITIONS:
             fitting = all(fits(node, name != claim.name) for node in nodes)
-            if fitting and _right_for(claim, trials, name, special):
+            if fitting and _right_for(claim, findings, name, special):
                 return f"{name} {said}"
     seed = problem.seed
-    square = all(is_square(t.point.problem.seed.node.shape) for t in trials)
-    if seed.value is None and square and _right_for(claim, trials, seed.name, _symmetric):
+    square = all(is_square(t.point.problem.seed.node.shape) for t in findings)
+    if seed.value is None and square and _right_for(claim, findings, seed.name, _symmetric):
         return f"{seed.name} is symmetric"
-    return _among_symmetric(claim, trials)
+    return _among_symmetric(claim, findings)
 
 
-def _among_symmetric(claim: Claim, trials: list[Trial]) -> str | None:
+def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
     """`X varies among symmetric matrices alone`, where the claim is what books have for that:
     G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
     """
     name = claim.name
-    inputs = [t.point.problem.inputs.get(name) for t in trials]
+    inputs = [t.point.problem.inputs.get(name) for t in findings]
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
-    points = [p for p in (_within(t.point, name, _symmetric) for t in trials) if p.finite([name])]
+    points = [p for p in (_within(t.point, name, _symmetric) for t in findings) if p.finite([name])]
     if not points or not all(_has_both(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
@@ -64,15 +64,15 @@ def _among_symmetric(claim: Claim, trials: list[Trial]) -> str | None:
 def _has_both(claim: Claim, point: Point) -> bool:
     """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
     with suppress(GradcliError):
-        found = tried(claim.program, claim.name, point)
+        found = at_point(claim.program, claim.name, point)
         diagonal = found.right * np.eye(found.right.shape[-1])
         return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
     return False
 
 
-def _right_for(claim: Claim, trials: list[Trial], name: str, special: Special) -> bool:
+def _right_for(claim: Claim, findings: list[Finding], name: str, special: Special) -> bool:
     """Whether the claim is right where an input, or the seed, is made special."""
-    points = [_within(t.point, name, special) for t in trials]
+    points = [_within(t.point, name, special) for t in findings]
     if not all(p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points):
         return False
     found = on_all_branches(

@@ -6,8 +6,8 @@ from fractions import Fraction
 from ...language.program import Program, read_again
 from ...lazy import np
 from .edits import divisors, negated, numbers, renumbered, scaled
+from .findings import Finding, close
 from .given import ORIGIN, built
-from .trials import Trial, close
 
 LARGEST = 12  # number above or below the line in a factor that is told
 SAME = 1e-6  # relative difference up to which factors are the same
@@ -16,11 +16,11 @@ BESIDE = (1, 2, Fraction(1, 2))  # what may stand beside a size in a factor
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
-def by_a_number(program: Program, trials: list[Trial], whole: bool) -> tuple[str, str] | None:
+def by_a_number(program: Program, findings: list[Finding], whole: bool) -> tuple[str, str] | None:
     """The formula without a factor that is the same number at all points, and what is said; only
     for a `whole` number or one over it, or for other fractions.
     """
-    ratios = _ratios(trials)
+    ratios = _ratios(findings)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return None
     exact = Fraction(ratios[0]).limit_denominator(LARGEST)
@@ -31,11 +31,11 @@ def by_a_number(program: Program, trials: list[Trial], whole: bool) -> tuple[str
     return _without(program, exact), _too_large(exact)
 
 
-def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, str, str]]:
+def other_numbers(program: Program, findings: list[Finding]) -> Iterator[tuple[str, str, str]]:
     """The formula with another number in place of one that would bring the claim to the gradient:
     its text, the number that stands there, and the other.
     """
-    ratios = _ratios(trials)
+    ratios = _ratios(findings)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return
     above = ((place, n, n / ratios[0]) for place, n in numbers(program))
@@ -46,30 +46,30 @@ def other_numbers(program: Program, trials: list[Trial]) -> Iterator[tuple[str, 
 
 
 def sizes_for_numbers(
-    program: Program, trials: list[Trial], sizes: list[str]
+    program: Program, findings: list[Finding], sizes: list[str]
 ) -> Iterator[tuple[str, str, str]]:
     """The same for a number that is divided by, and in place of it one of the `sizes`, where that
     is not the same at all points.
     """
-    ratios, divided_by = _ratios(trials), [*divisors(program)]
+    ratios, divided_by = _ratios(findings), [*divisors(program)]
     if ratios is None or not divided_by:
         return
     for size in sizes:
-        numbers = [_number(size, t) for t in trials]
+        numbers = [_number(size, t) for t in findings]
         for place, number in divided_by if len(set(numbers)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, numbers)):
                 yield renumbered(program, place, size), str(number), size
 
 
 def by_a_size(
-    program: Program, trials: list[Trial], size: str, told: bool
+    program: Program, findings: list[Finding], size: str, told: bool
 ) -> tuple[str, str] | None:
     """The same for a factor that is a number of elements, written `size`, and 2, 1/2 or a sign
     beside it; where all points have the same, only if it is `told` from a number, by a formula that
     mentions it or by other sizes.
     """
-    ratios = _ratios(trials)
-    numbers = [_number(size, t) for t in trials]
+    ratios = _ratios(findings)
+    numbers = [_number(size, t) for t in findings]
     if ratios is None or (len(set(numbers)) == 1 and not told):
         return None
     for divide in (True, False):
@@ -85,25 +85,25 @@ def by_a_size(
     return None
 
 
-def _number(size: str, trial: Trial) -> float:
+def _number(size: str, finding: Finding) -> float:
     program = read_again(size, ORIGIN)
-    return float(trial.point(built(program, trial.point.problem)))
+    return float(finding.point(built(program, finding.point.problem)))
 
 
-def _ratios(trials: list[Trial]) -> list[float] | None:
+def _ratios(findings: list[Finding]) -> list[float] | None:
     """What a claim is too large by at each point; None where that differs between elements."""
-    found = [ratio(t) for t in trials]
+    found = [ratio(t) for t in findings]
     known = [r for r in found if r is not None]
     return known if len(known) == len(found) else None
 
 
-def ratio(trial: Trial) -> float | None:
+def ratio(finding: Finding) -> float | None:
     """What a claim is too large by at a point; None where that differs between elements."""
-    if trial.value is None or trial.shape != trial.right.shape or not np.any(trial.right):
+    if finding.value is None or finding.shape != finding.right.shape or not np.any(finding.right):
         return None
     with np.errstate(all="ignore"):
-        found = float(np.sum(trial.value * trial.right) / np.sum(trial.right**2))
-        return found if found and close(trial.value, found * trial.right) else None
+        found = float(np.sum(finding.value * finding.right) / np.sum(finding.right**2))
+        return found if found and close(finding.value, found * finding.right) else None
 
 
 def _too_large(factor: Fraction) -> str:

@@ -203,7 +203,7 @@ def _target(name: str, problem: Problem, span: Span) -> str:
 
 def targets(problem: Problem) -> dict[str, Node]:
     """What a gradient can be claimed of: inputs, and what the program names."""
-    return problem.names | {x.name: x.node for x in problem.inputs.values()}
+    return problem.scope
 
 
 def names_in(program: Program) -> set[str]:

@@ -21,10 +21,10 @@ from . import edits, factors
 from .beyond import beyond
 from .drafts import FIRST, LIKELY, NEAR, RENAMED, Edit, written
 from .exchanges import exchanges, parts_of
+from .findings import Finding, close, is_jacobian_diagonal, same
 from .given import ORIGIN
 from .missing import left_out, with_a_mistake
 from .parts import divided, expression, is_quotient
-from .trials import Trial, close, is_jacobian_diagonal, same
 from .tries import Mend, TriedEdit, Tries, alike
 
 EDITED = 40_000  # characters of the changed formulas that are tried
@@ -82,38 +82,38 @@ class Search(Tries):
 
     def _by_a_size(self) -> Mend | None:
         """Too large or too small by a number of elements, as a sum is for a mean."""
-        return self._scaled(self.claim.program, self.trials, sizes=True)
+        return self._scaled(self.claim.program, self.findings, sizes=True)
 
     def _by_a_number(self) -> Mend | None:
         """Twice too large, or of the other sign."""
-        return self._scaled(self.claim.program, self.trials, sizes=False)
+        return self._scaled(self.claim.program, self.findings, sizes=False)
 
     def _by_a_fraction(self) -> Mend | None:
-        found = factors.by_a_number(self.claim.program, self.trials, whole=False)
+        found = factors.by_a_number(self.claim.program, self.findings, whole=False)
         return found and self.if_right(*found)
 
     def _another_number(self) -> Mend | None:
         """A number in the formula that is to be another one."""
-        return self._renumbered(factors.other_numbers(self.claim.program, self.trials))
+        return self._renumbered(factors.other_numbers(self.claim.program, self.findings))
 
     def _a_size_for_a_number(self) -> Mend | None:
         """A number in the formula that is to be a number of elements."""
         sizes = self.sizes()
-        return self._renumbered(factors.sizes_for_numbers(self.claim.program, self.trials, sizes))
+        return self._renumbered(factors.sizes_for_numbers(self.claim.program, self.findings, sizes))
 
     def _renumbered(self, others: Iterable[tuple[str, str, str]]) -> Mend | None:
         right = (other for other in others if self.verified(other[0]))
         return next((Mend(text, f"{old} is to be {new}") for text, old, new in right), None)
 
-    def _scaled(self, program: Program, trials: list[Trial], sizes: bool) -> Mend | None:
+    def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Mend | None:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
         if not sizes:
-            found = factors.by_a_number(program, trials, whole=True)
+            found = factors.by_a_number(program, findings, whole=True)
         else:
             mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
             likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
             told = ((s, s in mentioned or bool(self.others)) for s in likely)
-            tried = (factors.by_a_size(program, trials, *size) for size in told)
+            tried = (factors.by_a_size(program, findings, *size) for size in told)
             found = next((f for f in tried if f and self.verified(f[0])), None)
         if found is None:
             return None
@@ -124,12 +124,12 @@ class Search(Tries):
 
     def _broadcast(self) -> Mend | None:
         """Right numbers in another shape."""
-        if not all(t.broadcasts or t.agrees for t in self.trials):
+        if not all(t.broadcasts or t.agrees for t in self.findings):
             return None
         program, name = self.claim.program, self.claim.name
         filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
         shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
-        texts = shaped if np.ndim(self.trials[0].value) else [filled]
+        texts = shaped if np.ndim(self.findings[0].value) else [filled]
         right = [*filter(self.verified, texts), self.formula(self.grad) or ""]
         return Mend(right[0], ONLY_SHAPED)
 
@@ -148,32 +148,32 @@ class Search(Tries):
     @property
     def _right_edits(self) -> list[Edit]:
         """The changes that make the claim right, the likeliest first."""
-        return [e for e, trial in self._tried_edits if trial.agrees and self.verified(e.text)]
+        return [e for e, finding in self._tried_edits if finding.agrees and self.verified(e.text)]
 
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
         """The changes that can be computed, with what they come to at the first point."""
         made = written(edits.edits(self.claim.program, self.words), EDITED)
-        tried = ((e, self.trial_of(e.text, self.points.tried[0])) for e in made)
-        return [(e, trial) for e, trial in tried if trial is not None]
+        tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in made)
+        return [(e, finding) for e, finding in tried if finding is not None]
 
     def _edited_and_scaled(self) -> Mend | None:
         """A change, and a factor beside it."""
         for e, first in self._tried_edits:
             if e.rank <= LIKELY and factors.ratio(first) is not None:
-                others = [self.trial_of(e.text, point) for point in self.points.tried[1:]]
-                trials = [first, *(t for t in others if t is not None)]
+                others = [self.finding_of(e.text, point) for point in self.points.tried[1:]]
+                findings = [first, *(t for t in others if t is not None)]
                 program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
-                    found = self._scaled(program, trials, sizes)
+                    found = self._scaled(program, findings, sizes)
                     if found is not None:
                         return Mend(found.formula, f"{e.why}; and as a whole, {found.why}")
         return None
 
     def _edited_and_broadcast(self) -> Mend | None:
         """A change, and another shape beside it."""
-        for e, trial in self._tried_edits:
-            if e.rank <= LIKELY and trial.broadcasts:
+        for e, finding in self._tried_edits:
+            if e.rank <= LIKELY and finding.broadcasts:
                 shape = f"{self.claim.name}.shape"
                 text = edits.called(read_again(e.text, ORIGIN), "expand", shape)
                 if self.verified(text):
@@ -182,7 +182,7 @@ class Search(Tries):
 
     def _left_out(self, longest: int = TOLD) -> Mend | None:
         """A term or a factor of the right formula, without which it is the claim."""
-        text, value = self.formula(self.grad), self.trials[0].value
+        text, value = self.formula(self.grad), self.findings[0].value
         if text is None or value is None:
             return None
         lacking = left_out(read_again(text, ORIGIN))
@@ -190,7 +190,7 @@ class Search(Tries):
         return Mend(text, why) if why and len(why) <= longest else None
 
     def _is_claimed(self, text: str) -> bool:
-        return all(self.comes_to(text, t) for t in self.trials)
+        return all(self.comes_to(text, t) for t in self.findings)
 
     def _edited_and_left_out(self) -> Mend | None:
         """A change, and a mistake in another part: what the change makes of the claim is the right
@@ -200,9 +200,9 @@ class Search(Tries):
         if text is None:
             return None
         made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
-        wrong = [(e, t) for e in made if (t := self.trial_of(e.text, first)) and not t.agrees]
+        wrong = [(e, t) for e in made if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
-        kept = ((e, t) for e, t in likely if not self.trials[0].is_as(t))
+        kept = ((e, t) for e, t in likely if not self.findings[0].is_as(t))
         for e, other in alike(kept, wrong):
             if self._same(e.text, other.text):
                 return self.if_right(text, f"{e.why}, and {other.why}")
@@ -210,7 +210,7 @@ class Search(Tries):
 
     def _same(self, text: str, other: str) -> bool:
         """Whether two texts come to the same at all points, and at the `others`."""
-        tries = [self.trial_of(text, point) for point in self.points.tried]
+        tries = [self.finding_of(text, point) for point in self.points.tried]
         with suppress(GradcliError):
             here = all(t is not None and self.comes_to(other, t) for t in tries)
             return here and all(same(t.array(text), t.array(other)) for t in self.others)
@@ -221,7 +221,7 @@ class Search(Tries):
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).statements
         others = parts_of((*right, *self.problem.program.statements))
-        ranks = self.rank_of if self.trials[0].comparable else None
+        ranks = self.rank_of if self.findings[0].comparable else None
         made = written(exchanges(self.claim.program, others, ranks), EDITED)
         return self._first_of(e for e in made if self.verified(e.text))
 
@@ -238,7 +238,7 @@ class Search(Tries):
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
-        if not all(is_jacobian_diagonal(t, self.claim.name) for t in self.trials):
+        if not all(is_jacobian_diagonal(t, self.claim.name) for t in self.findings):
             return None
         name, out = self.claim.name, self.problem.out_name
         why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
@@ -248,7 +248,7 @@ class Search(Tries):
 
     def _way_back_missing(self) -> Mend | None:
         """An input that is used several times, and some of the uses forgotten."""
-        value = self.trials[0].value
+        value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
         arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
         if value is None or not 1 < len(arriving) <= USES:
@@ -278,7 +278,7 @@ class Search(Tries):
 
     def _factor_missing(self) -> Mend | None:
         """right / claim, where that is short; claim / right, where that is what it lacks below."""
-        first = self.trials[0]
+        first = self.findings[0]
         if first.node is None or not first.comparable or not np.all(first.value):
             return None
         ratio = self.grad / first.node
@@ -319,7 +319,7 @@ class Search(Tries):
 
     def _term_missing(self) -> Mend | None:
         """right - claim, where that is short."""
-        first = self.trials[0]
+        first = self.findings[0]
         if first.node is None or not first.comparable:
             return None
         term = self.grad - first.node

@@ -10,16 +10,16 @@ from ..arrays import jsonable
 from ..blocks import Line, plain, text_of, words
 from ..formulas.wording import Wording
 from ..phrases import element_name, listed, shape_text
-from .trials import Trial
+from .findings import Finding
 from .verdict import Verdict
 
 NEARLY = 1e-3  # what a claim is off by, relative to the largest element, that is told
 DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None"
 
 
-def wording(trial: Trial) -> Wording:
-    """How the nodes of a trial's problem are written."""
-    return trial.point.wording
+def wording(finding: Finding) -> Wording:
+    """How the nodes of a finding's problem are written."""
+    return finding.point.wording
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:
@@ -35,7 +35,7 @@ def extent(v: Verdict) -> str:
     if v.points.sizes_vary or v.same_elsewhere:
         kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
-    kind = "the same formula" if v.same else f"agrees at {len(v.trials)} points"
+    kind = "the same formula" if v.same else f"agrees at {len(v.findings)} points"
     return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}{_reading(v)}"
 
 
@@ -47,10 +47,10 @@ def _reading(v: Verdict) -> str:
 
 def right_line(v: Verdict) -> Line:
     """`W = x.T @ g`: the gradient itself."""
-    grad = v.trials[0].point.gradient(v.claim.name)
+    grad = v.findings[0].point.gradient(v.claim.name)
     if grad is None:
         return words(f"none: {DEPENDS}")
-    return (Token(f"{v.claim.name} = "), *wording(v.trials[0]).formula_line(grad))
+    return (Token(f"{v.claim.name} = "), *wording(v.findings[0]).formula_line(grad))
 
 
 def exception(v: Verdict) -> str | None:
@@ -71,11 +71,11 @@ def _exception(v: Verdict) -> str | None:
     """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`."""
     if v.apart is None:
         return None
-    where, trial = v.apart
-    place = trial.first_wrong()
+    where, finding = v.apart
+    place = finding.first_wrong()
     if place is None:
         return f"at {where} its shape is another"
-    right, found = _apart(float(trial.right[place]), float(trial.value[place]))
+    right, found = _apart(float(finding.right[place]), float(finding.value[place]))
     return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {found}"
 
 
@@ -96,40 +96,40 @@ def right_where(v: Verdict) -> str | None:
 def is_as_right(v: Verdict) -> bool:
     """Whether the gradient's formula has no number either where a wrong claim has none."""
     undefined = v.wrong is not None and v.wrong.is_undefined
-    return undefined and v.claim.name in wording(v.trials[0]).undefined
+    return undefined and v.claim.name in wording(v.findings[0]).undefined
 
 
 def _mistake(v: Verdict) -> str:
     if v.mend is not None:
         return v.mend.why + _off(v)
-    trial = v.wrong
-    assert trial is not None
-    if trial.is_undefined:
+    finding = v.wrong
+    assert finding is not None
+    if finding.is_undefined:
         return "it divides by 0 or overflows where the gradient does not"
     if v.condition is not None:
         return f"right only where {v.condition}"
-    if trial.error is not None:
+    if finding.error is not None:
         return "it cannot be computed"
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:
-        here, there = shapes_text(v.sizes[0]), shapes_text(trial.point.shapes)
+        here, there = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
         return f"right where {here}, and not where {there}"
     return "its numbers are not those of the gradient"
 
 
 def _off(v: Verdict) -> str:
     """`: x.grad[0] is off by 7e-09`, where a claim is nearly right; empty where it is not."""
-    if not all(t.gap < NEARLY for t in v.trials):
+    if not all(t.gap < NEARLY for t in v.findings):
         return ""
-    trial, place = next((t, p) for t in v.trials if (p := t.first_wrong()) is not None)
-    gap = abs(float(trial.value[place] - trial.right[place]))
+    finding, place = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
+    gap = abs(float(finding.value[place] - finding.right[place]))
     return f": {_element(v, place)} is off by {gap:.0e}"
 
 
-def failure(trial: Trial) -> str:
+def failure(finding: Finding) -> str:
     """The error of a formula that cannot be computed, and where."""
-    error = trial.error
+    error = finding.error
     assert error is not None
     if error.span is None:
         return error.message
@@ -140,7 +140,7 @@ def mended_line(v: Verdict) -> Line:
     """The claim as it would be right; nothing where that says no more than the gradient itself."""
     if v.mend is None:
         return ()
-    found = wording(v.trials[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
+    found = wording(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
     right = text_of(right_line(v))
     return () if text_of(found) == right or len(text_of(found)) > len(right) else found
 
@@ -149,7 +149,7 @@ class Wrong(NamedTuple):
     """The first wrong element: its name, its place, and what it is claimed to be and is."""
 
     name: str
-    trial: Trial
+    finding: Finding
     place: tuple[int, ...]
     claimed: Written
     right: Written
@@ -157,13 +157,13 @@ class Wrong(NamedTuple):
 
 def first_wrong(v: Verdict) -> Wrong | None:
     """The element that tells; None where no element can be compared."""
-    for trial in v.trials:
-        place, grad = trial.first_wrong(), trial.point.gradient(v.claim.name)
-        if place is not None and trial.node is not None and grad is not None:
-            w = wording(trial)
-            nodes = (w.without_implicit_seed(node) for node in (trial.node, grad))
-            claimed, right = (written_out(n, place, w.names, trial.point) for n in nodes)
-            return Wrong(_element(v, place), trial, place, claimed, right)
+    for finding in v.findings:
+        place, grad = finding.first_wrong(), finding.point.gradient(v.claim.name)
+        if place is not None and finding.node is not None and grad is not None:
+            w = wording(finding)
+            nodes = (w.without_implicit_seed(node) for node in (finding.node, grad))
+            claimed, right = (written_out(n, place, w.names, finding.point) for n in nodes)
+            return Wrong(_element(v, place), finding, place, claimed, right)
     return None
 
 
@@ -175,7 +175,7 @@ def equations(found: Wrong) -> tuple[list[Line], list[Line]]:
     """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the element as it is claimed, and as it
     is.
     """
-    values = [float(array[found.place]) for array in (found.trial.value, found.trial.right)]
+    values = [float(array[found.place]) for array in (found.finding.value, found.finding.right)]
     texts = _apart(*values)
     alike = texts != tuple(map(short, values))
     written = found.claimed, found.right
@@ -209,7 +209,7 @@ def _apart(a: float, b: float) -> tuple[str, ...]:
 
 def as_data(v: Verdict) -> dict[str, Any]:
     """A verdict as the JSON has it."""
-    grad = v.trials[0].point.gradient(v.claim.name)
+    grad = v.findings[0].point.gradient(v.claim.name)
     wrong, error = v.wrong, None if v.wrong is None else v.wrong.error
     return {
         "input": v.claim.name,
@@ -225,7 +225,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "condition": v.condition,
         "exception": exception(v),
         "mended": None if v.mend is None else v.mend.formula,
-        "formula": None if grad is None else text_of(wording(v.trials[0]).formula_line(grad)),
+        "formula": None if grad is None else text_of(wording(v.findings[0]).formula_line(grad)),
     }
 
 
@@ -239,6 +239,6 @@ def _element_data(v: Verdict) -> dict[str, Any] | None:
         "place": list(found.place),
         "claimed": claimed,
         "is": right,
-        "claimed_value": jsonable(float(found.trial.value[found.place])),
-        "value": jsonable(float(found.trial.right[found.place])),
+        "claimed_value": jsonable(float(found.finding.value[found.place])),
+        "value": jsonable(float(found.finding.right[found.place])),
     }

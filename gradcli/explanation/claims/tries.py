@@ -13,16 +13,16 @@ from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..formulas.tried_out import Trial as Elsewhere
+from ..formulas.tried_out import Trial
 from .branches import on_all_branches
 from .derivatives import formula
 from .drafts import Edit
+from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, targets
 from .points import Point, Points
-from .trials import Trial, holds, tried
 from .words import Words, words
 
-TriedEdit = tuple[Edit, Trial]  # a changed formula, and what it comes to
+TriedEdit = tuple[Edit, Finding]  # a changed formula, and what it comes to
 
 
 class Mend(NamedTuple):
@@ -33,15 +33,15 @@ class Mend(NamedTuple):
 
 
 class Tries:
-    """Texts tried in the place of one claim; of its `trials` the first is at short numbers."""
+    """Texts tried in the place of one claim; of its `findings` the first is at short numbers."""
 
-    def __init__(self, claim: Claim, trials: list[Trial], points: Points):
-        self.claim, self.trials, self.points = claim, trials, points
+    def __init__(self, claim: Claim, findings: list[Finding], points: Points):
+        self.claim, self.findings, self.points = claim, findings, points
         self.problem = points.tried[0].problem
         self.w = points.tried[0].wording
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
-        self.others: list[Elsewhere] = []
+        self.others: list[Trial] = []
         self._holding: dict[str, Program | None] = {}
 
     def verified(self, text: str) -> Program | None:
@@ -69,21 +69,21 @@ class Tries:
         """A text as what mends the claim, if it is verified."""
         return Mend(text, why) if self.verified(text) else None
 
-    def trial_of(self, text: str, point: Point) -> Trial | None:
+    def finding_of(self, text: str, point: Point) -> Finding | None:
         """What a text comes to at a point; None where it cannot be read."""
         try:
-            return tried(read_again(text, ORIGIN), self.claim.name, point)
+            return at_point(read_again(text, ORIGIN), self.claim.name, point)
         except GradcliError:
             return None
 
-    def comes_to(self, text: str, trial: Trial) -> bool:
+    def comes_to(self, text: str, finding: Finding) -> bool:
         """Whether a text can be read, and comes to what the claim does."""
-        found = self.trial_of(text, trial.point)
-        return found is not None and found.is_as(trial)
+        found = self.finding_of(text, finding.point)
+        return found is not None and found.is_as(finding)
 
     def rank_of(self, text: str) -> int:
         """How many dimensions a text comes to; -1 where it cannot be read."""
-        found = self.trial_of(text, self.points.tried[0])
+        found = self.finding_of(text, self.points.tried[0])
         return -1 if found is None or found.value is None else len(found.shape)
 
     def shorter(self, node: Node) -> str | None:
@@ -108,7 +108,7 @@ class Tries:
     @cached_property
     def words(self) -> Words:
         """What may stand in the place of a part of the claim."""
-        return words(self.claim, self.trials[0], self.named(), self.sizes())
+        return words(self.claim, self.findings[0], self.named(), self.sizes())
 
     def named(self) -> dict[str, Node]:
         """What a claim may be about, and the output, by name."""

@@ -7,10 +7,10 @@ from ...graphs import Node, walk
 from ...language.program import Program, read_again
 from .changes import without_small_term
 from .drafts import Change, Draft
+from .findings import holds
 from .given import ORIGIN, Claim
 from .parts import parts
 from .points import Point
-from .trials import holds
 
 
 def unseen(claim: Claim, points: list[Point]) -> list[float]:

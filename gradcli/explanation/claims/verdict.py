@@ -27,11 +27,11 @@ from ..formulas.readings import (
 from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .conditions import condition
+from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .trials import Trial, holds, tried
 from .unseen import unseen
 from .zeros import Apart, apart
 
@@ -48,7 +48,7 @@ class Verdict:
 
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
         self.claim, self.points, self.remark = claim, points, remark
-        self.trials = [tried(claim.program, claim.name, point) for point in points.tried]
+        self.findings = [at_point(claim.program, claim.name, point) for point in points.tried]
 
     def remarked(self, remark: str) -> "Verdict":
         """The same verdict with another remark."""
@@ -62,11 +62,11 @@ class Verdict:
         return self.wrong is None
 
     @cached_property
-    def wrong(self) -> Trial | None:
-        """The first trial that disagrees, not by rounding alone."""
-        return next((t for t in self.trials if not (t.agrees or self._only_rounded(t))), None)
+    def wrong(self) -> Finding | None:
+        """The first finding that disagrees, not by rounding alone."""
+        return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
 
-    def _only_rounded(self, t: Trial) -> bool:
+    def _only_rounded(self, t: Finding) -> bool:
         return t.may_be_rounding and self._same(t.point, t.node)
 
     @cached_property
@@ -75,7 +75,8 @@ class Verdict:
 
         Sizes stand in it as numbers; that they are the right ones is what other sizes tell.
         """
-        chosen = [self.trials[0], *(t for t in self.trials if self._sizes(t) != self.sizes[0])][:2]
+        others = (t for t in self.findings if self._sizes(t) != self.sizes[0])
+        chosen = [self.findings[0], *others][:2]
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
@@ -113,10 +114,10 @@ class Verdict:
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:
         """The shapes of the inputs that it was tried at, each once."""
-        return list({tuple(s.items()): s for s in map(self._sizes, self.trials)}.values())
+        return list({tuple(s.items()): s for s in map(self._sizes, self.findings)}.values())
 
-    def _sizes(self, trial: Trial) -> dict[str, Shape]:
-        return trial.point.shapes
+    def _sizes(self, finding: Finding) -> dict[str, Shape]:
+        return finding.point.shapes
 
     @property
     def misfits(self) -> bool:
@@ -131,12 +132,12 @@ class Verdict:
     @property
     def computable(self) -> bool:
         """Whether it can be computed at all points."""
-        return all(t.error is None for t in self.trials)
+        return all(t.error is None for t in self.findings)
 
     @property
     def outranks(self) -> bool:
         """Whether it has more dimensions than any tensor of the program."""
-        nodes = walk([self.trials[0].point.problem.out])
+        nodes = walk([self.findings[0].point.problem.out])
         return len(self.shape or ()) > max(node.ndim for node in nodes)
 
     @property
@@ -147,13 +148,13 @@ class Verdict:
     @property
     def shape(self) -> Shape | None:
         """The shape that the formula has at the first sizes; None where it has none."""
-        node = self.trials[0].node
+        node = self.findings[0].node
         return None if node is None else node.shape
 
     @property
     def expected(self) -> Shape:
         """The shape of the gradient at the first sizes."""
-        return self.trials[0].right.shape
+        return self.findings[0].right.shape
 
     @cached_property
     def mend(self) -> Mend | None:
@@ -162,7 +163,7 @@ class Verdict:
             return None
         problem = self.points.tried[0].problem
         if sum(n.numel for n in walk([problem.out])) <= LARGE:
-            return Search(self.claim, self.trials, self.points).mend()
+            return Search(self.claim, self.findings, self.points).mend()
         small = shrunk(problem)
         other = None if small is None else _judged([self.claim], [small])[0]
         found = None if other is None or other.ok else other.mend
@@ -173,7 +174,7 @@ class Verdict:
     @cached_property
     def condition(self) -> str | None:
         """What an input would have to be for the claim to be right after all."""
-        return None if self.ok else condition(self.claim, self.trials)
+        return None if self.ok else condition(self.claim, self.findings)
 
     @cached_property
     def apart(self) -> Apart | None:
@@ -188,7 +189,7 @@ class Verdict:
     @property
     def only_here(self) -> bool:
         """Whether it is right at the first sizes and wrong at others."""
-        here = [t.agrees for t in self.trials if self._sizes(t) == self.sizes[0]]
+        here = [t.agrees for t in self.findings if self._sizes(t) == self.sizes[0]]
         return not self.ok and all(here)
 
 

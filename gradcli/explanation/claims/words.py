@@ -9,9 +9,9 @@ from ...language.inference.products import called
 from ...language.inference.ranks import is_whole_number
 from ...language.problem import Problem
 from .derivatives import Derivative, derivatives
+from .findings import Finding
 from .given import Claim
 from .parts import is_size
-from .trials import Trial
 
 
 class Words(NamedTuple):
@@ -28,17 +28,17 @@ class Words(NamedTuple):
     numbers: tuple[str, ...] = ()
 
 
-def words(claim: Claim, trial: Trial, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:
+def words(claim: Claim, finding: Finding, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:
     """The words for a claim that was tried, with `sizes` as texts."""
-    problem = trial.point.problem
-    seed, used = problem.seed, trial.node
+    problem = finding.point.problem
+    seed, used = problem.seed, finding.node
     there = used is not None and seed.node in walk([used])
     missing = not seed.implicit and not there
     opposite = (f"~{name}" for name, node in named.items() if node.dtype == "bool")
     again = () if missing or seed.implicit else (seed.name,)
     return Words(
         seed.name if missing else None,
-        derivatives(problem, trial.point.wording),
+        derivatives(problem, finding.point.wording),
         (*named, *opposite, *again),
         _dims(claim, problem, max((node.ndim for node in named.values()), default=0)),
         tuple(sizes),

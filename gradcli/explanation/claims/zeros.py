@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from ...graphs import Node
 from ...language.given.assumptions import made
 from ...lazy import np
+from .findings import NOISE, Finding, at_point
 from .given import Claim
 from .points import Point, at_values
-from .trials import NOISE, Trial, tried
 
 
 class Apart(NamedTuple):
-    """A trial that disagrees, and where that is: `x = 0`."""
+    """A finding that disagrees, and where that is: `x = 0`."""
 
     where: str
-    trial: Trial
+    finding: Finding
 
 
 def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
@@ -31,25 +31,25 @@ def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
         if given is not None:
             return Apart("the values given", given)
     for name in _moving(first):
-        trials = [_disagreeing(claim, p, _at_0(p, name)) for p in points[:2]]
-        if trials[0] is not None and None not in trials:
-            return Apart(f"{name} = 0", trials[0])
+        findings = [_disagreeing(claim, p, _at_0(p, name)) for p in points[:2]]
+        if findings[0] is not None and None not in findings:
+            return Apart(f"{name} = 0", findings[0])
     return None
 
 
-def _disagreeing(claim: Claim, point: Point, changed: dict[Node, Any]) -> Trial | None:
+def _disagreeing(claim: Claim, point: Point, changed: dict[Node, Any]) -> Finding | None:
     values = {x.node: point(x.node) for x in point.problem.inputs.values()} | changed
     other = at_values(point.problem, values, point.seed)
     if other is None or not other.sound([claim.name]):
         return None
-    trial = tried(claim.program, claim.name, other)
-    if trial.value is None or trial.agrees or (trial.comparable and _is_rounding(trial)):
+    finding = at_point(claim.program, claim.name, other)
+    if finding.value is None or finding.agrees or (finding.comparable and _is_rounding(finding)):
         return None
-    return trial
+    return finding
 
 
-def _is_rounding(trial: Trial) -> bool:
-    return bool(np.all(np.abs(trial.value - trial.right) <= NOISE))
+def _is_rounding(finding: Finding) -> bool:
+    return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
 def _at_0(point: Point, name: str) -> dict[Node, Any]:

@@ -35,7 +35,7 @@ from .trial_values import random_values
 from .tried_out import Trial, general, trials, value_of
 from .wording import Wording
 
-Tried = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
+Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
 Named = Callable[[bool], Structure]  # whether a form is composed where the deltas say none
 
 CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
@@ -126,7 +126,7 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     jacobian = a.jacobian(x)
     if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
-    nodes = {i.name: i.node for i in p.inputs.values()} | p.names | {p.out_name: p.out}
+    nodes = p.scope | {p.out_name: p.out}
     values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
         found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)
@@ -158,7 +158,9 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
     return _with_form(named, best, w, numbers, tried)
 
 
-def _with_form(named: Named, best: Structure, w: Wording, numbers: Any, tried: Tried) -> Structure:
+def _with_form(
+    named: Named, best: Structure, w: Wording, numbers: Any, tried: Jacobians
+) -> Structure:
     """What is `named` with the form that was found to be the best, and with its name."""
 
     def holds(name: str) -> bool:
@@ -188,7 +190,7 @@ def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
     return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
 
-def _best(w: Wording, x: Input, tried: Tried) -> tuple[Structure | None, bool]:
+def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
     """Of what is read off at the sizes of `w` the shortest that holds where it is tried; and
     whether any closed form was read off at all.
     """
@@ -257,7 +259,7 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Tried:
+def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
     """The problem with its Jacobian, a matrix, in these trials and at a few other sizes; not at a
     size of 1 by which another is broadcast, nor where the program itself has no number, as
     logdet(X) below 0.

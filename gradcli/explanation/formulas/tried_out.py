@@ -110,8 +110,7 @@ class Trial:
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
         self._near = nudged(given, floats)
-        named = {**p.names, p.out_name: p.out, p.seed.name: p.seed.node}
-        nodes = named | {name: i.node for name, i in p.inputs.items()}
+        nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
         self._gradients: dict[str, Node | None] = {}  # by name of the input
         self._arrays: dict[str, Any] = {}  # of the formulas that were asked for

@@ -59,7 +59,7 @@ class Wording:
         """The nodes that have a name of their own."""
         p = self.problem
         found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
-        for name, node in p.names.items():
+        for name, node in p.named.items():
             known = found.setdefault(node, Name(name))
             if known.text != name:
                 found[node] = known._replace(also=(*known.also, name))

@@ -10,7 +10,7 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import text
 from ...language.given.seeds import Seed, implied
 from ...language.problem import Input, Problem
-from ..analysis import Analysis, Unmoved
+from ..analysis import Analysis
 from ..derived import of_gradient
 from ..formulas.wording import Wording
 
@@ -35,11 +35,11 @@ class Hessian:
     def __init__(self, a: Analysis):
         require_scalar(a.problem)
         self.p = a.problem._replace(seed=implied(a.problem.seed.node))
-        self.a = Unmoved(self.p, a.dtype)
-        self._of: dict[str, Unmoved] = {}
+        self.a = Analysis(self.p, a.dtype, unmoved=True)
+        self._of: dict[str, Analysis] = {}
         self._words: dict[str, Wording] = {}
 
-    def gradient(self, x: Input) -> Unmoved:
+    def gradient(self, x: Input) -> Analysis:
         """The gradient by an input as a problem; its seed is the input's tangent."""
         if x.name not in self._of:
             grad = self.a.gradient(x)
@@ -48,7 +48,7 @@ class Hessian:
             for t in self.p.tangents:
                 if t.x.node is x.node:
                     p = p._replace(seed=Seed(t.node, t.value, t.text))
-            self._of[x.name] = Unmoved(p, self.a.dtype)
+            self._of[x.name] = Analysis(p, self.a.dtype, unmoved=True)
         return self._of[x.name]
 
     def words(self, x: Input) -> Wording:

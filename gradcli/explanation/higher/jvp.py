@@ -13,7 +13,7 @@ from ...notation import tree
 from ...notation.indices.index import Notation
 from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
-from ..derived import direction
+from ..derived import tangent_symbol
 from ..formulas import by_index
 from ..formulas.tried_out import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
@@ -54,7 +54,7 @@ class Jvp:
         if w is None:
             return None
         inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
-        tangents = tuple(Tangent(x, direction(t, x), None, None) for t, x in inputs.items())
+        tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
         return Jvp(Analysis(w.problem._replace(tangents=tangents)), telling=True)
 
     def told(self, node: Node) -> "tuple[Jvp, Node]":
@@ -127,7 +127,7 @@ class Jvp:
     def _fails(self, formula: str, at: Trial) -> bool:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
         moving = {t.name: inputs[t.x.name] for t in self.p.tangents}
-        along = {name: direction(name, x) for name, x in moving.items()}
+        along = {name: tangent_symbol(name, x) for name, x in moving.items()}
         given = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
         node = tangents_along(out, {x.node: along[name] for name, x in moving.items()}).get(out)
         if node is None:

@@ -66,7 +66,7 @@ class AtSizes:
     def own(self) -> dict[Node, str]:
         """What the program calls its intermediates and its output, over the graph as it is here."""
         p = self.problem
-        named = {n: name for name, n in p.names.items() if n.op.inputs}
+        named = {n: name for name, n in p.named.items() if n.op.inputs}
         of_out = named.get(p.out, p.out_name)
         bare = {self.bare(n): name for n, name in named.items()} | {self.out: of_out}
         order = [n for n in walk([self.out], with_read) if n in bare and n not in self.inputs]
@@ -94,7 +94,7 @@ class AtSizes:
         """
         p = self.problem
         one = p.seed.value if self.asked.problem.seed.implicit else None
-        kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
+        kept = {n for n in (*p.named.values(), p.out) if n.op.name != "input"}
         found = []
         for x in self.wrt:
             grad = self._of[p.inputs[x.name].node]

@@ -91,7 +91,7 @@ class Plan:
     def fresh(self, *more: str) -> Names:
         """Names that nothing in a program has, nor any of `more`."""
         p = self.problem
-        return Names({*RESERVED, *map(self.safe, (*p.inputs, *p.names, p.seed.name)), *more})
+        return Names({*RESERVED, *map(self.safe, (*p.scope, p.seed.name)), *more})
 
     # ---- numbers ---------------------------------------------------------------------------------
 

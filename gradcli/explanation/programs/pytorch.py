@@ -4,9 +4,10 @@ from ...graphs import Node
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.code.statements import Statements
-from ...notation.code.torch_code import UNDERIVED, array, fixed
+from ...notation.code.torch_code import array
 from ...notation.tree import Name, Tree
 from ..checking.rounding import wants_double
+from ..torch_lines import UNDERIVED, fixed
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import Choice, Draw, finite, given_or_drawn
@@ -106,7 +107,7 @@ class _Torch:
         if given is not None:
             return array(given)
         names = self.plan.here.names | {p.out: Name(out)}
-        names |= {n: Name(self.plan.safe(name)) for name, n in p.names.items() if n not in names}
+        names |= {n: Name(self.plan.safe(name)) for name, n in p.named.items() if n not in names}
         writer = ProgramWriter(names)
         return _as_tensor(writer, p.seed.value, writer.tree(p.seed.value))
 

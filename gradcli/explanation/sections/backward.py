@@ -142,14 +142,14 @@ def _sum(arrived: list[Contribution], a: Analysis) -> str:
     values = [a.value(c.sent) for c in arrived]
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""
-    place = _telling(values)
+    place = _meeting_place(values)
     terms = " + ".join(number_text(v.flat[place]) for v in values).replace("+ -", "- ")
     return (
         f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
     )
 
 
-def _telling(values: list[Any]) -> int:
+def _meeting_place(values: list[Any]) -> int:
     """The first place where something arrives from every side."""
     return next(
         (k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0

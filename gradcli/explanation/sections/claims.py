@@ -22,7 +22,7 @@ def claims(a: Analysis) -> Section:
 
 
 def _headline(v: Verdict) -> Row:
-    w = report.wording(v.trials[0])
+    w = report.wording(v.findings[0])
     claim = w.source.coloured(plain(v.claim.written(v.claim.text)))
     said = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
     return Row((claim, words(said)))
@@ -44,16 +44,16 @@ def _row(name: str, line: Line) -> Row:
 
 
 def _shape_rows(v: Verdict) -> list[Row]:
-    trial = v.wrong
-    assert trial is not None
-    at, should = report.shapes_text(trial.point.shapes), shape_text(trial.right.shape)
-    if trial.error is not None:
+    finding = v.wrong
+    assert finding is not None
+    at, should = report.shapes_text(finding.point.shapes), shape_text(finding.right.shape)
+    if finding.error is not None:
         said = f"should be {should}, as {v.claim.name} is, where {at}"
-        return [_row("fails", words(report.failure(trial))), _row("shape", words(said))]
-    if trial.shape == trial.right.shape:
+        return [_row("fails", words(report.failure(finding))), _row("shape", words(said))]
+    if finding.shape == finding.right.shape:
         return []
-    said = f"{shape_text(trial.shape)}, and {v.claim.name} has {should}, where {at}"
-    if trial.broadcasts:
+    said = f"{shape_text(finding.shape)}, and {v.claim.name} has {should}, where {at}"
+    if finding.broadcasts:
         said += ". A gradient has the shape of what it is the gradient of: nothing is broadcast"
     return [_row("shape", words(said))]
 

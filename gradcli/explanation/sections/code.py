@@ -1,10 +1,10 @@
 """The PyTorch lines that reproduce the answer."""
 
-from ...notation.code.torch_code import gradient_variable, program_lines
 from ..analysis import Analysis
 from ..blocks import Code, Section, plain
 from ..checking.rounding import wants_double
 from ..numbers import number_text
+from ..torch_lines import gradient_variable, program_lines
 
 MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 

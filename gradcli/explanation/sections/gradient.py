@@ -3,7 +3,7 @@ numbers.
 """
 
 from ...language.problem import Input
-from ...notation.indices.element import telling_place
+from ...notation.indices.element import place_to_show
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
@@ -46,5 +46,5 @@ def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     grad = a.gradient(x)
     assert grad is not None
     if place is None:
-        place = telling_place(w.without_implicit_seed(grad), w.names, a.value)
+        place = place_to_show(w.without_implicit_seed(grad), w.names, a.value)
     return element_line(a, w, x, place)

@@ -1,4 +1,4 @@
-"""The Hessian, a section for each pair of inputs; the Hessian times tangents; their checks."""
+"""The Hessian, a section for each pair of inputs; the Hessian times tangents."""
 
 from ...language.problem import Input
 from ...lazy import np
@@ -7,19 +7,10 @@ from ...notation.indices.index import Notation
 from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..formulas import by_index
-from ..formulas.shortest_structure import in_numbers, structure_of
+from ..formulas.shortest_structure import structure_of
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
-from ..phrases import label, shape_text
-from .checks import (
-    AGREE,
-    DIFFERENCES,
-    EVERY_ROW,
-    Check,
-    largest_difference,
-    run_checks,
-    section_of,
-)  # fmt: skip
+from ..phrases import shape_text
 from .jacobian import (
     SHOWN,
     matrix,
@@ -27,8 +18,6 @@ from .jacobian import (
     structure_row,
     undefined,
 )
-
-SYMMETRIC = "symmetric"
 
 
 def answers(h: Hessian) -> tuple[Answer, ...]:
@@ -93,51 +82,3 @@ def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
 def _brackets(written: tree.Tree) -> str:
     """`[i,j]`; nothing for a single number."""
     return f"[{','.join(written.places)}]" if isinstance(written, tree.Indexed) else ""
-
-
-# ---- checks --------------------------------------------------------------------------------------
-
-
-def checks(h: Hessian) -> Section:
-    """A row for every check."""
-    return section_of(run(h))
-
-
-def run(h: Hessian) -> list[Check]:
-    """The Hessian against its mirror image, and times a tangent against finite differences of the
-    gradient; at random values where some are missing.
-    """
-    return [_symmetric(h), *_differences(h)]
-
-
-def _symmetric(h: Hessian) -> Check:
-    size = sum(x.node.numel for x in h.p.wrt)
-    if size > EVERY_ROW:
-        return Check(SYMMETRIC, remark=f"left out: {size:,} rows")
-    worst, place, left_out, total = 0.0, "", 0, 0
-    for x, z in h.pairs():
-        here, there = in_numbers(h.gradient(x), z), in_numbers(h.gradient(z), x).T
-        finite = np.isfinite(here) & np.isfinite(there)
-        left_out, total = left_out + int(np.sum(~finite)), total + here.size
-        error, where = largest_difference(np.where(finite, here, 0), np.where(finite, there, 0))
-        if error > worst:
-            row, column = np.unravel_index(where, here.shape)
-            place = f"{label(x.name, x.shape, int(row))}, {label(z.name, z.shape, int(column))}"
-            worst = error
-    remarks = [] if h.p.numeric else ["at random values"]
-    remarks += [f"{left_out} not finite, left out"] if left_out else []
-    said = "; ".join(remarks)
-    if left_out == total > 0:
-        return Check(SYMMETRIC, remark=said)
-    return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
-
-
-def _differences(h: Hessian) -> list[Check]:
-    """Tangents times blocks against differences of gradients; what is worst of all inputs. Nothing
-    where all blocks are zero.
-    """
-    of = [h.gradient(x) for x in h.p.wrt]
-    curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
-    found = [c for a in curved for c in run_checks(a) if c.name == DIFFERENCES]
-    worst = max(found, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
-    return [] if worst is None else [worst._replace(name="finite differences of the gradient")]

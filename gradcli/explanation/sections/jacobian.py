@@ -18,9 +18,9 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
+from ..notes import not_finite
 from ..phrases import element_name, label, listed, place_of, shape_text
 from ..quantities import item_size, size_words
-from .notes import not_finite
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole

@@ -13,12 +13,7 @@ from ..formulas.shortest_structure import structure_of
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
 from ..phrases import listed, shape_text
-from ..random_numbers import Numbers
-from .checks import AGREE, DIFFERENCES, TOO_LARGE, Check, Point, run_checks, section_of, too_large
 from .jacobian import matrix, structure_row
-from .notes import about_the_problem, at_these_sizes, without_formula
-
-ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
 
 
 def answers(j: Jvp) -> tuple[Answer, ...]:
@@ -151,52 +146,3 @@ def product(j: Jvp) -> Section:
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))
     return Section("gradient", title, (), (Table(tuple(rows)),))
-
-
-# ---- notes -----------------------------------------------------------------------------------
-
-
-def notes(j: Jvp) -> list[tuple[str, str]]:
-    """Codes and sentences: those on the problem, and those on the formula of the tangent."""
-    name, own = f"{j.p.out_name}.tangent", []
-    if j.node is not None and j.formula is None:
-        own.append(without_formula(name))
-    if j.only_here:
-        own.append(at_these_sizes(j.w, [name]))
-    return [*about_the_problem(j.a, j.w), *own]
-
-
-# ---- checks --------------------------------------------------------------------------------------
-
-
-def checks(j: Jvp) -> Section:
-    """A row for every check."""
-    return section_of(run(j))
-
-
-def run(j: Jvp) -> list[Check]:
-    """The JVP against the VJP, and that against finite differences; at random values where some are
-    missing.
-    """
-    return [_adjoint(j), *(c for c in run_checks(j.a) if c.name == DIFFERENCES)]
-
-
-def _adjoint(j: Jvp) -> Check:
-    """Both sides at the seed that the other checks have."""
-    if too_large(j.a):
-        return Check(ADJOINT, remark=TOO_LARGE)
-    at = Point(j.a)
-    evaluator, draw = at.evaluator(j.p), Numbers(4)
-    for t in j.p.tangents:
-        given = None if t.value is None else evaluator(t.value)[0]
-        evaluator.values[t.node] = draw.normal(size=t.x.shape) if given is None else given
-    left = 0.0 if j.node is None else float(np.sum(at.seed * evaluator(j.node)[0]))
-    right = 0.0
-    for t in j.p.tangents:
-        grad = j.a.gradient(t.x)
-        if grad is not None:
-            right += float(np.sum(evaluator(grad)[0] * evaluator(t.node)[0]))
-    error = abs(left - right) / max(1.0, abs(right))
-    if not np.isfinite(error):
-        return Check(ADJOINT, remark="not finite")
-    return Check(ADJOINT, error <= AGREE, error, "", at.remark)

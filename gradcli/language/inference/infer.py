@@ -34,9 +34,10 @@ PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it ma
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
 
 
-class Tried(NamedTuple):
-    """The shapes of output and seed, the sizes that are equal where nothing says otherwise, and
-    ranks of inputs that are more plausible, since nothing is broadcast with them.
+class Outcome(NamedTuple):
+    """What an attempt tells: the shapes of output and seed, the sizes that are equal where nothing
+    says otherwise, and ranks of inputs that are more plausible, since nothing is broadcast with
+    them.
     """
 
     out: Shape
@@ -45,12 +46,12 @@ class Tried(NamedTuple):
     ranks: Mapping[str, int] = {}
 
     @classmethod
-    def of(cls, roots: list[Node], seed: Shape | None) -> "Tried":
+    def of(cls, roots: list[Node], seed: Shape | None) -> "Outcome":
         """What a graph says whose first root is the output."""
         return cls(roots[0].shape, seed, unusual_sizes(roots), ranks_not_broadcast(roots))
 
 
-Trial = Callable[[dict[str, Shape]], Tried]
+Attempt = Callable[[dict[str, Shape]], Outcome]  # the program, built with these shapes
 
 
 class Inferred(NamedTuple):
@@ -64,23 +65,23 @@ def infer(
     program: Program,
     known: dict[str, Shape],
     unknown: Sequence[str],
-    trial: Trial,
+    attempt: Attempt,
     seed_rank: int | None,
     fixed: Mapping[str, int],
     labels: Collection[str] = (),
 ) -> Inferred:
     """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
 
-    `trial(shapes)` builds the program and returns the shapes of the output and of the seed, if
+    `attempt(shapes)` builds the program and returns the shapes of the output and of the seed, if
     there is one; the ranks of some may be `fixed`. Raises the error of the most plausible attempt
     where none works.
     """
     tries = 0
 
-    def counted(shapes: dict[str, Shape]) -> Tried:
+    def counted(shapes: dict[str, Shape]) -> Outcome:
         nonlocal tries
         tries += 1
-        return trial(shapes)
+        return attempt(shapes)
 
     first_error: GradcliError | None = None
     tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
@@ -98,7 +99,7 @@ def infer(
             if tries > MOST_TRIES:
                 break
             continue
-        return _refined(found, chosen, known, trial, numberings, fixed)
+        return _refined(found, chosen, known, attempt, numberings, fixed)
     assert first_error is not None
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
@@ -117,7 +118,7 @@ def _refined(
     found: Inferred,
     chosen: dict[str, int],
     known: dict[str, Shape],
-    trial: Trial,
+    attempt: Attempt,
     numberings: Numberings,
     fixed: Collection[str],
 ) -> Inferred:
@@ -125,20 +126,20 @@ def _refined(
     settled = set(fixed)
     with suppress(GradcliError):
         while True:
-            told = trial(known | found.shapes).ranks
+            told = attempt(known | found.shapes).ranks
             better = {name: r for name, r in told.items() if name in chosen and name not in settled}
             if not better:
                 break
             settled |= better.keys()
             chosen = chosen | better
-            found = _solve(chosen, known, trial, numberings)
+            found = _solve(chosen, known, attempt, numberings)
     return found
 
 
 def in_general(
     given: dict[str, Shape],
     known: dict[str, Shape],
-    trial: Trial,
+    attempt: Attempt,
     telling: Sequence[int] = TELLING,
     least: int = 2,
 ) -> dict[str, Shape]:
@@ -149,15 +150,15 @@ def in_general(
     with no other sizes.
     """
     try:
-        return _generalised(given, known, trial, telling, least, apart=True)
+        return _generalised(given, known, attempt, telling, least, apart=True)
     except GradcliError:
-        return _generalised(given, known, trial, telling, least, apart=False)
+        return _generalised(given, known, attempt, telling, least, apart=False)
 
 
 def _generalised(
     given: dict[str, Shape],
     known: dict[str, Shape],
-    trial: Trial,
+    attempt: Attempt,
     telling: Sequence[int],
     least: int,
     *,
@@ -182,28 +183,28 @@ def _generalised(
         for name, shape in given.items()
     }
     sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())
-    _unify(symbolic, known, sizes, trial)
+    _unify(symbolic, known, sizes, attempt)
     shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
-    trial(known | shapes)
+    attempt(known | shapes)
     return shapes
 
 
 def _solve(
-    ranks: dict[str, int], known: dict[str, Shape], trial: Trial, numberings: Numberings
+    ranks: dict[str, int], known: dict[str, Shape], attempt: Attempt, numberings: Numberings
 ) -> Inferred:
     """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
     try:
-        return _solved(ranks, known, trial, numberings, PRIMES)
+        return _solved(ranks, known, attempt, numberings, PRIMES)
     except GradcliError as error:
         if error.code != "limit":
             raise
-    return _solved(ranks, known, trial, numberings, PRIMES[-SMALL:])
+    return _solved(ranks, known, attempt, numberings, PRIMES[-SMALL:])
 
 
 def _solved(
     ranks: dict[str, int],
     known: dict[str, Shape],
-    trial: Trial,
+    attempt: Attempt,
     numberings: Numberings,
     primes: Sequence[int],
 ) -> Inferred:
@@ -218,23 +219,23 @@ def _solved(
     symbolic = {name: tuple(islice(each, rank)) for name, rank in ranks.items()}
     sizes = Sizes(p for shape in symbolic.values() for p in shape)
     try:
-        seed = _unify(symbolic, known, sizes, trial)
+        seed = _unify(symbolic, known, sizes, attempt)
     except GradcliError:
         if numberings is different:
             raise
         seed = ()  # perhaps it was only that a stand-in is large
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
-    return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), trial)
+    return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), attempt)
 
 
 def _unify(
-    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "Sizes", trial: Trial
+    symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "Sizes", attempt: Attempt
 ) -> Shape | None:
     """Make equal what must be equal; the shape of the seed."""
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed, alike, _ = trial(shapes)
+            out, seed, alike, _ = attempt(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
@@ -261,23 +262,23 @@ def _smallest(
     known: dict[str, Shape],
     sizes: Sizes,
     numberings: Iterator[tuple[int, ...]],
-    trial: Trial,
+    attempt: Attempt,
 ) -> Inferred:
     """The first numbers for the free sizes with which the program works; else the first error.
 
     An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
     shape (1,), whose seed would be 1, or with a size that is 1 for these numbers alone.
     """
-    free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, trial)
+    free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, attempt)
     error = GradcliError("shape", "there are no shapes that fit together")
     passed: list[tuple[tuple[bool, bool], Inferred]] = []
-    for attempt, numbers in enumerate(numberings):
+    for k, numbers in enumerate(numberings):
         chosen = dict(zip(free, numbers, strict=True))
         try:
-            shapes = _numbered(symbolic, known, sizes, chosen, trial)
-            out, seed, *_ = trial(known | shapes)
+            shapes = _numbered(symbolic, known, sizes, chosen, attempt)
+            out, seed, *_ = attempt(known | shapes)
         except GradcliError as failed:
-            error = error if attempt else failed
+            error = error if k else failed
             continue
         if seed is not None and out != seed:
             continue
@@ -294,10 +295,10 @@ def _smallest(
     raise error
 
 
-def _ones(shapes: dict[str, Shape], trial: Trial) -> int:
+def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
     """How many sizes of the answer are 1 where those of the inputs are stand-ins."""
     with suppress(GradcliError):
-        return trial(shapes)[0].count(1)
+        return attempt(shapes)[0].count(1)
     return 0
 
 
@@ -306,7 +307,7 @@ def _numbered(
     known: dict[str, Shape],
     sizes: Sizes,
     chosen: dict[int, int],
-    trial: Trial,
+    attempt: Attempt,
 ) -> dict[str, Shape]:
     """The shapes with these numbers for the free sizes.
 
@@ -321,7 +322,7 @@ def _numbered(
     if not found:
         return shapes
     again = Sizes(found)
-    _unify(shapes, known, again, trial)
+    _unify(shapes, known, again, attempt)
     if again.free():
         raise GradcliError("shape", "with these numbers nothing fixes a size")
     return {name: again.of(shape) for name, shape in shapes.items()}

@@ -4,12 +4,10 @@ What PyTorch has no name for is said in other words: here, or through what the o
 """
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
-from ...autodiff.kept import refused_again
-from ...graphs import Node, Operator, walk
+from ...graphs import Node, Operator
 from ...graphs.shapes import Shape, numel
 from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
@@ -20,7 +18,6 @@ from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
-UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
 FUNCTIONAL = "torch.nn.functional."
 
 
@@ -222,130 +219,3 @@ def array(value: Any, requires_grad: bool = False, kind: str = "") -> str:
         whole = {"i": ", dtype=torch.int64", "b": ", dtype=torch.bool"}.get(value.dtype.kind, "")
         return f"torch.zeros({sizes}{whole}{option})"
     return f"torch.tensor({_nested(value.tolist())}{option})"
-
-
-# ---- programs ------------------------------------------------------------------------------------
-
-
-def program_lines(problem: Any, in_double: bool) -> list[str]:
-    """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
-    is higher, one gradient after the other.
-    """
-    lowest, *further = problem.orders
-    first = _Program(lowest._replace(wrt=problem.wrt))
-    programs = [first, *map(_Program, further)]
-    lines = ["torch.set_default_dtype(torch.float64)"] if in_double else []
-    lines += first.statements()
-    return lines + (first.backward() if not further else _gradients(programs))
-
-
-def _gradients(programs: "list[_Program]") -> list[str]:
-    """A line for the gradient of each order by the one input that there is."""
-    (x,) = programs[-1].problem.wrt
-    lines = []
-    for order, program in enumerate(programs, 1):
-        if order == 2:
-            refused = refused_again(programs[0].problem.out, x.node).values()
-            lines += [f"# here PyTorch raises an error: {said}" for said in refused]
-        given = [] if program.problem.seed.implicit else [program.seed()]
-        named = ["create_graph=True"] if order < len(programs) else []
-        arguments = ", ".join([program.out_name, x.name, *given, *named])
-        lines.append(f"{gradient_variable(x.name, order)} = torch.autograd.grad({arguments})[0]")
-    return lines
-
-
-def gradient_variable(x: str, order: int) -> str:
-    """What code calls the gradient of some order: x_grad, x_grad2."""
-    return f"{x}_grad{order if order > 1 else ''}"
-
-
-class _Program:
-    def __init__(self, problem: Any):
-        self.problem = problem
-        self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
-        self.out_name = problem.out_name.replace(".", "_")
-        if problem.before is not None:
-            self.names |= {node: Name(name) for name, node in problem.names.items()}
-            self.names[problem.out] = Name(self.out_name)
-
-    def statements(self) -> list[str]:
-        """Lines that make the inputs and the output."""
-        p = self.problem
-        inputs = [self._input(i, i.node in self.differentiated) for i in p.inputs.values()]
-        return [*inputs, *self._statements()]
-
-    @cached_property
-    def differentiated(self) -> set[Node]:
-        """The inputs by which PyTorch differentiates."""
-        return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
-
-    def _input(self, x: Any, differentiated: bool) -> str:
-        option = ", requires_grad=True" if differentiated else ""
-        if x.value is None:
-            sizes = ", ".join(map(str, x.shape)) or "()"
-            return f"{x.name} = torch.randn({sizes}{option})"
-        if x.value.size > LARGE:
-            return f"# {x.name}: your values, shape {_times(x.shape)}"
-        return f"{x.name} = {array(x.value, differentiated)}"
-
-    def _statements(self) -> list[str]:
-        """The user's statements that the output needs, in the order of their nodes."""
-        p = self.problem
-        named = {node: name for name, node in p.names.items() if node not in self.names}
-        lines = [
-            self._statement(node, named[node])
-            for node in walk([p.out])
-            if node in named and node is not p.out
-        ]
-        return [*lines, self._statement(p.out, p.out_name)]
-
-    def _statement(self, node: Node, name: str) -> str:
-        line = f"{name} = {expression(node, self.names)}"
-        self.names.setdefault(node, Name(name))
-        return line
-
-    def backward(self) -> list[str]:
-        """The line that goes back."""
-        p, seed = self.problem, self.problem.seed
-        if not self.differentiated:
-            return [UNDERIVED]
-        if seed.implicit:
-            return [f"{p.out_name}.backward()"]
-        if seed.value is None:
-            hint = f"# or any seed of shape {p.out.shape}"
-            return [f"{p.out_name}.backward({self.seed()})  {hint}"]
-        values = p.seed.array
-        if values is not None and values.size > LARGE:
-            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
-            return [comment, f"{p.out_name}.backward({self.seed()})"]
-        return [f"{p.out_name}.backward({self.seed()})"]
-
-    def seed(self) -> str:
-        """The seed in Python: ones, where nobody gave one."""
-        p = self.problem
-        if p.seed.value is None:
-            return f"torch.ones_like({self.out_name})"
-        values = p.seed.array
-        if values is None:
-            return self._seed_expression()
-        return p.seed.name if values.size > LARGE else array(values)
-
-    def _seed_expression(self) -> str:
-        value = self.problem.seed.value
-        writer = TorchWriter(self.names)
-        written = writer.tree(value)
-        if value in writer.numbers:
-            return f"torch.tensor(float({tree.text(written)}))"
-        return tree.text(written)
-
-
-def fixed(out: Node) -> set[Node]:
-    """The nodes by which PyTorch refuses to differentiate."""
-    found: list[Node] = []
-    for node in walk([out], lambda n: (*n.inputs, n.expansion)):
-        found += node.op.fixed_inputs(node).values()
-    return set(walk(found, lambda n: () if n.op.family == "barrier" else n.inputs))
-
-
-def _times(shape: Shape) -> str:
-    return "×".join(map(str, shape))

@@ -46,7 +46,7 @@ MOST_PARTS = 100  # of what is written where a number is not known
 LONGEST = 4_000  # characters of what is written
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
-TRIED = 24  # elements that are looked at in search of a telling one
+TRIED = 24  # elements that are looked at in search of one to show
 SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
 
 
@@ -223,7 +223,7 @@ def _total(found: list[tuple[Expr, ...]], terms: Terms) -> float | None:
     return total
 
 
-def telling_place(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
+def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
     """The first element that is not 0 and has a factor other than 0 and 1; else the first not 0,
     else the first.
     """

@@ -141,7 +141,7 @@ def _halves(layout: Layout) -> Iterator[tuple[Layout, Layout]]:
     """
     narrow = sorted(_narrow(layout.grad, layout.seed), key=lambda n: n.numel)
     for node in narrow[:MOST_HALVES]:
-        seed = OPS["input"](name="\0seed", shape=node.shape, is_seed=True)
+        seed = OPS["input"](name="\0seed", shape=node.shape, is_direction=True)
         after = substitute(layout.grad, {node: seed})
         yield Layout(layout.out, node, layout.seed), Layout(seed, after, seed)
 

@@ -336,15 +336,16 @@ class Reading:
         along = straight[0].e if turned is None else turned
         diagonal = Reading(along, self.rows, self.columns, self.write)._diagonal_form()[1]
         body = spread[0].e if minus is None else minus
+        subtracted, first = minus is not None, turned is not None
         number, rest = self.write.number(body)
         if not letters_of(product_of(rest)) - {*self.write.given}:  # eye(n) - 1 / n
             one = self.write.tensor(body, []) if rest else number or Numeral(1)
-            return _together("symmetric low-rank update", diagonal, one, minus, turned)
+            return _together("symmetric low-rank update", diagonal, one, subtracted, first)
         apart, symmetric = self._apart(body)
         name = "symmetric low-rank update" if symmetric else "low-rank update"
         if symmetric and (apart is None or diagonal is None):
             return name, None
-        return _together(name, diagonal, apart, minus, turned)
+        return _together(name, diagonal, apart, subtracted, first)
 
     def _apart(self, e: Expr) -> tuple[Tree | None, bool]:
         """outer(a, b) times a number, and whether a is b; None where e is no such product."""
@@ -390,10 +391,9 @@ def _counts(e: Expr) -> bool:
 
 
 def _together(
-    name: str, diagonal: Tree | None, other: Tree | None, minus: Expr | None, turned: Expr | None
+    name: str, diagonal: Tree | None, other: Tree | None, subtracted: bool, first: bool
 ) -> Named | None:
-    """A diagonal matrix and another, added; what has no minus first."""
+    """A diagonal matrix and another, `subtracted` or added; or the other `first`, less it."""
     if diagonal is None or other is None:
         return None
-    plus = added(diagonal, other, minus is not None)
-    return name, plus if turned is None else Infix("-", other, diagonal)
+    return name, Infix("-", other, diagonal) if first else added(diagonal, other, subtracted)

@@ -39,7 +39,7 @@ def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
     rows = _finest(out.shape, (n.shape for n in reshaped if n.numel == out.numel))
     columns = _finest(grad.shape, (n.parents[0].shape for n in reshaped if n.numel == grad.numel))
     if (rows, columns) != (out.shape, grad.shape):
-        other = OPS["input"](name="\0seed", shape=rows, is_seed=True)
+        other = OPS["input"](name="\0seed", shape=rows, is_direction=True)
         inside = substitute(grad, {seed: other.reshape(shape=seed.shape)})
         yield Layout(out.reshape(shape=rows), inside.reshape(shape=columns), other)
 

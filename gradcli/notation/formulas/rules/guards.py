@@ -3,8 +3,9 @@
 from math import inf
 
 from ....graphs import OPS, Node, walk
+from ....operators import precision
 from .atoms import definition
-from .bounds import is_not_negative
+from .bounds import bounds_of, is_not_negative
 from .broadcasting import thinner
 from .products import (
     ONE,
@@ -21,7 +22,7 @@ from .registry import normal, other, rule
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
-TINY = 1e-7  # what denominators are held above
+TINY = precision.SINGLE_UNIT  # the most that denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
 
 
@@ -32,9 +33,10 @@ def opposite_comparison(node: Node) -> Node | None:
     return OPS[OPPOSITE[x.op.name]](*x.parents) if x.op.name in OPPOSITE else None
 
 
-def is_left_out(bound: Coefficient | None, length: Node) -> bool:
+def is_left_out(bound: Node | float, length: Node) -> bool:
     """Whether it is a bound above 0 that only keeps a length, which is never negative, from 0."""
-    return bound is not None and 0 < bound <= TINY and is_not_negative(length)
+    least, most = bounds_of(bound) if isinstance(bound, Node) else (bound, bound)
+    return least > 0 and most <= TINY and is_not_negative(length)
 
 
 @normal("div", "mul")
@@ -44,7 +46,7 @@ def no_tiny_length(node: Node) -> Node | None:
     for mask, e in found.factors.items() if found else ():
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
-        y, bound = mask.parents[0], _bound(mask.parents[1])
+        y, bound = mask.parents
         lengths = (y, thinner(y) or y)
         below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
         if below and is_left_out(bound, y):
@@ -90,10 +92,7 @@ def times_logarithm(node: Node) -> Node | None:
 def is_masked(x: Node) -> bool:
     """Whether some elements may be -inf, so that exponentials of them are 0."""
     met = walk([x], lambda n: n.inputs if definition(n) is None else (definition(n),))
-    return any(
-        n.op.name == "masked_fill" or (n.op.name == "constant" and n.attrs["value"] == -inf)
-        for n in met
-    )
+    return any(n.op.name == "constant" and n.attrs["value"] == -inf for n in met)
 
 
 @rule("unless", "without_slope", "otherwise", "through")
@@ -184,17 +183,11 @@ def _is_needless(f: Node, e: Coefficient) -> bool:
     return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
 
 
-def _lower_bound(f: Node) -> Coefficient | None:
+def _lower_bound(f: Node) -> Node | float | None:
     """What a value is held above."""
     if f.op.name == "held_above":
         return f.attrs["min"]
-    low = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
-    return None if low is None else _bound(low)
-
-
-def _bound(node: Node) -> Coefficient | None:
-    """The number that a node is, if it is one; the unit of a precision is a tiny one in each."""
-    return TINY if node.op.name == "rounding_unit" else constant_value(node)
+    return f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
 
 
 @normal("where")

@@ -186,7 +186,7 @@ def names_in_order(node: Node) -> Node | None:
     """x @ g = g @ x of vectors that have names, g first, so that like terms are found."""
     if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
         return None
-    order = sorted(node.parents, key=lambda i: (not i.attrs["is_seed"], i.attrs["name"]))
+    order = sorted(node.parents, key=lambda i: (not i.attrs["is_direction"], i.attrs["name"]))
     return None if order == node.parents else node.op(*order)
 
 

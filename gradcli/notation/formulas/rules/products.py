@@ -245,7 +245,7 @@ def _rank(factor: Node) -> int:
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in ("add", "sub"):
         return 3
-    return 0 if factor.op.name == "size" else 1 if carries_seed(factor) else 2
+    return 0 if factor.op.name == "size" else 1 if carries_direction(factor) else 2
 
 
 def _raised(factor: Node, e: Coefficient) -> Node:
@@ -267,11 +267,11 @@ def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
     return out
 
 
-def carries_seed(node: Node) -> bool:
-    """Whether a factor is g, or g moved around."""
+def carries_direction(node: Node) -> bool:
+    """Whether a factor is a seed or a tangent, or one moved around."""
     while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
         node = node.inputs[0]
-    return node.op.name == "input" and node.attrs["is_seed"]
+    return node.op.name == "input" and node.attrs["is_direction"]
 
 
 @rule("mul", "div", "neg", "pow", "square", "reciprocal", "expand")

@@ -13,7 +13,7 @@ from .products import (
     Product,
     added_up,
     build,
-    carries_seed,
+    carries_direction,
     is_mask,
     product_of,
     with_factor,
@@ -103,7 +103,7 @@ def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
     found = {
         f: e
         for f, e in first.items()
-        if (f.shape == () or carries_seed(f)) and all(p.factors.get(f) == e for p in terms)
+        if (f.shape == () or carries_direction(f)) and all(p.factors.get(f) == e for p in terms)
     }
     return {} if any(is_mask(_without(p, found)) for p in terms) else found
 

@@ -11,10 +11,6 @@ from .broadcasting import thinner
 from .products import Coefficient, build, constant_value, product_of
 from .registry import normal
 
-LINEAR = (
-    "add", "sub", "mul", "neg", "sum", "mean", "matmul", "transpose", "permute", "expand",
-    "reshape", "squeeze", "unsqueeze", "input",
-)  # fmt: skip
 KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 
 
@@ -88,7 +84,7 @@ def zero_where_masked(node: Node) -> Node | None:
 
 def _are_finite(factors: Mapping[Node, Coefficient], f: Node, condition: Node) -> bool:
     """Whether what depends on f, or on the condition that makes it 0, is computed from it by what
-    makes nothing infinite of a 0.
+    makes only finite numbers of finite ones.
     """
 
     def sources(n: Node) -> Sequence[Node | None]:
@@ -97,7 +93,7 @@ def _are_finite(factors: Mapping[Node, Coefficient], f: Node, condition: Node) -
 
     touched = downstream(walk(factors, sources), [f, condition], sources) - {f, condition}
     divisors = {k for k, e in factors.items() if e < 0}
-    return divisors.isdisjoint(touched) and all(n.op.name in LINEAR for n in touched)
+    return divisors.isdisjoint(touched) and all(n.op.finite for n in touched)
 
 
 def _hides(f: Node, condition: Node, masked: int) -> bool:
@@ -106,7 +102,7 @@ def _hides(f: Node, condition: Node, masked: int) -> bool:
     if share.op.name not in ("softmax", "exp"):
         return False
     x = definition(share.parents[0]) or share.parents[0]
-    chosen = x.op.expanded(x) if x.op.name == "masked_fill" else x
+    chosen = x if x.op.expand is None else x.op.expanded(x)
     if chosen.op.name != "where" or chosen.parents[0] is not condition:
         return False
     filled = chosen.parents[masked]

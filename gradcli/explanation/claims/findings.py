@@ -16,7 +16,7 @@ ROWS = 400  # of a Jacobian whose diagonal is looked at
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
-class Trial(NamedTuple):
+class Finding(NamedTuple):
     """A formula at a point: its graph and its array, or the error instead of them."""
 
     point: Point
@@ -56,7 +56,7 @@ class Trial(NamedTuple):
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
-    def is_as(self, other: "Trial") -> bool:
+    def is_as(self, other: "Finding") -> bool:
         """Whether another formula comes to the same."""
         return self.value is not None and other.value is not None and same(self.value, other.value)
 
@@ -103,7 +103,7 @@ def _near(found: Any, right: Any, tolerance: float) -> Any:
         return np.abs(found - right) <= tolerance * largest
 
 
-def tried(program: Program, name: str, point: Point) -> Trial:
+def at_point(program: Program, name: str, point: Point) -> Finding:
     """The formula of a program, claimed to be the gradient of `name`, at a point.
 
     Raises GradcliError where it cannot be read.
@@ -116,23 +116,23 @@ def tried(program: Program, name: str, point: Point) -> Trial:
     except GradcliError as error:
         if error.code not in MISFITS:
             raise
-        return Trial(point, right, node, None, error)
-    return Trial(point, right, node, value, None)
+        return Finding(point, right, node, None, error)
+    return Finding(point, right, node, value, None)
 
 
 def holds(program: Program, name: str, points: list[Point]) -> bool:
     """Whether a formula is right at all points."""
     try:
-        return all(tried(program, name, point).agrees for point in points)
+        return all(at_point(program, name, point).agrees for point in points)
     except GradcliError:
         return False
 
 
-def is_jacobian_diagonal(trial: Trial, name: str) -> bool:
+def is_jacobian_diagonal(finding: Finding, name: str) -> bool:
     """Whether a claim is the diagonal of the Jacobian times the seed."""
-    point, value = trial.point, trial.value
+    point, value = finding.point, finding.value
     grad, seed = point.gradient(name), point.problem.seed.node
-    alike = trial.comparable and value.shape == seed.shape
+    alike = finding.comparable and value.shape == seed.shape
     if grad is None or not alike or not 1 < seed.numel <= ROWS:
         return False
     given = {i.node: point(i.node) for i in point.problem.inputs.values()}

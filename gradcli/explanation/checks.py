@@ -1,0 +1,310 @@
+"""The answer checked, in numbers: seed times Jacobian, finite differences, and frameworks."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from .. import frameworks
+from ..backends.numeric import Evaluator
+from ..errors import GradcliError
+from ..graphs import Node, walk
+from ..language.problem import Input, Problem
+from ..lazy import np
+from .analysis import Analysis
+from .checking.mirrored import kept_symmetric
+from .checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from .checking.steady import is_steady, nudged
+from .formulas.trial_values import random_values
+from .phrases import label, listed
+from .random_numbers import Numbers
+
+ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
+TOO_LARGE = "left out: too large to try with random values"
+LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
+EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
+MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which each is taken by itself
+GROUPS = 8  # rows are taken together in so many groups at least where that is more
+NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
+UNCOMPARED = {
+    CORNER: "a corner",
+    NOT_FINITE: "not finite",
+    UNCLEAR: "no clear slope, for rounding, corners or jumps nearby",
+}
+AGREE = 1e-9  # the same, for what is computed in another way and to all digits
+
+
+class Check(NamedTuple):
+    """The outcome of one check. `max_error` is relative where gradients are above 1; `place` is
+    where it was found; `remark` what was special.
+    """
+
+    name: str
+    ok: bool | None = None
+    max_error: float | None = None
+    place: str = ""
+    remark: str = ""
+
+
+def run_checks(a: Analysis) -> list[Check]:
+    """Seed times Jacobian and finite differences, at the values given, or at random ones where some
+    are missing.
+    """
+    if too_large(a):
+        return [Check(name, remark=TOO_LARGE) for name in (ROWS, DIFFERENCES)]
+    at = Sample(a)
+    asked = [_against(a, at, name) for name in a.against]
+    return [_seed_times_jacobian(a, at), _finite_differences(a, at), *asked]
+
+
+def too_large(a: Analysis) -> bool:
+    """Whether random values would be drawn for more than can be tried."""
+    return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
+
+
+class Sample:
+    """The values at which checks are made, and the seed."""
+
+    def __init__(self, a: Analysis):
+        p = a.problem
+        self.a = a
+        self.triangles = _triangles(p.out)
+        made = {i.node for i in p.inputs.values() if i.value is None}
+        self.values = {
+            n: self.triangles[n](v) if n in self.triangles and n in made else v
+            for n, v in random_values(p).items()
+        }
+        used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
+        self.random = (
+            any(i.value is None and i.node in used for i in p.inputs.values())
+            or p.seed.value is None
+        )
+        evaluator = Evaluator(self.values, limits=p.limits)
+        if p.seed.value is None:
+            self.seed = Numbers(2).uniform(0.5, 1.5, size=p.out.shape)
+        else:
+            self.seed = evaluator(p.seed.value)[0].astype(float)
+        self.remark = "at random values" if self.random else ""
+        # What is detached counts as a constant: it stays what it is while the inputs move.
+        barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
+        self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
+
+    def evaluator(self, problem: Problem, values: dict[Node, Any] | None = None) -> Evaluator:
+        """Numbers of a problem at the values of the inputs, or at others, with this seed."""
+        given = {**(values or self.values), problem.seed.node: self.seed}
+        return Evaluator(given, limits=problem.limits)
+
+    @cached_property
+    def gradients(self) -> dict[Node, Any]:
+        """The gradients by input, in numbers."""
+        return self._gradients_at(self.values)
+
+    def _gradients_at(self, values: dict[Node, Any]) -> dict[Node, Any]:
+        p, pairs = self.a.problem, [(x.node, grad) for x, grad in _differentiated(self.a)]
+        arrays = self.evaluator(p, values)(*[grad for _, grad in pairs])
+        return dict(zip([node for node, _ in pairs], arrays, strict=True))
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the gradients are more than rounding, as those of a singular matrix are not."""
+        moving = [x.node for x, _ in _differentiated(self.a)]
+        try:
+            near = self._gradients_at(nudged(self.values, moving))
+        except GradcliError:  # singular there
+            return False
+        return all(is_steady(array, near[x]) for x, array in self.gradients.items())
+
+    def within_triangle(self, x: Input) -> bool:
+        """Whether an input of which one triangle is read has nothing in the other."""
+        part, value = self.triangles.get(x.node), self.values[x.node]
+        return part is None or np.array_equal(part(value), value)
+
+
+def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
+    """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
+    take long, several rows at once, from a part of the seed.
+    """
+    p, worst, place, left_out, most = a.problem, 0.0, "", 0, 1
+    if p.out.numel > EVERY_ROW:
+        return Check(ROWS, remark=f"left out: {p.out.numel:,} rows")
+    for x, grad in _differentiated(a):
+        vjp = Evaluator(at.values, limits=p.limits).varying(grad, p.seed.node)
+        together = _rows_together(p.out.numel, vjp.work + x.node.numel)
+        total = sum(_weighed_rows(vjp, at.seed, together), np.zeros(x.shape))
+        most, gradient = max(most, together), at.gradients[x.node]
+        finite = np.isfinite(total) & np.isfinite(gradient)
+        left_out += int(np.sum(~finite))
+        error, where = largest_difference(np.where(finite, total, 0), np.where(finite, gradient, 0))
+        if error > worst:
+            worst, place = error, label(x.name, x.shape, where)
+    remarks = [at.remark, f"{left_out} not finite, left out" if left_out else ""]
+    remarks += [f"{most} rows at a time" if most > 1 else ""]
+    return Check(ROWS, worst <= AGREE, worst, place, "; ".join(filter(None, remarks)))
+
+
+def _rows_together(rows: int, work: int) -> int:
+    """How many rows are taken at once where each takes the `work` of so many elements."""
+    groups = max(MOST_ROWWISE // max(work, 1), GROUPS)
+    return max(-(-rows // groups), 1)
+
+
+def _weighed_rows(vjp: Callable[[Any], Any], seed: Any, together: int) -> Iterator[Any]:
+    """All rows of the Jacobian, each times its element of the seed; sums of some `together`."""
+    flat = np.ravel(seed)
+    for k in range(0, flat.size, together):
+        hot = np.zeros(flat.size)
+        hot[k : k + together] = 1.0 if together == 1 else flat[k : k + together]
+        with np.errstate(all="ignore"):
+            row = vjp(hot.reshape(seed.shape))
+            yield np.where(row == 0, 0.0, flat[k] * row) if together == 1 else row
+
+
+def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
+    for x in a.problem.wrt:
+        grad = a.gradient(x)
+        if grad is not None:
+            yield x, grad
+
+
+def largest_difference(left: Any, right: Any) -> tuple[float, int]:
+    """The largest difference, relative to sizes above 1, and its place; both nan, or equal
+    infinities, are no difference.
+    """
+    if np.array_equal(left, right):
+        return 0.0, 0
+    with np.errstate(all="ignore"):
+        same = (left == right) | (np.isnan(left) & np.isnan(right))
+        difference = np.where(same, 0.0, np.abs(left - right) / np.maximum(1, np.abs(right)))
+    difference = np.where(np.isnan(difference), np.inf, difference)
+    where = int(np.argmax(difference))
+    return float(np.ravel(difference)[where]), where
+
+
+# ---- finite differences --------------------------------------------------------------------------
+
+
+def _finite_differences(a: Analysis, at: Sample) -> Check:
+    """<seed, out> a little to either side of the values, against the gradient."""
+    worst, place, compared = 0.0, "", 0
+    mirrored = kept_symmetric(a.problem.out)
+    uncompared: dict[str, list[str]] = {why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR)}
+    sampled: dict[str, list[str]] = {}
+    for x, _ in _differentiated(a):
+        if not at.within_triangle(x):
+            uncompared[NOT_TRIANGULAR].append(x.name)
+            continue
+        moving = _moving(a, at, x, x.node in mirrored)
+        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
+        for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
+            if undefined and error > TOLERANCE:
+                outcome = NOT_FINITE
+            elif error > TOLERANCE and outcome not in UNCOMPARED and not (at.steady or _at_kink(a)):
+                outcome = UNCLEAR
+            if outcome in UNCOMPARED:
+                uncompared[UNCOMPARED[outcome]].append(name)
+                continue
+            compared += 1
+            if error > worst:
+                worst, place = error, name
+        if moving.sampled and compared:
+            sampled.setdefault(moving.sampled, []).append(x.name)
+    kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
+    remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
+    kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
+    if kept and not uncompared[NOT_TRIANGULAR]:
+        remarks.append(f"{' and '.join(kept)} kept triangular")
+    remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
+    remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
+    if worst > TOLERANCE and _at_kink(a):
+        remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
+        return Check(DIFFERENCES, remark="; ".join(filter(None, remarks)))
+    empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
+    if empty and not compared:
+        remarks.append(f"there is no element of {listed(empty)} to move")
+    told = "; ".join(filter(None, remarks))
+    if not compared:
+        return Check(DIFFERENCES, remark=told)
+    return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
+
+
+def _moving(a: Analysis, at: Sample, x: Input, mirrored: bool) -> Moving:
+    p = a.problem
+    known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
+    out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
+    value = np.asarray(at.values[x.node], float)
+    within = at.triangles.get(x.node, np.asarray)
+    return Moving(x.name, out, value, at.seed, at.gradients[x.node], mirrored, within, out.work)
+
+
+def _left_out(names: list[str], why: str) -> str:
+    """`not at x[0], x[1] …: a corner`."""
+    return f"not at {', '.join(names[:3])}{' …' * (len(names) > 3)}: {why}"
+
+
+def _at_kink(a: Analysis) -> bool:
+    """Whether an operation is met where the derivative is a matter of convention."""
+    from .in_pytorch.conventions import kinks_met
+
+    return a.problem.numeric and bool(kinks_met(a))
+
+
+def _triangles(out: Node) -> dict[Node, Callable]:
+    """The part that is read of inputs of which an operation reads one triangle."""
+    found = {}
+    for node in walk([out]):
+        if node.op.triangular is not None:
+            name, part = node.op.triangular(**node.attrs)
+            x = node.inputs[node.op.inputs.index(name)]
+            assert x is not None
+            found[x] = np.tril if part == "tril" else np.triu
+    return found
+
+
+# ---- PyTorch and JAX themselves ------------------------------------------------------------------
+
+
+def _against(a: Analysis, at: Sample, framework: str) -> Check:
+    """Value and gradients against those that a framework computes, at the same point."""
+    name, p = frameworks.version(framework), a.problem
+    pairs = list(_differentiated(a))
+    out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]
+    used = set(walk([out, *earlier]))
+    values = {node: value for node, value in at.values.items() if node in used}
+    wrt = [x.node for x, _ in pairs]
+    try:
+        theirs = frameworks.answer(framework, out, values, at.seed, wrt, earlier)
+    except frameworks.Unsaid as error:
+        return Check(name, remark=f"not compared: {error}")
+    ours = at.evaluator(p)
+    compared = [(p.out_name, p.out, theirs.value)]
+    compared += [(f"{x.name}.grad", grad, theirs.grads[x.node]) for x, grad in pairs]
+    worst = max(
+        (_difference(label, ours(node)[0], value) for label, node, value in compared),
+        key=lambda d: d.relative,
+    )
+    agrees = worst.relative <= AGREE
+    if not agrees and _at_kink(a):
+        remark = f"differs at {worst.told}, where a convention answers (see notes)"
+        return Check(name, remark=remark)
+    remark = worst.told if worst.ulp else "every bit"
+    return Check(name, agrees, worst.relative, "", "; ".join(filter(None, (remark, at.remark))))
+
+
+class _Difference(NamedTuple):
+    """The largest difference of two arrays: relative to sizes above 1, in units in the last place
+    of theirs, and told.
+    """
+
+    relative: float
+    ulp: float
+    told: str
+
+
+def _difference(name: str, ours: Any, theirs: Any) -> _Difference:
+    theirs = np.zeros(ours.shape) if theirs is None else np.asarray(theirs, float)
+    relative, where = largest_difference(ours, theirs)
+    if not relative:
+        return _Difference(0.0, 0.0, "")
+    left, right = float(np.ravel(ours)[where]), float(np.ravel(theirs)[where])
+    ulp = abs(left - right) / float(np.spacing(abs(right))) if np.isfinite(left - right) else np.inf
+    told = f"{label(name, ours.shape, where)}: {left:.17g} here, {right:.17g} there"
+    return _Difference(relative, ulp, f"{ulp:.0f} ulp at {told}" if ulp < 1e6 else told)

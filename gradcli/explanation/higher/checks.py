@@ -1,0 +1,90 @@
+"""Hessians and Jacobian-vector products, checked in numbers."""
+
+from ...lazy import np
+from ..checks import (
+    AGREE,
+    DIFFERENCES,
+    EVERY_ROW,
+    TOO_LARGE,
+    Check,
+    Sample,
+    largest_difference,
+    run_checks,
+    too_large,
+)
+from ..formulas.shortest_structure import in_numbers
+from ..phrases import label
+from ..random_numbers import Numbers
+from .hessian import Hessian
+from .jvp import Jvp
+
+SYMMETRIC = "symmetric"
+ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
+
+
+def hessian_checks(h: Hessian) -> list[Check]:
+    """The Hessian against its mirror image, and times a tangent against finite differences of the
+    gradient; at random values where some are missing.
+    """
+    return [_symmetric(h), *_differences(h)]
+
+
+def _symmetric(h: Hessian) -> Check:
+    size = sum(x.node.numel for x in h.p.wrt)
+    if size > EVERY_ROW:
+        return Check(SYMMETRIC, remark=f"left out: {size:,} rows")
+    worst, place, left_out, total = 0.0, "", 0, 0
+    for x, z in h.pairs():
+        here, there = in_numbers(h.gradient(x), z), in_numbers(h.gradient(z), x).T
+        finite = np.isfinite(here) & np.isfinite(there)
+        left_out, total = left_out + int(np.sum(~finite)), total + here.size
+        error, where = largest_difference(np.where(finite, here, 0), np.where(finite, there, 0))
+        if error > worst:
+            row, column = np.unravel_index(where, here.shape)
+            place = f"{label(x.name, x.shape, int(row))}, {label(z.name, z.shape, int(column))}"
+            worst = error
+    remarks = [] if h.p.numeric else ["at random values"]
+    remarks += [f"{left_out} not finite, left out"] if left_out else []
+    said = "; ".join(remarks)
+    if left_out == total > 0:
+        return Check(SYMMETRIC, remark=said)
+    return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
+
+
+def _differences(h: Hessian) -> list[Check]:
+    """Tangents times blocks against differences of gradients; what is worst of all inputs. Nothing
+    where all blocks are zero.
+    """
+    of = [h.gradient(x) for x in h.p.wrt]
+    curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
+    found = [c for a in curved for c in run_checks(a) if c.name == DIFFERENCES]
+    worst = max(found, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
+    return [] if worst is None else [worst._replace(name="finite differences of the gradient")]
+
+
+def jvp_checks(j: Jvp) -> list[Check]:
+    """The JVP against the VJP, and that against finite differences; at random values where some are
+    missing.
+    """
+    return [_adjoint(j), *(c for c in run_checks(j.a) if c.name == DIFFERENCES)]
+
+
+def _adjoint(j: Jvp) -> Check:
+    """Both sides at the seed that the other checks have."""
+    if too_large(j.a):
+        return Check(ADJOINT, remark=TOO_LARGE)
+    at = Sample(j.a)
+    evaluator, draw = at.evaluator(j.p), Numbers(4)
+    for t in j.p.tangents:
+        given = None if t.value is None else evaluator(t.value)[0]
+        evaluator.values[t.node] = draw.normal(size=t.x.shape) if given is None else given
+    left = 0.0 if j.node is None else float(np.sum(at.seed * evaluator(j.node)[0]))
+    right = 0.0
+    for t in j.p.tangents:
+        grad = j.a.gradient(t.x)
+        if grad is not None:
+            right += float(np.sum(evaluator(grad)[0] * evaluator(t.node)[0]))
+    error = abs(left - right) / max(1.0, abs(right))
+    if not np.isfinite(error):
+        return Check(ADJOINT, remark="not finite")
+    return Check(ADJOINT, error <= AGREE, error, "", at.remark)

@@ -1,0 +1,386 @@
+"""What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do
+not matter. A note is a code and a sentence.
+"""
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+from ..errors import GradcliError
+from ..graphs import Node, walk
+from ..graphs.shapes import text
+from ..language.general import at_shapes
+from ..language.no_gradient import NOT_FLOATING, NOT_SCALAR
+from ..language.problem import Input, Problem
+from ..lazy import np
+from ..notation import tree
+from .analysis import Analysis
+from .blocks import text_of
+from .checking.rounding import LONGER, rounded
+from .formulas.tried_out import MOST, value_of
+from .formulas.wording import Wording
+from .higher.hessian import Hessian
+from .higher.jvp import Jvp
+from .in_pytorch.conventions import kinks_met, written_around
+from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+from .in_pytorch.orders import orders_met
+from .numbers import number_text
+from .phrases import listed
+
+ELSEWHERE = {  # by how far a formula holds
+    "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
+    "may not be.",
+    "square": ", and at other sizes at which {whole} of a square matrix.",
+    "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
+    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere {it} may not "
+    "be.",
+    "here": "; at other sizes {it} {be} not.",
+}
+LARGER = 5  # in the place of 1
+BARE_SUM = re.compile(r"sum\s*\(")
+IN_PYTORCH = {  # what holds of numbers that are not finite, by order
+    1: ": PyTorch computes the same",
+    2: ": PyTorch's does too; which elements may depend on the order in which it multiplies 0 and "
+    "infinity",
+}
+
+
+def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Codes and sentences."""
+    return [*about_the_problem(a, w), *_undefined(a, w), *formulas(w)]
+
+
+def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
+    """Codes and sentences on a Hessian."""
+    return [*collect(h.a, h.wording), *hessian_not_in_pytorch(h.p)]
+
+
+def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
+    """Codes and sentences on a Jacobian-vector product: the problem, the formula of the tangent."""
+    name, own = f"{j.p.out_name}.tangent", []
+    if j.node is not None and j.formula is None:
+        own.append(without_formula(name))
+    if j.only_here:
+        own.append(at_these_sizes(j.w, [name]))
+    return [*about_the_problem(j.a, j.w), *own]
+
+
+def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Codes and sentences, but for those on the formulas of gradients."""
+    refused = not_in_pytorch(a)
+    return [
+        *a.problem.program.asked.notes,
+        *_seed_notes(a),
+        *_integers(a),
+        *unused(a),
+        *refused,
+        *_kinks(a, w),
+        *_not_finite(a, w, bool(refused)),
+        *_rounding(a, w),
+        *_sums(a),
+    ]
+
+
+def as_data(found: Collection[tuple[str, str]]) -> list[dict[str, str]]:
+    """Notes as JSON has them."""
+    return [{"code": code, "message": message} for code, message in found]
+
+
+def formulas(w: Wording) -> list[tuple[str, str]]:
+    """Formulas that are too long, or do not hold for any sizes."""
+    inputs, a = w.problem.inputs, w.analysis
+    long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
+    too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
+    undefined = [
+        not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
+        for name, where in w.undefined.items()
+    ]
+    alike: dict[str, list[str]] = {}
+    for name, extent in w.extents.items():
+        if name not in w.undefined:
+            alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
+    sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
+    return [*too_long, *undefined, *sizes, *_seed_left_out(w.problem)]
+
+
+def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
+    """That formulas lack g for an output of one element, which has more at larger sizes."""
+    if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
+        return []
+    larger = {i.name: tuple(LARGER if n == 1 else n for n in i.shape) for i in p.inputs.values()}
+    with suppress(GradcliError):
+        if at_shapes(p, larger).out.numel > 1:
+            size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
+            said = "its seed is 1, and formulas leave it out; at larger sizes they have it."
+            return [("seed-left-out", f"{size}: {said}")]
+    return []
+
+
+def not_finite(formula: str, where: str) -> tuple[str, str]:
+    """That a formula has no number where there is a gradient."""
+    said = f"{formula} divides by 0 or overflows {where}."
+    return "formula-not-finite", f"{said} The numbers come from PyTorch's rule, which does not."
+
+
+def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
+    """That what is called `name` has none, or one that is `wrong`."""
+    why = "that was found has other numbers: it is not shown" if wrong else "is too long to be read"
+    return "no-formula", f"the formula of {name} {why}."
+
+
+def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
+    """That the formulas of what is called so hold for some sizes alone, and for which."""
+    given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
+    square = dict.fromkeys(f"{n.op.name}()" for n in walk(w.problem.roots) if n.op.square)
+    whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
+    s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
+    holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)
+    return "these-sizes", f"the formula{s} of {listed(names)} {be} right for {given}{holds}"
+
+
+def _sums(a: Analysis) -> list[tuple[str, str]]:
+    """Calls of sum that mean something else to Python, where nothing is imported by that name."""
+    return [
+        (
+            "python-sum",
+            f"{node.span.text[node.span.start : node.span.end]} is PyTorch's, of all elements. "
+            "Python's own sum adds up along the first dimension, as .sum(0) does.",
+        )
+        for node in dict.fromkeys(walk([a.problem.out, *a.problem.named.values()]))
+        if node.op.name == "sum" and node.span is not None and _is_bare(node)
+    ]
+
+
+def _is_bare(node: Node) -> bool:
+    """Whether Python has a meaning of its own for a call of sum, and another one: `sum(x)` of a
+    matrix.
+    """
+    assert node.span is not None
+    text = node.span.text[node.span.start : node.span.end]
+    return bool(BARE_SUM.match(text)) and node.parents[0].ndim > 1 and node.shape == ()
+
+
+def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
+    if not a.problem.seed.refused:
+        return []
+    return [
+        (
+            "implicit-seed",
+            f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: "
+            f"{NOT_SCALAR}.",
+        )
+    ]
+
+
+def _integers(a: Analysis) -> list[tuple[str, str]]:
+    names = [x.name for x in a.problem.wrt if x.was_integer]
+    if not names:
+        return []
+    verb = "hold" if len(names) > 1 else "holds"
+    return [
+        (
+            "integer-values",
+            f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not "
+            f"1: {NOT_FLOATING}.",
+        )
+    ]
+
+
+def unused(a: Analysis) -> list[tuple[str, str]]:
+    """Inputs to which no gradient flows."""
+    out = a.problem.out_name
+    return [
+        (
+            "unused",
+            f"no gradient flows from {out} to {x.name}: PyTorch leaves its gradient at None, and "
+            "torch.autograd.grad wants allow_unused=True.",
+        )
+        for x in a.problem.wrt
+        if a.gradient(x) is None
+    ]
+
+
+def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations met exactly where they have no derivative and a convention answers."""
+    told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
+    return [("kink", said) for said in dict.fromkeys(told)]
+
+
+def _written(node: Node, a: Analysis, w: Wording) -> str:
+    """An operation as the user wrote it, or the one that it is a part of, if there is one."""
+    shown = node if node.span else written_around(node, a)
+    if shown is None:
+        return f"{node.op.name} in the gradient"
+    return text_of(w.source.operation(shown))
+
+
+def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+    """Which operation is at a kink and where; `in l1_loss(x, y), ` where it is a part of that."""
+    around = None if node.span else written_around(node, a)
+    if around is None:
+        return _hit(node, hit, a, w)
+    written = text_of(w.source.operation(around))
+    if node.op.torch is None:
+        return f"in {written}"
+    return f"in {written}, {_hit(node, hit, a, w)}"
+
+
+def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+    """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
+    if node.op.family == "elementwise" and len(node.parents) == 1:
+        (x,) = node.parents
+        values = np.unique(a.value(x)[hit])
+        if len(values) == 1:
+            return _exactly(x, float(values[0]), node, hit, w)
+    text = text_of(w.source.operation(node))
+    return f"{text} at {_places('', hit)}" if hit.ndim else text
+
+
+def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
+    """One value, at which an operation of one number has no derivative."""
+    operand = text_of(w.source.short(x))
+    where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
+    if not hit.ndim:
+        where = operand
+    verb = "are" if np.count_nonzero(hit) > 1 else "is"
+    sides = _subgradients(node, value)
+    return f"{where} {verb} exactly {value:g}, where {node.op.name} has no derivative{sides}"
+
+
+def _subgradients(node: Node, value: float) -> str:
+    """` (any value from 0 to 1 would be a subgradient)`, for a corner that is known."""
+    from .in_pytorch.answers import known
+
+    at = f"= {value:g}"
+    kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)
+    if kink is None or "inf" in kink.left + kink.right:
+        return ""
+    left, right = float(kink.left), float(kink.right)
+    if left < right:
+        return f" (any value from {kink.left} to {kink.right} would be a subgradient)"
+    return f" (its slope is {kink.left} to the left and {kink.right} to the right)"
+
+
+def _places(name: str, hit: Any) -> str:
+    """`x[0,2] and x[1,1]`: where a mask holds."""
+    places = [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
+    return _first(places, "place")
+
+
+def _first(texts: list[str], what: str) -> str:
+    """Texts in a sentence, the first three where there are more."""
+    if len(texts) < 4:
+        return listed(texts)
+    more = len(texts) - 3
+    return f"{', '.join(texts[:3])} and {more} more {what}{'s' * (more > 1)}"
+
+
+def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Operations of which PyTorch's order of operations decides what comes out: a note for all
+    that it leaves to the same.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for node, met, others in orders_met(a):
+        found.setdefault(others, {})[f"{_written(node, a, w)} meets {met}"] = None
+    end = "which elements are inf or nan may differ, and so may numbers."
+    return [
+        ("another-order", f"{_first(list(met), 'operation')}. {others}: {end}")
+        for others, met in found.items()
+    ]
+
+
+def _not_finite(a: Analysis, w: Wording, refused: bool) -> list[tuple[str, str]]:
+    """Gradients that are nan or infinite; that PyTorch's are too, unless it has another order of
+    operations or has `refused` them.
+    """
+    notes = _orders(a, w)
+    same = "" if notes or refused else IN_PYTORCH.get(a.problem.order, "")
+    for x in a.problem.wrt:
+        value = a.grad_value(x)
+        if value is not None and not _finite(value):
+            kinds = " and ".join(
+                k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value))
+            )
+            notes.append(
+                (
+                    "not-finite",
+                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a)} Formulas are "
+                    "written for where all is finite.",
+                )
+            )
+    return notes or _beside_zeros(a)
+
+
+def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
+    """That derivatives of higher order which are finite here may be nan in PyTorch."""
+    first, *further = a.problem.orders
+    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.known(n))
+    if not further or all(_finite(a.value(n)) for n in nodes):
+        return []
+    said = (
+        "The program holds inf or nan. In derivatives of higher order PyTorch multiplies them by "
+        "zeros that are left out here: it may have nan where this is a number."
+    )
+    return [("not-finite", said)]
+
+
+def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Gradients of which rounding leaves few digits."""
+    digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
+    found = []
+    for x, few, other in rounded(a):
+        name = w.gradient_name(x)
+        where = _places(name, few) if few.ndim else name
+        here, there = (number_text(array[few][0]) for array in (a.grad_value(x), other))
+        it = "the first" if np.count_nonzero(few) > 1 else "it"
+        said = (
+            f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
+            f"digits, as here and in PyTorch, {it} is {here}; in {more} digits it would be "
+            f"{there}, which need not be right either."
+        )
+        found.append(("rounding", said))
+    return found
+
+
+def _finite(value: Any) -> bool:
+    """Whether all numbers are finite; what has no numbers is not suspected."""
+    return value is None or bool(np.all(np.isfinite(value)))
+
+
+def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
+    found = []
+    for x in a.problem.wrt:
+        if x.name in w.undefined:
+            continue
+        hit = _without_number(a, w, x)
+        if np.any(hit):
+            name = w.gradient_name(x)
+            where = f"for {_places(name, hit) if hit.ndim else name}"
+            found.append(not_finite(f"the formula of {name}", where))
+    return found
+
+
+def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
+    """Where the formula of a gradient is nan or infinite and the gradient is not."""
+    p, grad, formula = a.problem, a.grad_value(x), w.gradient(x)
+    if grad is None or formula is None or grad.size > MOST:
+        return False
+    nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
+    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    with suppress(GradcliError), np.errstate(all="ignore"):
+        return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p))
+    return False
+
+
+def _culprit(a: Analysis) -> str:
+    """The operation that first sends what is not finite."""
+    for step in a.gradients.steps:
+        if not _finite(a.value(step.received)):
+            continue
+        for c in step.contributions:
+            if not _finite(a.value(c.sent)):
+                span = step.node.span
+                return f" It begins at {span.text[span.start : span.end]}." if span else ""
+    return ""

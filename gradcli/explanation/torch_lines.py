@@ -1,0 +1,136 @@
+"""The lines of PyTorch that reproduce a problem: inputs, statements, backward."""
+
+from functools import cached_property
+
+from ..autodiff.kept import refused_again
+from ..graphs import Node, walk
+from ..graphs.shapes import Shape
+from ..language.problem import Input, Problem
+from ..notation import tree
+from ..notation.code.torch_code import LARGE, TorchWriter, array, expression
+from ..notation.tree import Name
+
+UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
+
+
+def program_lines(problem: Problem, in_double: bool) -> list[str]:
+    """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
+    is higher, one gradient after the other.
+    """
+    lowest, *further = problem.orders
+    first = _Program(lowest._replace(wrt=problem.wrt))
+    programs = [first, *map(_Program, further)]
+    lines = ["torch.set_default_dtype(torch.float64)"] if in_double else []
+    lines += first.statements()
+    return lines + (first.backward() if not further else _gradients(programs))
+
+
+def _gradients(programs: "list[_Program]") -> list[str]:
+    """A line for the gradient of each order by the one input that there is."""
+    (x,) = programs[-1].problem.wrt
+    lines = []
+    for order, program in enumerate(programs, 1):
+        if order == 2:
+            refused = refused_again(programs[0].problem.out, x.node).values()
+            lines += [f"# here PyTorch raises an error: {said}" for said in refused]
+        given = [] if program.problem.seed.implicit else [program.seed()]
+        named = ["create_graph=True"] if order < len(programs) else []
+        arguments = ", ".join([program.out_name, x.name, *given, *named])
+        lines.append(f"{gradient_variable(x.name, order)} = torch.autograd.grad({arguments})[0]")
+    return lines
+
+
+def gradient_variable(x: str, order: int) -> str:
+    """What code calls the gradient of some order: x_grad, x_grad2."""
+    return f"{x}_grad{order if order > 1 else ''}"
+
+
+class _Program:
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
+        self.out_name = problem.out_name.replace(".", "_")
+        if problem.before is not None:
+            self.names |= {node: Name(name) for name, node in problem.named.items()}
+            self.names[problem.out] = Name(self.out_name)
+
+    def statements(self) -> list[str]:
+        """Lines that make the inputs and the output."""
+        p = self.problem
+        inputs = [self._input(i, i.node in self.differentiated) for i in p.inputs.values()]
+        return [*inputs, *self._statements()]
+
+    @cached_property
+    def differentiated(self) -> set[Node]:
+        """The inputs by which PyTorch differentiates."""
+        return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
+
+    def _input(self, x: Input, differentiated: bool) -> str:
+        option = ", requires_grad=True" if differentiated else ""
+        if x.value is None:
+            sizes = ", ".join(map(str, x.shape)) or "()"
+            return f"{x.name} = torch.randn({sizes}{option})"
+        if x.value.size > LARGE:
+            return f"# {x.name}: your values, shape {_times(x.shape)}"
+        return f"{x.name} = {array(x.value, differentiated)}"
+
+    def _statements(self) -> list[str]:
+        """The user's statements that the output needs, in the order of their nodes."""
+        p = self.problem
+        named = {node: name for name, node in p.named.items() if node not in self.names}
+        lines = [
+            self._statement(node, named[node])
+            for node in walk([p.out])
+            if node in named and node is not p.out
+        ]
+        return [*lines, self._statement(p.out, p.out_name)]
+
+    def _statement(self, node: Node, name: str) -> str:
+        line = f"{name} = {expression(node, self.names)}"
+        self.names.setdefault(node, Name(name))
+        return line
+
+    def backward(self) -> list[str]:
+        """The line that goes back."""
+        p, seed = self.problem, self.problem.seed
+        if not self.differentiated:
+            return [UNDERIVED]
+        if seed.implicit:
+            return [f"{p.out_name}.backward()"]
+        if seed.value is None:
+            hint = f"# or any seed of shape {p.out.shape}"
+            return [f"{p.out_name}.backward({self.seed()})  {hint}"]
+        values = p.seed.array
+        if values is not None and values.size > LARGE:
+            comment = f"# {seed.name}: your seed, shape {_times(values.shape)}"
+            return [comment, f"{p.out_name}.backward({self.seed()})"]
+        return [f"{p.out_name}.backward({self.seed()})"]
+
+    def seed(self) -> str:
+        """The seed in Python: ones, where nobody gave one."""
+        p = self.problem
+        if p.seed.value is None:
+            return f"torch.ones_like({self.out_name})"
+        values = p.seed.array
+        if values is None:
+            return self._written(p.seed.value)
+        return p.seed.name if values.size > LARGE else array(values)
+
+    def _written(self, value: Node) -> str:
+        writer = TorchWriter(self.names)
+        written = writer.tree(value)
+        if value in writer.numbers:
+            return f"torch.tensor(float({tree.text(written)}))"
+        return tree.text(written)
+
+
+def fixed(out: Node) -> set[Node]:
+    """The nodes by which PyTorch refuses to differentiate."""
+    found: list[Node] = []
+    for node in walk([out], lambda n: (*n.inputs, n.expansion)):
+        found += node.op.fixed_inputs(node).values()
+    return set(walk(found, lambda n: () if n.op.family == "barrier" else n.inputs))
+
+
+def _times(shape: Shape) -> str:
+    return "×".join(map(str, shape))
