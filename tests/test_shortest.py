@@ -223,6 +223,10 @@ CASES = {
         "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
         "A[:2].sum(dim=1, keepdim=True).reshape(2)",
     ],
+    "put_in_one_place": [
+        "s * t.put_at((2,), (0,)) - sin(s).put_at((2,), (0,)) + y[:2]",
+        "x[:2].put_at((3, 4), (0, slice(2))) / s + y[:2].put_at((3, 4), (0, slice(2)))",
+    ],
     "put_as_rows": [
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
@@ -874,6 +878,9 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ),
         ("zero_where_masked", "where(y > 1, 0, exp(where(y > 1, -inf, x)) / where(y > 1, 0, x))"),
         ("exponents_added", "(x ** 2) ** 0.5 * x"),
+        ("put_in_one_place", "s.put_at((2,), (0,)) + s.put_at((2,), (1,))"),
+        ("put_in_one_place", "s.put_at((2,), (0,)) * x + s.put_at((2,), (0,))"),
+        ("put_in_one_place", "s.put_at((2,), (slice(2),)) + x.put_at((2,), (slice(2),))"),
         ("whole_dimensions_summed", "outer(x, v).reshape(3, 2).sum(0)"),
         ("whole_dimensions_summed", "outer(x, outer(u, v).flatten()).reshape(2, 3, 3).sum(1)"),
         ("numbers_out_of_vector_products", "linalg.cross(u * v, v)"),

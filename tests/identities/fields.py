@@ -2,8 +2,9 @@
 
 H. Goldstein: Classical Mechanics (2002), 4.7 and 5.1; M. Botsch and others: Polygon Mesh Processing
 (2010), 3.1; C. Rasmussen, C. Williams: Gaussian Processes for Machine Learning (2006), 5.9 and A.3;
-S. Kornblith and others: Similarity of Neural Network Representations Revisited (2019); K. Train:
-Discrete Choice Methods with Simulation (2009); and the papers named.
+J. Craig: Introduction to Robotics (2005), 5; S. Kornblith and others: Similarity of Neural Network
+Representations Revisited (2019); K. Train: Discrete Choice Methods with Simulation (2009); and the
+papers named.
 """
 
 from . import case, together
@@ -69,19 +70,18 @@ IDENTITIES = together(
     ),
     case(
         "solution by a Cholesky factor, Rasmussen A.3",
-        "cholesky_solve(B, cholesky(A))",
+        "L = cholesky(A); cholesky_solve(B, L)",
         "A: n n posdef, B: n m real",
-        A="-0.5 * (cholesky_solve(g, cholesky(A)) @ out.T "
-        "+ out @ cholesky_solve(g, cholesky(A)).T)",
-        B="cholesky_solve(g, cholesky(A))",
+        A="-0.5 * (cholesky_solve(g, L) @ out.T + out @ cholesky_solve(g, L).T)",
+        B="cholesky_solve(g, L)",
     ),
     case("product of a factor", "L = cholesky(A); L @ L.T", "A: n n posdef", A="0.5 * (g + g.T)"),
     case(
         "correlations",
         "corrcoef(X)",
         "X: m n real",
-        X="s = sqrt(cov(X).diag()); ((g + g.T - ((g * out).sum(0) + (g * out).sum(1)).diag()) "
-        "/ outer(s, s)) @ (X - X.mean(1, keepdim=True)) / (X.shape[1] - 1)",
+        X="((g + g.T - ((g * out).sum(0) + (g * out).sum(1)).diag()) / outer(sqrt(cov(X).diag()), "
+        "sqrt(cov(X).diag()))) @ (X - X.mean(1, keepdim=True)) / (X.shape[1] - 1)",
     ),
     case(
         "cosines of all pairs, Kornblith 2019",
@@ -96,6 +96,20 @@ IDENTITIES = together(
         x="g * x ** -c",
     ),
     case("Box and Cox 1964", "(x ** l - 1) / l", "x: n, l:", x="g * x ** (l - 1)"),
+    case(
+        "planar arm, Craig 2005",
+        "stack([l * cos(q[0]) + m * cos(q[0] + q[1]), l * sin(q[0]) + m * sin(q[0] + q[1])])",
+        "l:, m:, q: 2 real",
+        l="g[0] * cos(q[0]) + g[1] * sin(q[0])",
+        m="g[0] * cos(q[0] + q[1]) + g[1] * sin(q[0] + q[1])",
+    ),
+    case(
+        "two elements, by hand",
+        "sin(x[0]) * x[1] + x[0] * cos(x[1])",
+        "x: 2 real",
+        x="zeros_like(x).select_scatter(cos(x[1]) + x[1] * cos(x[0]), 0, 0) "
+        "+ zeros_like(x).select_scatter(sin(x[0]) - x[0] * sin(x[1]), 0, 1)",
+    ),
     case("log sine", "log(sin(x))", "x: n unit", x="g / tan(x)"),
     case("log hyperbolic sine", "log(sinh(x)).sum()", "x: n", x="1 / tanh(x)"),
     case("relu by maximum", "maximum(x, tensor(0.))", "x: n real", x="g * (1 + sign(x)) / 2"),
