@@ -205,6 +205,13 @@ CASES = {
     "diagonal_beside_a_triangle": [
         "(cholesky(P).T @ (z.diag() - S)).tril()", "(cholesky(P).T @ (S + 2 * z.diag())).tril(-1)",
     ],
+    "lower_part_of_what_is_turned_up": [
+        "(cholesky(P).T @ S.tril()).tril()", "(cholesky(P).T @ T.tril()).tril(-1)",
+    ],
+    "product_of_a_solution": [
+        "cholesky(P) @ solve_triangular(cholesky(P), C, upper=False)",
+        "cholesky(P).T @ solve_triangular(cholesky(P).T, S, upper=True)",
+    ],
     "triangular_factor_solved": [
         "solve_triangular(cholesky(P), 2 * cholesky(P) @ S, upper=False)",
         "solve_triangular(cholesky(P).T, A @ cholesky(P).T, upper=True, left=False)",
@@ -909,6 +916,11 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ),
         ("triangular_factor_solved", "solve_triangular(cholesky(S), cholesky(S) @ S, upper=True)"),
         ("triangular_factor_solved", "solve_triangular(S, S @ S.T, upper=False)"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril()).tril(1)"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril(-1)).tril()"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S) @ S.tril()).tril()"),
+        ("product_of_a_solution", "S @ solve_triangular(S, S.T, upper=False)"),
+        ("product_of_a_solution", "cholesky(S) @ solve_triangular(cholesky(S), S, upper=True)"),
         ("solved_term_by_term", "solve_triangular(S, S @ S.T + S, upper=False)"),
         ("rows_at_places", "ones(2, 1).scatter_to((2, 2), 1, tensor([[1], [0]])) @ K"),
         ("centred", "(S - S.mean(1)).sum(1)"),

@@ -75,6 +75,13 @@ IDENTITIES = together(
         A="-0.5 * (cholesky_solve(g, L) @ out.T + out @ cholesky_solve(g, L).T)",
         B="cholesky_solve(g, L)",
     ),
+    case(
+        "whitened distance, Rasmussen A.4",
+        "L = cholesky(A); norm(solve_triangular(L, b, upper=False)) ** 2",
+        "A: n n posdef, b: n 1 real",
+        A="-inv(A) @ b @ b.T @ inv(A)",
+        b="2 * solve_triangular(L.T, solve_triangular(L, b, upper=False), upper=True)",
+    ),
     case("product of a factor", "L = cholesky(A); L @ L.T", "A: n n posdef", A="0.5 * (g + g.T)"),
     case(
         "correlations",

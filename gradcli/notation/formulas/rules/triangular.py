@@ -143,6 +143,21 @@ def diagonal_beside_a_triangle(node: Node) -> Node | None:
     return other_part if k else node.op(upper @ added(diagonals), **node.attrs) + other_part
 
 
+@normal("tril")
+def lower_part_of_what_is_turned_up(node: Node) -> Node | None:
+    """(L.T @ B.tril()).tril() = (L.T @ B).tril() for L = cholesky(A): L.T @ B.triu(1) has nothing
+    on or below the diagonal.
+    """
+    product = node.parents[0]
+    if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] > 0:
+        return None
+    upper, triangle = product.parents
+    whole = triangle.op.name == "tril" and triangle.attrs["diagonal"] == 0
+    if not whole or upper.op.name != "transpose" or _decomposed(upper.parents[0]) is None:
+        return None
+    return node.op(upper @ triangle.parents[0], **node.attrs)
+
+
 def _decomposed(lower: Node) -> Node | None:
     """X of cholesky(X)."""
     inner = definition(lower) or lower
@@ -193,3 +208,15 @@ def solved_term_by_term(node: Node) -> Node | None:
     if not any(map(triangular_factor_solved, parts)):
         return None
     return sum(parts[1:], start=parts[0])
+
+
+@normal("matmul")
+def product_of_a_solution(node: Node) -> Node | None:
+    """L @ (inv(L) @ X) = X for L = cholesky(A), also with L.T."""
+    matrix, x = node.parents
+    if x.op.name != "solve_triangular" or x.parents[0] is not matrix or not x.attrs["left"]:
+        return None
+    turned = matrix.op.name == "transpose" and last_two(matrix)
+    lower = matrix.parents[0] if turned else matrix
+    plainly = x.attrs["upper"] == turned and not x.attrs["unitriangular"]
+    return x.parents[1] if plainly and _decomposed(lower) is not None else None
