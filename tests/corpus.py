@@ -14,6 +14,7 @@ from identities import (
     calculus,
     cookbook,
     elements,
+    fields,
     learning,
     matrices,
     models,
@@ -49,6 +50,7 @@ MODULES = (
     objectives,
     models,
     by_hand,
+    fields,
 )
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)

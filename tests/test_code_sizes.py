@@ -152,6 +152,7 @@ WRITTEN = [
     ("x.mean(1).sum()", {"x": (2, 3, 4)}, ["shape[1]"]),
     ("kron(A, B) @ x.flatten()", {"A": (3, 4), "B": (2, 5), "x": (4, 5)},
      ["A.shape[0], B.shape[0], A.shape[1], B.shape[1]"]),
+    ("kron(A.T, inv(B)) @ x", {"A": (3, 3), "B": (2, 2), "x": (6,)}, ["kron("]),
     ("(x.flatten() * y.flatten()).sum()", dict.fromkeys("xy", (2, 3, 4)), ["y.reshape(x.shape)"]),
     ("q @ k.T / math.sqrt(q.shape[1])", {"q": (2, 3), "k": (4, 3)}, ["q.shape[1] ** 0.5"]),
 ]  # fmt: skip

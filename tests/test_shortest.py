@@ -177,6 +177,49 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "numbers_out_of_vector_products": [
+        *("linalg.cross(2 * x[:3], y[:3] / s)", "linalg.cross(x[:3], -y[:3])"),
+        "linalg.cross(D[0, :3] / D[0, :3].norm(dim=0, keepdim=True), E[0, :3] * z, dim=0)",
+    ],
+    "along_the_last_dimension": ["cross(x[:3], y[:3])", "linalg.cross(x[:3], y[:3], dim=0)"],
+    "shared_vectors": [
+        "linalg.cross(x[:3], y[:3]) - linalg.cross(sin(x[:3]), x[:3]) / s",
+        "linalg.cross(x[:3] - y[:3], y[:3]) + linalg.cross(x[:3], y[:3] - x[:3]) + x[:3]",
+        "linalg.cross(D[0, :3], E[0, :3], dim=0) * z + linalg.cross(E[1, :3], D[0, :3], dim=0)",
+    ],
+    "inner_product_turned": ["x @ (A @ z)", "2 * x @ (A @ S.T @ z)", "(A @ z / s) @ y"],
+    "number_in_a_tensor": ["x * tensor(2.)", "maximum(A, tensor(0.5))"],
+    "within_its_bounds": [
+        "clamp(sigmoid(x), 0, 1)", "relu(A).clamp(min=0)",
+        "c = cov(A.T); u = sqrt(c.diag()); (c / outer(u, u)).clamp(-1, 1)",
+    ],
+    "scaled_rows_and_columns": [
+        *("(A / outer(x, z)) @ z", "x @ (A * outer(sin(x), z))", "(A * B / outer(x, z) ** 2) @ z"),
+    ],
+    "sign_out": ["x * (-y - sin(x))", "A @ (-z - exp(z))", "(-x - y).sum()", "z / (-z - s)"],
+    "difference_of_squares": ["(x + y) * (x - y)", "A * (B + A) / s * (A - B)"],
+    "divided_in": ["(x - y) / (2 * x)", "s * (A ** 2 + B - 1) / A ** 2 / z", "(x ** 2 - y) / x"],
+    "triangle_of_a_symmetric_matrix": ["K.tril(-1).T", "(S + S.mT).triu().T"],
+    "both_triangles": ["2 * S.tril() / s - K + 2 * S.triu(1) / s", "S.tril(-1) + S.triu()"],
+    "triangle_beside_a_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],
+    "diagonal_beside_a_triangle": [
+        "(cholesky(P).T @ (z.diag() - S)).tril()", "(cholesky(P).T @ (S + 2 * z.diag())).tril(-1)",
+    ],
+    "lower_part_of_what_is_turned_up": [
+        "(cholesky(P).T @ S.tril()).tril()", "(cholesky(P).T @ T.tril()).tril(-1)",
+    ],
+    "product_of_a_solution": [
+        "cholesky(P) @ solve_triangular(cholesky(P), C, upper=False)",
+        "cholesky(P).T @ solve_triangular(cholesky(P).T, S, upper=True)",
+    ],
+    "triangular_factor_solved": [
+        "solve_triangular(cholesky(P), 2 * cholesky(P) @ S, upper=False)",
+        "solve_triangular(cholesky(P).T, A @ cholesky(P).T, upper=True, left=False)",
+    ],
+    "solved_term_by_term": [
+        "solve_triangular(cholesky(P), cholesky(P) @ S - 2 * T, upper=False)",
+        "solve_triangular(cholesky(P).T, S @ cholesky(P).T + T, upper=True, left=False)",
+    ],
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
     "rows_at_places": [
         "ones(m, 1).scatter_to(A.shape, 1, A.argmin(1, True)) @ A.T",
@@ -186,6 +229,10 @@ CASES = {
     "laid_out_before": [
         "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
         "A[:2].sum(dim=1, keepdim=True).reshape(2)",
+    ],
+    "put_in_one_place": [
+        "s * t.put_at((2,), (0,)) - sin(s).put_at((2,), (0,)) + y[:2]",
+        "x[:2].put_at((3, 4), (0, slice(2))) / s + y[:2].put_at((3, 4), (0, slice(2)))",
     ],
     "put_as_rows": [
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
@@ -220,7 +267,7 @@ CASES = {
         *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
         "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
     ],
-    "both_where_one_is_certain": ["(x > 1) & True", "True & (A > z)"],
+    "both_where_one_is_certain": ["(x > 1) & True", "True & (A > z)", "(x > 1) & False"],
     "squeezed_before": ["(A.sum(0, keepdim=True) / z).squeeze(0)", "(z - A[:1]).squeeze(0)"],
     "names_in_order": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
@@ -249,6 +296,10 @@ CASES = {
     "ones_in_einsum": [
         *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
         *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
+    ],
+    "whole_dimensions_summed": [
+        "D.flatten(1)[:, :6].reshape(2, 2, 3).sum((1, 2))",
+        "(D[:, :2].reshape(2, 2, z.shape[0])).sum(0)",
     ],
     "sum_of_a_reshape": [
         "A.reshape(A.shape[0], 1, 1, A.shape[1]).sum((0, 2))",
@@ -400,6 +451,7 @@ CASES = {
         "(A.T @ B.sum(1, keepdim=True)).squeeze(1)", "(2 * S @ T @ z.unsqueeze(1)).squeeze(-1)",
     ],
     "fractions_with_names": [
+        *("x * cos(y) / sin(y)", "cosh(A) / sinh(A) ** 2"),
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
         "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
         "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
@@ -531,6 +583,7 @@ CASES = {
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
     "one_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
     "powers_together": [
+        *("sqrt(x) / sqrt(y)", "s * sqrt(A) * sqrt(B)"),
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
         "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
         "x ** s * y ** s * (x * y) ** s",
@@ -590,6 +643,7 @@ CASES = {
     "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": [
+        "-s * linalg.cross(x[:3], y[:3])",
         "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
         "-x / (1 - y)", "-2 * A * s / (B - A - z)", "-(A.T @ sign(x - y))", "-2 * tanh(x - y) * y",
         "-2 * (x - y) * (y - x) * s",
@@ -831,6 +885,43 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ),
         ("zero_where_masked", "where(y > 1, 0, exp(where(y > 1, -inf, x)) / where(y > 1, 0, x))"),
         ("exponents_added", "(x ** 2) ** 0.5 * x"),
+        ("put_in_one_place", "s.put_at((2,), (0,)) + s.put_at((2,), (1,))"),
+        ("put_in_one_place", "s.put_at((2,), (0,)) * x + s.put_at((2,), (0,))"),
+        ("put_in_one_place", "s.put_at((2,), (slice(2),)) + x.put_at((2,), (slice(2),))"),
+        ("whole_dimensions_summed", "outer(x, v).reshape(3, 2).sum(0)"),
+        ("whole_dimensions_summed", "outer(x, outer(u, v).flatten()).reshape(2, 3, 3).sum(1)"),
+        ("numbers_out_of_vector_products", "linalg.cross(u * v, v)"),
+        ("along_the_last_dimension", "cross(outer(u, v), outer(v, u))"),
+        ("shared_vectors", "u * linalg.cross(u, v) + v * linalg.cross(u, u + v)"),
+        ("shared_vectors", "linalg.cross(u, v) + linalg.cross(sin(u), cos(v))"),
+        ("within_its_bounds", "clamp(sigmoid(x), 0, 0.5)"),
+        ("within_its_bounds", "tanh(x).clamp(min=0)"),
+        ("within_its_bounds", "sigmoid(s).clamp(max=x + 2)"),
+        ("scaled_rows_and_columns", "(outer(x, y) * (S > 0)) @ y"),
+        ("scaled_rows_and_columns", "outer(x, y) @ y"),
+        ("sign_out", "x * (y - x)"),
+        ("difference_of_squares", "(x + y) * (x - 2 * y)"),
+        ("divided_in", "x / (x - y)"),
+        ("divided_in", "(x - y) * x"),
+        ("triangle_of_a_symmetric_matrix", "S.tril(-1).T"),
+        ("both_triangles", "S.tril() + S.triu()"),
+        ("both_triangles", "S.tril() - S.triu(1)"),
+        ("both_triangles", "S.tril(-1) + S.triu(1)"),
+        ("triangle_beside_a_diagonal", "(S + x).tril()"),
+        ("diagonal_beside_a_triangle", "(cholesky(S) @ (S + x.diag())).tril()"),
+        ("diagonal_beside_a_triangle", "(cholesky(S).T @ (S + x.diag())).tril(1)"),
+        (
+            "triangular_factor_solved",
+            "solve_triangular(cholesky(S), cholesky(S).T @ S, upper=False)",
+        ),
+        ("triangular_factor_solved", "solve_triangular(cholesky(S), cholesky(S) @ S, upper=True)"),
+        ("triangular_factor_solved", "solve_triangular(S, S @ S.T, upper=False)"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril()).tril(1)"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril(-1)).tril()"),
+        ("lower_part_of_what_is_turned_up", "(cholesky(S) @ S.tril()).tril()"),
+        ("product_of_a_solution", "S @ solve_triangular(S, S.T, upper=False)"),
+        ("product_of_a_solution", "cholesky(S) @ solve_triangular(cholesky(S), S, upper=True)"),
+        ("solved_term_by_term", "solve_triangular(S, S @ S.T + S, upper=False)"),
         ("rows_at_places", "ones(2, 1).scatter_to((2, 2), 1, tensor([[1], [0]])) @ K"),
         ("centred", "(S - S.mean(1)).sum(1)"),
         ("centred", "(S - S.mean(0).unsqueeze(1)).sum(0)"),
@@ -839,11 +930,24 @@ def test_masks_that_hide_more_than_zeros_stay(case):
 )
 def test_what_is_another_number_at_some_values_or_sizes_stays(name, case):
     """0 * log(0) and 0 / 0 are nan, sqrt(x ** 2) is |x|, other means leave something."""
-    shapes = {"x": (2,), "y": (2,), "S": (2, 2), "K": (2, 2, 2)}
+    shapes = {"x": (2,), "y": (2,), "S": (2, 2), "K": (2, 2, 2), "u": (3,), "v": (3,), "s": ()}
     inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
     found = rule_named(name)(stripped(built, {}))
     assert found is None or not [*([found] if hasattr(found, "op") else found)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(x ** (1 - c) - 1) / (1 - c)", "g * x ** -c"),
+        ("where(c == 1, log(x), (x ** (1 - c) - 1) / (1 - c))", "where(c == 1"),
+        ("(x ** (1 - c) - 1) / (2 - c)", "(1 - c) / (2 - c)"),
+    ],
+)
+def test_what_a_program_divides_by_is_not_zero_where_it_does_not_choose(text, expected):
+    found = gradcli.formula(text, shapes={"x": (3,), "c": ()}, wrt=["x"])
+    assert expected in found
 
 
 def test_sums_that_are_shared_are_looked_at_once():

@@ -73,7 +73,7 @@ def test_operators_that_compute_with_sizes(program, shapes):
     out.backward(torch.tensor(g))
     values = {name: x, "g": g}
     *steps, last = written.split("; ")
-    whole = "; ".join([*steps, f"{last} + 0 * g.sum()"])
+    whole = "; ".join([f"out = {program}", *steps, f"{last} + 0 * (g.sum() + out.sum())"])
     found = gradcli.explain(whole, values=values).output["value"]
     np.testing.assert_allclose(found, t.grad.numpy(), rtol=1e-9, atol=1e-12)
 

@@ -171,6 +171,28 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
 
 
 @in_other_words
+def kron(w: TorchWriter, node: Node) -> Tree:
+    """PyTorch (2.13) takes no transpose, and no inverse, which it lays out by columns."""
+    parts = [
+        w.operand(node, k) if _is_in_rows(x) else Method(w.operand(node, k), "contiguous")
+        for k, x in enumerate(node.parents)
+    ]
+    return Call("torch.kron", tuple(parts))
+
+
+def _is_in_rows(x: Node) -> bool:
+    """Whether it is plain to see that a tensor is laid out row by row."""
+    stack = [x]
+    while stack:
+        part = stack.pop()
+        if part.op.family == "elementwise":
+            stack.extend(part.parents)
+        elif part.inputs and part.op.name != "matmul":
+            return False
+    return True
+
+
+@in_other_words
 def zero_pad(w: TorchWriter, node: Node) -> Tree:
     amount = tuple(n for pair in reversed(node.attrs["amount"]) for n in pair)
     return Call("F.pad", (w.operand(node, 0), w.plain(amount)))

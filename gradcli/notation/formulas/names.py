@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 
 from ...graphs import Node, walk
-from ...graphs.shapes import Shape, axes, fits
+from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute
 from ..tree import Name
 from .rules.atoms import atom_of
@@ -221,17 +221,27 @@ def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[
         inner = product_of(x)
         if inner is None or not fits(atom.shape, x.shape):
             continue
-        over = axes(total.attrs["dim"], x.ndim)
+        inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
         inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}
-        outside = {f: k for f, k in meant.factors.items() if f not in inside}
+        rest = {f: k for f, k in meant.factors.items() if f not in inside}
+        reduced = {_reduced(f, over, total): k for f, k in rest.items()}
+        outside = _without_roots(Product(ONE, reduced)).factors
         if not inside or not outside or not _holds(beside, outside):
             continue
-        if not all(constant_along(f, x, over) and _fits(f, total) for f in outside):
+        if not all(constant_along(f, x, over) for f in rest):
+            continue
+        if not all(_fits(f, total) for f in outside):
             continue
         body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
         new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
         factors = with_factors(beside, {f: -k for f, k in outside.items()})
         yield Product(found.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
+
+
+def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
+    """t for the factor t.unsqueeze(1) of a sum over dimension 1."""
+    new = f.op.name == "unsqueeze" and (axis(f.attrs["dim"], f.ndim),) == over
+    return f.parents[0] if new and f.ndim > total.ndim else f
 
 
 def _fits(f: Node, total: Node) -> bool:

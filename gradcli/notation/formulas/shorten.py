@@ -15,6 +15,7 @@ from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
 from .counting import Counting
+from .divisors import divisors_of, never_zero
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
 from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
@@ -184,6 +185,7 @@ class Search:
         self.names = names
         self.normal = Rewriter(NORMALISING)
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
+        self.divisors = divisors_of(own)
         self.length = Length(names.words, own, telling)
         self.left, self.folded = BUDGET, False
         self.asked: set[Node] = set()  # in this search
@@ -191,7 +193,7 @@ class Search:
 
     def __call__(self, node: Node) -> Node | None:
         """The shortest node found, with atoms for names; None where the node is too large."""
-        start = self.names.start(node)
+        start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)

@@ -43,6 +43,7 @@ from . import (
     sums,
     triangular,
     vanishing,
+    vectors,
 )
 from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, layout, made_of, normal, other, rule
 
@@ -56,5 +57,5 @@ __all__ = [
     "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products", "moved",
     "normal", "other", "pairs", "parts", "places", "powers", "products", "put", "reductions",
     "rule", "selected", "shared_matrices", "shares", "spectral", "square", "sums", "triangular",
-    "vanishing",
+    "vanishing", "vectors",
 ]  # fmt: skip

@@ -76,12 +76,26 @@ def known_by_bounds(node: Node) -> Node | None:
     return OPS["full"](size=node.shape, fill_value=True) if certain else None
 
 
+@normal("clamp")
+def within_its_bounds(node: Node) -> Node | None:
+    """clamp(sigmoid(x), 0, 1) = sigmoid(x)."""
+    x, low, high = node.inputs
+    if x is None or x.shape != node.shape:
+        return None
+    least, most = bounds_of(x)
+    above = low is None or bounds_of(low)[1] <= least
+    return x if above and (high is None or most <= bounds_of(high)[0]) else None
+
+
 @normal("logical_and")
 def both_where_one_is_certain(node: Node) -> Node | None:
-    """mask & True = mask."""
+    """mask & True = mask; mask & False = False."""
     for one, mask in (node.parents, node.parents[::-1]):
-        if one.attrs.get("value", one.attrs.get("fill_value")) is True:
+        certain = one.attrs.get("value", one.attrs.get("fill_value"))
+        if certain is True:
             return mask if mask.shape == node.shape else mask.expand(shape=node.shape)
+        if certain is False:
+            return OPS["full"](size=node.shape, fill_value=False)
     return None
 
 

@@ -1,5 +1,6 @@
 """Sums of products that are products of matrices and vectors."""
 
+from collections.abc import Iterator
 from itertools import permutations
 
 from ....graphs import OPS, Node
@@ -12,6 +13,7 @@ from .products import (
     Product,
     build,
     is_mask,
+    number_node,
     product_of,
     scaled,
     with_factor,
@@ -52,6 +54,25 @@ def sum_beside_an_outer_product(node: Node) -> Node | None:
         return None
     a, b = outers[0].parents
     return a @ build(found._replace(factors=rest), x.shape) @ b
+
+
+@other("matmul")
+def scaled_rows_and_columns(node: Node) -> Iterator[Node]:
+    """(A / outer(u, v)) @ v = A.sum(dim=1) / u; (A * outer(u, v)) @ x = u * (A @ (v * x))."""
+    a, b = node.parents
+    if {a.ndim, b.ndim} != {1, 2}:
+        return
+    matrix, x = (a, b) if a.ndim == 2 else (b, a)
+    found = product_of(matrix)
+    for f, e in found.factors.items() if found is not None else ():
+        rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+        if f.op.name != "outer" or is_mask(rest) or all(k.shape != f.shape for k in rest):
+            continue
+        inner = build(found._replace(factors=rest), matrix.shape)  # type: ignore[union-attr]
+        u, v = f.parents if matrix is a else f.parents[::-1]
+        beside = x * v ** number_node(e)
+        product = inner @ beside if matrix is a else beside @ inner
+        yield u ** number_node(e) * product
 
 
 @normal("sum")

@@ -156,11 +156,39 @@ def sign_in(node: Node) -> Node | None:
     return None
 
 
+@other("mul", "div")
+def divided_in(node: Node) -> Iterator[Node]:
+    """(x - y) / (2 * x) = (1 - y / x) / 2."""
+    found = product_of(node)
+    below = {f: e for f, e in found.factors.items() if e < 0} if found else {}
+    for total in [f for f in found.factors if f.op.name in ("add", "sub")] if below else ():  # type: ignore[union-attr]
+        terms = (terms_of(total) if found.factors[total] == 1 else None) or []  # type: ignore[union-attr]
+        for f, e in below.items():
+            if any(t.factors.get(f, 0) > 0 for t in terms):
+                inner = [t._replace(factors=with_factors(t.factors, {f: e})) for t in terms]
+                rest = with_factors(found.factors, {f: -e, total: -1, sum_of(inner): 1})  # type: ignore[union-attr]
+                yield build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+
+
+@other("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
+def sign_out(node: Node) -> Node | None:
+    """x * (-y - z) = -x * (y + z), so that it can be taken further."""
+    for k, part in enumerate(node.parents):
+        terms = (terms_of(part) if part.op.name == "sub" else None) or []
+        if len(terms) > 1 and all(t.coefficient < 0 for t in terms):
+            total = added([t._replace(coefficient=-t.coefficient) for t in terms])
+            parts = [total if j == k else p for j, p in enumerate(node.parents)]
+            return -node.op(*parts, **node.attrs) if total.shape == part.shape else None
+    return None
+
+
 def negative(node: Node) -> Node | None:
     """-node, where that is as short as node: b - a for a - b, in what is linear too."""
     name, parts = node.op.name, node.parents
     if name == "sub":
         return parts[1] - parts[0]
+    if name == "cross_along":
+        return node.op(parts[1], parts[0], **node.attrs)
     if name == "neg":
         return parts[0]
     if name in ("mul", "matmul", "outer"):

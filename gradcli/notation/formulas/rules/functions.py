@@ -107,6 +107,10 @@ def _quotients(factors: dict[Node, Coefficient]) -> dict[Node, Coefficient] | No
             under = OPS[below](*top.parents)
             if factors.get(under, 0) <= -1:
                 return with_factors(factors, {top: -1, under: 1, OPS[name](*top.parents): 1})
+        for under in [f for f, e in factors.items() if f.op.name == above and e <= -1]:
+            top = OPS[below](*under.parents)
+            if factors.get(top, 0) >= 1:
+                return with_factors(factors, {top: -1, under: 1, OPS[name](*top.parents): -1})
     return None
 
 
@@ -316,6 +320,18 @@ def of_a_number(node: Node) -> Node | None:
         return None
     function = {"log": math.log, "exp": math.exp, "sqrt": math.sqrt}[node.op.name]
     return OPS["constant"](value=function(value))
+
+
+@normal("elementwise")
+def number_in_a_tensor(node: Node) -> Node | None:
+    """x * tensor(2.) = x * 2."""
+    new = [i if i is None else _as_plain_number(i) for i in node.inputs]
+    return node.op(*new, **node.attrs) if new != [*node.inputs] else None
+
+
+def _as_plain_number(x: Node) -> Node:
+    single = x.op.name == "tensor" and x.shape == () and x.dtype == "float"
+    return OPS["constant"](value=float(x.attrs["data"].value)) if single else x
 
 
 @normal("pow")

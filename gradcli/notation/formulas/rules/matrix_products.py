@@ -1,6 +1,7 @@
 """Products of matrices and vectors: in a row, turned as a whole, with signs and numbers before."""
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
@@ -188,6 +189,19 @@ def names_in_order(node: Node) -> Node | None:
         return None
     order = sorted(node.parents, key=lambda i: (not i.attrs["is_direction"], i.attrs["name"]))
     return None if order == node.parents else node.op(*order)
+
+
+@other("matmul")
+def inner_product_turned(node: Node) -> Iterator[Node]:
+    """x @ (A.T @ y) = y @ A @ x."""
+    if node.shape or any(i.ndim != 1 for i in node.parents):
+        return
+    for x, whole in permutations(node.parents):
+        chain = chain_of(whole)
+        factors = [] if chain is None else [*chain.flip().factors]
+        matrices = [f for f in factors if f.node.ndim == 2]
+        if chain is not None and matrices and factors[0].is_row and factors[1:] == matrices:
+            yield scaled(chain.scale, plain([*factors, Factor(x, False)], ()))
 
 
 @other("matmul")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ....graphs import OPS, Node, walk
-from ....graphs.shapes import axes
+from ....graphs.shapes import Shape, axes, numel
 from ....operators.indexing import full_index
 from .factoring import MOST_TERMS
 from .products import build, constant_value
@@ -195,6 +195,35 @@ def sum_of_a_reshape(node: Node) -> Node | None:
     if total.shape == node.shape:
         return total
     return total.reshape(shape=node.shape) if total.shape else total.expand(shape=node.shape)
+
+
+@normal("sum")
+def whole_dimensions_summed(node: Node) -> Node | None:
+    """x.reshape(2, 3, 5, 7).sum(dim=(1, 2)) = x.sum(dim=1) for an x of shape (2, 15, 7)."""
+    laid, dim = node.parents[0], node.attrs["dim"]
+    if laid.op.name != "reshape" or dim is None or node.attrs["keepdim"]:
+        return None
+    (x,), over = laid.parents, set(axes(dim, laid.ndim))
+    apart = _taken_apart(x.shape, laid.shape) or []
+    whole = tuple(d for d, parts in enumerate(apart) if over.issuperset(parts))
+    if not whole or {k for d in whole for k in apart[d]} != over:
+        return None
+    total = x.sum(dim=whole if len(whole) > 1 else whole[0])
+    return total if total.shape == node.shape else total.reshape(shape=node.shape)
+
+
+def _taken_apart(shape: Shape, new: Shape) -> list[list[int]] | None:
+    """The dimensions that each dimension is reshaped into; None where they are not told apart."""
+    out: list[list[int]] = []
+    places = iter(enumerate(new))
+    for n in shape:
+        parts: list[int] = []
+        while numel([new[k] for k in parts]) < n and (place := next(places, None)) is not None:
+            parts.append(place[0])
+        if n < 2 or numel([new[k] for k in parts]) != n:
+            return None
+        out.append(parts)
+    return None if 1 in new else out
 
 
 @rule("getitem")

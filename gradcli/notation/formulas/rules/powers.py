@@ -27,7 +27,9 @@ from .sums import added, multiple_of, one_way, terms_of
 
 @other("mul", "div")
 def powers_together(node: Node) -> Iterator[Node]:
-    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2."""
+    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
+    sqrt(x) / sqrt(y) = sqrt(x / y).
+    """
     found = product_of(node)
     if found is None or found.coefficient == 0:
         return
@@ -72,6 +74,19 @@ def equal_sums(node: Node) -> Node | None:
             factors = with_factors(found.factors, {k: -e, f: e})
             return build(Product(found.coefficient * times**e, factors), node.shape)
     return None
+
+
+@other("mul", "div")
+def difference_of_squares(node: Node) -> Iterator[Node]:
+    """(x + y) * (x - y) = x ** 2 - y ** 2."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        if f.op.name == "sub" and e == 1:
+            x, y = f.parents
+            total = next((k for k in (x + y, y + x) if found.factors.get(k) == 1), None)  # type: ignore[union-attr]
+            if total is not None:
+                factors = with_factors(found.factors, {f: -1, total: -1, x**2 - y**2: 1})  # type: ignore[union-attr]
+                yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
 
 
 @normal("add", "sub")
@@ -168,8 +183,12 @@ def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node |
     """f ** e * k ** n as one power; None where the exponents differ."""
     if e > 1 and abs(n) == e == int(e):
         return (f * k if n > 0 else f / k) ** as_node(int(e))
-    if e != 1 or f.op.name != "pow" or k.op.name != "pow" or abs(n) != 1:
+    names = {f.op.name, k.op.name}
+    if e != 1 or abs(n) != 1 or names not in ({"pow"}, {"sqrt"}):
         return None
+    if names == {"sqrt"}:
+        x, y = f.parents[0], k.parents[0]
+        return (x * y if n > 0 else x / y).sqrt()
     (x, a), (y, b) = f.parents, k.parents
     if a is b:
         return (x * y if n > 0 else x / y) ** a

@@ -19,6 +19,7 @@ REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expan
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "roll", "tril", "triu", "diag", "put_at",
     "cumsum", "scatter_to", "trace", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+    "cholesky_solve",
 )  # fmt: skip
 
 Coefficient = Fraction | float  # and int, for exponents

@@ -1,13 +1,14 @@
 """Values put into zeros: what multiplies them, adds them up, and stands beside them."""
 
 from ....graphs import Node
-from ....graphs.shapes import axes
+from ....graphs.shapes import Shape, axes
 from ....operators.indexing import full_index
-from .factoring import opened
+from .factoring import opened, sum_of
 from .labels import rows_of_unit
 from .places import is_hard, picked_shape, picks
-from .products import build, product_of, with_factor
+from .products import ONE, Product, build, product_of, with_factor
 from .registry import normal, other
+from .sums import terms_of
 
 
 @other("mul", "div")
@@ -45,6 +46,35 @@ def sum_of_what_is_put(node: Node) -> Node | None:
     for d in over if one and node.attrs["keepdim"] else ():
         v = v.unsqueeze(dim=d)
     return v if one else None
+
+
+@other("add", "sub")
+def put_in_one_place(node: Node) -> Node | None:
+    """s * a.put_at((4,), (0,)) + b.put_at((4,), (0,)) = (s * a + b).put_at((4,), (0,))."""
+    terms = terms_of(node) or []
+    found = [_what_is_put(t, node.shape) for t in terms]
+    for first in found:
+        alike = [j for j, p in enumerate(found) if first and p and _same_place(first[0], p[0])]
+        if len(alike) > 1 and first is not None:
+            total = sum_of([found[j][1] for j in alike])  # type: ignore[index]
+            rest = [t for j, t in enumerate(terms) if j not in alike]
+            return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
+    return None
+
+
+def _what_is_put(t: Product, shape: Shape) -> tuple[Node, Product] | None:
+    """What a term puts somewhere, and its value; None for a term that does not."""
+    whole = next((f for f, e in t.factors.items() if f.op.name == "put_at" and e == 1), None)
+    rest = {f: e for f, e in t.factors.items() if f is not whole}
+    if whole is None or whole.shape != shape or any(f.shape for f in rest):
+        return None
+    return whole, t._replace(factors=with_factor(rest, whole.parents[0]))
+
+
+def _same_place(a: Node, b: Node) -> bool:
+    """Whether two put values of one shape into the same places."""
+    same = a.parents[0].shape == b.parents[0].shape and a.attrs["index"] == b.attrs["index"]
+    return same and not any(map(is_hard, a.attrs["index"]))
 
 
 @other("mul", "div")

@@ -1,12 +1,19 @@
 """Triangular matrices, and the Cholesky decomposition."""
 
+from itertools import permutations
+
 from ....graphs import OPS, Node
+from .assumed import is_symmetric
 from .atoms import definition
+from .chains import chain_of, factor, plain
+from .factoring import sum_of
 from .matrices import is_unit, last_two
-from .products import Product, build, product_of, scaled, with_factor
+from .products import Product, build, product_of, scaled, with_factor, with_factors
 from .registry import normal, other
+from .sums import added, terms_of
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
+OPPOSITE = {"tril": "triu", "triu": "tril"}
 
 
 @normal("diag", "diag_embed")
@@ -25,9 +32,24 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 def triangle_of_a_diagonal(node: Node) -> Node | None:
     """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
     x, k = node.parents[0], node.attrs["diagonal"]
-    if not (is_unit(x) or (x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x))):
+    if not (is_unit(x) or _is_diagonal(x)):
         return None
     return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
+
+
+@normal("tril", "triu")
+def triangle_beside_a_diagonal(node: Node) -> Node | None:
+    """(A - diag(x)).tril(-1) = A.tril(-1)."""
+    x = node.parents[0]
+    terms = (terms_of(x) if x.op.name in ("add", "sub") and x.ndim == 2 else None) or []
+    if not any(is_unit(f) or _is_diagonal(f) for t in terms for f in t.factors):
+        return None
+    parts = [node.op(build(t, x.shape), **node.attrs) for t in terms]
+    return sum(parts[1:], start=parts[0])
+
+
+def _is_diagonal(x: Node) -> bool:
+    return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
 
 
 @normal("tril", "triu")
@@ -48,6 +70,31 @@ def triangle_of_a_sum(node: Node) -> Node | None:
     if not alike or a.shape != b.shape:
         return None
     return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
+
+
+@normal("transpose")
+def triangle_of_a_symmetric_matrix(node: Node) -> Node | None:
+    """S.tril(-1).T = S.triu(1) for a symmetric S."""
+    x = node.parents[0]
+    if x.op.name not in OPPOSITE or not is_symmetric(x.parents[0]):
+        return None
+    return OPS[OPPOSITE[x.op.name]](x.parents[0], diagonal=-x.attrs["diagonal"])
+
+
+@other("add", "sub")
+def both_triangles(node: Node) -> Node | None:
+    """A.tril() + A.triu(1) = A."""
+    terms = terms_of(node) or []
+    for t, k in permutations(terms, 2):
+        lower = next((f for f in t.factors if f.op.name == "tril"), None)
+        if lower is None or t.coefficient != k.coefficient:
+            continue
+        a, above = lower.parents[0], lower.attrs["diagonal"] + 1
+        whole = with_factors(t.factors, {lower: -1, OPS["triu"](a, diagonal=above): 1})
+        if whole == k.factors:
+            kept = Product(t.coefficient, with_factors(t.factors, {lower: -1, a: 1}))
+            return sum_of([kept, *(p for p in terms if p not in (t, k))])
+    return None
 
 
 def is_plain(x: Node) -> bool:
@@ -76,6 +123,41 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     return d.op(build(Product(found.coefficient, with_factor(found.factors, own)), x.shape))
 
 
+@normal("tril")
+def diagonal_beside_a_triangle(node: Node) -> Node | None:
+    """(L.T @ (diag(x) + B)).tril(-1) = (L.T @ B).tril(-1) for L = cholesky(A): of L.T @ diag(x)
+    nothing is below the diagonal.
+    """
+    product, k = node.parents[0], node.attrs["diagonal"]
+    if product.op.name != "matmul" or product.ndim != 2 or k > 0:
+        return None
+    upper, right = product.parents
+    if upper.op.name != "transpose" or _decomposed(upper.parents[0]) is None:
+        return None
+    terms = (terms_of(right) if right.op.name in ("add", "sub") else None) or []
+    diagonals = [t for t in terms if any(f.op.name in DIAGONAL and is_plain(f) for f in t.factors)]
+    rest = [t for t in terms if t not in diagonals]
+    if not diagonals or not rest:
+        return None
+    other_part = node.op(upper @ added(rest), **node.attrs)
+    return other_part if k else node.op(upper @ added(diagonals), **node.attrs) + other_part
+
+
+@normal("tril")
+def lower_part_of_what_is_turned_up(node: Node) -> Node | None:
+    """(L.T @ B.tril()).tril() = (L.T @ B).tril() for L = cholesky(A): L.T @ B.triu(1) has nothing
+    on or below the diagonal.
+    """
+    product = node.parents[0]
+    if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] > 0:
+        return None
+    upper, triangle = product.parents
+    whole = triangle.op.name == "tril" and triangle.attrs["diagonal"] == 0
+    if not whole or upper.op.name != "transpose" or _decomposed(upper.parents[0]) is None:
+        return None
+    return node.op(upper @ triangle.parents[0], **node.attrs)
+
+
 def _decomposed(lower: Node) -> Node | None:
     """X of cholesky(X)."""
     inner = definition(lower) or lower
@@ -100,3 +182,41 @@ def inverse_by_cholesky(node: Node) -> Node | None:
     sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
     known = sides == [(False, False, False), (True, True, False)]
     return OPS["inv"](x) if turned and known else None
+
+
+@normal("solve_triangular")
+def triangular_factor_solved(node: Node) -> Node | None:
+    """inv(L) @ L @ X = X for L = cholesky(A), also with L.T, and on the right."""
+    matrix, right = node.parents
+    turned = matrix.op.name == "transpose" and last_two(matrix)
+    lower = matrix.parents[0] if turned else matrix
+    plainly = node.attrs["upper"] == turned and not node.attrs["unitriangular"]
+    chain = chain_of(right) if plainly and _decomposed(lower) is not None else None
+    own, left = factor(lower, turned), node.attrs["left"]
+    if chain is None or len(chain.factors) < 2 or chain.factors[0 if left else -1] != own:
+        return None
+    rest = chain.factors[1:] if left else chain.factors[:-1]
+    return scaled(chain.scale, plain([*rest], node.shape))
+
+
+@other("solve_triangular")
+def solved_term_by_term(node: Node) -> Node | None:
+    """inv(L) @ (L @ X + B) = X + inv(L) @ B for L = cholesky(A)."""
+    matrix, right = node.parents
+    terms = (terms_of(right) if right.op.name in ("add", "sub") else None) or []
+    parts = [node.op(matrix, build(t, node.shape), **node.attrs) for t in terms]
+    if not any(map(triangular_factor_solved, parts)):
+        return None
+    return sum(parts[1:], start=parts[0])
+
+
+@normal("matmul")
+def product_of_a_solution(node: Node) -> Node | None:
+    """L @ (inv(L) @ X) = X for L = cholesky(A), also with L.T."""
+    matrix, x = node.parents
+    if x.op.name != "solve_triangular" or x.parents[0] is not matrix or not x.attrs["left"]:
+        return None
+    turned = matrix.op.name == "transpose" and last_two(matrix)
+    lower = matrix.parents[0] if turned else matrix
+    plainly = x.attrs["upper"] == turned and not x.attrs["unitriangular"]
+    return x.parents[1] if plainly and _decomposed(lower) is not None else None

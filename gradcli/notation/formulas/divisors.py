@@ -1,0 +1,30 @@
+"""What a program divides by, which is never 0 where the program has a number."""
+
+from collections.abc import Collection
+
+from ...graphs import OPS, Node, walk
+from ...graphs.substitution import substitute
+from .rules.products import constant_value
+
+HOLDS = {"eq": False, "ne": True}
+
+
+def divisors_of(program: Collection[Node]) -> frozenset[Node]:
+    """What the nodes of a program are divided by; nothing where it chooses between numbers, as one
+    may be what it has where the divisor is 0.
+    """
+    nodes = walk(program)
+    if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
+        return frozenset()
+    return frozenset(n.parents[1] for n in nodes if n.op.name == "div")
+
+
+def never_zero(node: Node, divisors: Collection[Node]) -> Node:
+    """The node without the question whether a divisor is 0: where(1 - c == 0, 0, x) is x beside
+    (x ** (1 - c) - 1) / (1 - c).
+    """
+    found = {}
+    for n in walk([node]) if divisors else ():
+        if n.op.name in HOLDS and n.parents[0] in divisors and constant_value(n.parents[1]) == 0:
+            found[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
+    return substitute(node, found) if found else node

@@ -1,0 +1,83 @@
+"""Vector products: numbers before them, and sums of those that share a vector."""
+
+from collections.abc import Iterator
+
+from ....graphs import Node
+from ....graphs.shapes import axis
+from .factoring import MOST_TERMS, sum_of
+from .products import ONE, Product, build, is_mask, product_of, with_factor
+from .registry import normal, other
+from .sums import one_way, terms_of
+
+Signs = dict[Node, tuple[int, Node]]
+
+
+@normal("cross_along")
+def numbers_out_of_vector_products(node: Node) -> Node | None:
+    """cross(2 * a, b) = 2 * cross(a, b); cross(a / a.norm(dim=1, keepdim=True), b, dim=1) too."""
+    for k, vector in enumerate(node.parents):
+        found = product_of(vector)
+        if found is None or found.coefficient == 0:
+            continue
+        rest = {f: e for f, e in found.factors.items() if _spans(f, node)}
+        numbers = {f: e for f, e in found.factors.items() if f not in rest}
+        bare = build(Product(ONE, rest), vector.shape) if rest and not is_mask(rest) else vector
+        if bare is not vector:
+            parts = [bare if j == k else v for j, v in enumerate(node.parents)]
+            whole = node.op(*parts, **node.attrs)
+            return build(found._replace(factors=with_factor(numbers, whole)), node.shape)
+    return None
+
+
+@normal("cross_along")
+def along_the_last_dimension(node: Node) -> Node | None:
+    """cross(a, b, dim=0) = cross(a, b) of two vectors."""
+    return node.op(*node.parents) if node.ndim == 1 and node.attrs["dim"] != -1 else None
+
+
+@other("add", "sub")
+def shared_vectors(node: Node) -> Iterator[Node]:
+    """cross(a, b) + cross(c, a) = cross(a, b - c)."""
+    terms = terms_of(node) or []
+    found = [_vector_product_in(t) for t in terms]
+    kept = dict.fromkeys(v for p in found if p is not None for v in p.parents)
+    signs = one_way(kept)
+    if sum(p is not None for p in found) < 2 or len(terms) > MOST_TERMS:
+        return
+    for vector in kept:
+        inside, outside = [], []
+        for term, product in zip(terms, found, strict=True):
+            second = None if product is None else _without(vector, product, term, signs)
+            if second is None:
+                outside.append(term)
+            else:
+                inside.append(second)
+        if len(inside) > 1:
+            like = next(p for p in found if p is not None)
+            whole = like.op(vector, sum_of(inside), **like.attrs)
+            yield sum_of([Product(ONE, {whole: 1}), *outside])
+
+
+def _without(vector: Node, product: Node, term: Product, signs: Signs) -> Product | None:
+    """x for a term that is cross(vector, x), numbers before it; None for any other."""
+    for k, v in enumerate(product.parents):
+        sign, first = signs.get(v, (1, v))
+        if first is vector:
+            rest = {f: e for f, e in term.factors.items() if f is not product}
+            times = term.coefficient * (-sign if k else sign)
+            return Product(times, with_factor(rest, product.parents[1 - k]))
+    return None
+
+
+def _vector_product_in(t: Product) -> Node | None:
+    """The one vector product of a term beside which stand only numbers for each vector."""
+    found = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
+    if len(found) != 1 or any(_spans(f, found[0]) for f in t.factors if f is not found[0]):
+        return None
+    return found[0]
+
+
+def _spans(f: Node, product: Node) -> bool:
+    """Whether a factor has more than one number for each vector."""
+    place = axis(product.attrs["dim"], product.ndim) - product.ndim
+    return f.ndim >= -place and f.shape[place] != 1
