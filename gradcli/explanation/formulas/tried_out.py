@@ -63,7 +63,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     if before is None or before.seed.implicit is not (before.seed.value is not None):
         return None
     (x,) = before.wrt
-    made = before.names.values()  # so that sums are in the same order
+    made = before.named.values()  # so that sums are in the same order
     grad = backward(before.out, before.seed.node, [x.node], tuple(made)).of[x.node]
     if grad is None:
         return None
