@@ -975,3 +975,14 @@ def test_values_that_fit_no_index_are_refused():
     with pytest.raises(GradcliError, match="have shape") as raised:
         pose("v.put_at((2, 4), (..., [0, 1]))", shapes={"v": (3, 5)})
     assert raised.value.code == "shape"
+
+
+def test_claims_on_labels_that_nobody_gave():
+    """The textbook's gradient of cross_entropy: (softmax - one_hot) / n."""
+    expr, claim = "cross_entropy(x, t)", "(softmax(x, 1) - one_hot(t, x.shape[1])) / x.shape[0]"
+    assert package.check(expr, claim=f"x = {claim}")[-1]["ok"]
+    request = {"expr": expr, "claim": {"x": claim}, "want": ["claims", "formula"]}
+    (answer,) = package.batch([request])
+    assert answer["ok"]
+    assert answer["claims"][0]["ok"]
+    assert answer["formula"]["x"]
