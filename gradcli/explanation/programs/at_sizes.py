@@ -95,7 +95,7 @@ class AtSizes:
         """
         p = self.problem
         if self.asked.problem.seed.implicit and not p.seed.implicit:
-            raise GradcliError("unsupported", "the program has no seed, and at these sizes needs it")
+            raise GradcliError("unsupported", "a program without a seed is for one number")
         one = p.seed.value if self.asked.problem.seed.implicit else None
         kept = {n for n in (*p.names.values(), p.out) if n.op.name != "input"}
         found = []
