@@ -90,8 +90,9 @@ class AtSizes:
         return self.bare(self.problem.out)
 
     def gradients(self, *, seeded: bool) -> list[Node]:
-        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit seed. Raises
-        GradcliError where the output is one number as asked alone.
+        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit seed.
+
+        Raises GradcliError where the output is one number as asked alone.
         """
         p = self.problem
         if self.asked.problem.seed.implicit and not p.seed.implicit:
