@@ -249,7 +249,8 @@ def check(
     claims = () if claim is None else [claim] if isinstance(claim, str) else claim
     from .explanation.data import Data
 
-    data = Data(posed(expr, shapes, values, _own(grad), wrt, claims=claims, assume=assume))
+    how: Any = {"claims": claims, "assume": assume, "suppose": bool(claims)}
+    data = Data(posed(expr, shapes, values, _own(grad), wrt, **how))
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
 
@@ -329,7 +330,7 @@ def code(
     """
     from .explanation.programs import program
 
-    return program(posed(expr, shapes, values, grad, wrt), target)
+    return program(posed(expr, shapes, values, grad, wrt, suppose=True), target)
 
 
 @in_keywords

@@ -37,6 +37,7 @@ WANTED = (
     "claims",
     "cost",
 )
+NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "formula", "index", "elements"})
 
 
@@ -127,6 +128,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             wrt=_names(fields.get("wrt")),
             limits=limits if set(wanted) - set(SHAPES_ALONE) else limits.for_shapes(),
             assume=None if assume is None else read_assumptions(assume),
+            suppose=NEED_NO_LABELS.issuperset(wanted),
         ),
         claims=_object(fields.get("claim"), "claim"),
     )

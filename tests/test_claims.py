@@ -272,6 +272,10 @@ WRONG = [
     Case("x.T", "x = g", "it is to be transposed"),
     Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
     Case("logsumexp(x, -1)", "x = softmax(x, 0) * g.unsqueeze(-1)", "(for x a matrix; right for"),
+    Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1))",
+         "the sum of g * out lacks keepdim=True (for x a matrix; right for a vector)"),
+    Case("x / x.norm(dim=-1, keepdim=True)", "x = (g - out * (g * out).sum(-1)) / x.norm(dim=-1)",
+         "what goes along dimension -1 lacks keepdim=True (for x a matrix; right for a vector)"),
     Case("x.mean()", "x = ones_like(x) / x.shape[0]", "(for x a matrix; right for a vector)"),
     Case("((x @ w - y)**2).mean()", "w = 2 / x.shape[0] * x.T @ (x @ w - y)",
          "y.numel() belongs where x.shape[0] stands (for w a matrix; right for a vector)"),
@@ -975,3 +979,14 @@ def test_values_that_fit_no_index_are_refused():
     with pytest.raises(GradcliError, match="have shape") as raised:
         pose("v.put_at((2, 4), (..., [0, 1]))", shapes={"v": (3, 5)})
     assert raised.value.code == "shape"
+
+
+def test_claims_on_labels_that_nobody_gave():
+    """The textbook's gradient of cross_entropy: (softmax - one_hot) / n."""
+    expr, claim = "cross_entropy(x, t)", "(softmax(x, 1) - one_hot(t, x.shape[1])) / x.shape[0]"
+    assert package.check(expr, claim=f"x = {claim}")[-1]["ok"]
+    request = {"expr": expr, "claim": {"x": claim}, "want": ["claims", "formula"]}
+    (answer,) = package.batch([request])
+    assert answer["ok"]
+    assert answer["claims"][0]["ok"]
+    assert answer["formula"]["x"]

@@ -508,3 +508,15 @@ def test_backward_makes_tensors_of_the_kind_that_it_is_given(expr, shape):
     backward = " ".join(written.split("def backward")[1].split())
     made = len(re.findall(r"torch\.(?:zeros|ones|arange|eye|tensor|full)\(", backward))
     assert made == backward.count("device=g.device")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("expr", ["cross_entropy(x, t)", "embedding(t, W)", "(x[t] ** 2).sum()"])
+def test_labels_that_nobody_gave_are_made_up(target, expr):
+    pytest.importorskip("torch")
+    pytest.importorskip("jax")
+    text = gradcli.code(expr, target)
+    (line,) = [line for line in text.splitlines() if line.endswith("# made up")]
+    assert line.startswith("t = ")
+    run(text)

@@ -250,3 +250,24 @@ def test_numbers_beside_sizes_stay_numbers(expr, given, other):
     out, (grad,) = by_torch(text, {"x": x.detach().numpy()}, seed.numpy())
     assert_equal(out, theirs.detach().numpy())
     assert_equal(grad, torch.autograd.grad(theirs, x, seed)[0].numpy())
+
+
+@pytest.mark.parametrize("target", ["numpy", "custom-vjp", "torch-function"])
+@pytest.mark.parametrize("other", [(2, 4), (4, 3)])
+@pytest.mark.parametrize("expr", ["x.diagonal(1).sin()", "x.diagonal(-1) * 2"])
+def test_what_is_square_by_chance_may_be_oblong(expr, other, target):
+    text = gradcli.code(expr, target, shapes={"x": (3, 3)})
+    x = torch.randn(other, requires_grad=True)
+    theirs = eval(expr)
+    seed = torch.randn(theirs.shape)
+    out, (grad,) = RUN[target](text, {"x": x.detach().numpy()}, seed.numpy())
+    assert_equal(np.asarray(out), theirs.detach().numpy())
+    assert_equal(np.asarray(grad), torch.autograd.grad(theirs, x, seed)[0].numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("expr", "shape"), [("x[1:].sin()", (2,)), ("x.diagonal(-1).sin()", (2, 4))]
+)
+def test_an_output_of_one_element_at_these_sizes_has_no_seed(expr, shape, target):
+    run(gradcli.code(expr, target, shapes={"x": shape}))

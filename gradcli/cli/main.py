@@ -206,7 +206,7 @@ def code(streams: Streams, given: Given) -> None:
     from ..explanation.programs import program
     from ..render.programs import render_program
 
-    text = program(analysis_of(streams, given), given.library.value)
+    text = program(analysis_of(streams, given, suppose=True), given.library.value)
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
 
 

@@ -273,6 +273,8 @@ def _reductions(e: ast.expr, it: str, dims: tuple[str, ...]) -> Iterator[Change]
         yield Change(method(base, other, args, e.keywords), why, 0)
         for over, kept in _dims(dims):
             why = f"the {name} of {shown(base)} is to go {_over(over)}{_keeping(kept)}"
+            if kept and loses_dimension(e) and [*map(ast.dump, args)] == [*map(ast.dump, over)]:
+                why = f"the {name} of {shown(base)} lacks keepdim=True"
             yield Change(method(base, name, over, kept), why, 2 if kept else 1)
         yield Change(base, f"the {name} is one too many", 4, alone=True)
         return
@@ -328,6 +330,11 @@ def _places(e: ast.Call) -> tuple[str, ...]:
 def _may_keep(e: ast.Call) -> bool:
     """Whether a call that takes keepdim=True has none."""
     return "keepdim" in _places(e) and all(k.arg != "keepdim" for k in e.keywords)
+
+
+def loses_dimension(e: ast.AST) -> bool:
+    """Whether a part of a formula is a call along a dimension that it does not keep."""
+    return isinstance(e, ast.Call) and dimension(e) is not None and _may_keep(e)
 
 
 def keeping(e: ast.Call) -> ast.Call:

@@ -205,6 +205,8 @@ def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterato
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
     numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
     for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
+        kept = _everywhere(value, old, old, True)
+        yield _whole(program, kept, f"what goes along dimension {old} lacks keepdim=True", 2)
         for new in (d for d in dims if d != old):
             for keep in (False, True):
                 why = f"dimension {old} is to be {new}" + ", with keepdim=True" * keep

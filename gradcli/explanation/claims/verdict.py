@@ -1,5 +1,6 @@
 """Is a claim right: at all points, and for every size?"""
 
+import ast
 import re
 from contextlib import suppress
 from copy import copy
@@ -26,6 +27,7 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
+from .changes import loses_dimension
 from .conditions import condition
 from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
@@ -146,6 +148,22 @@ class Verdict:
         return self.computable and not self.outranks
 
     @property
+    def is_about_these(self) -> bool:
+        """Whether it is wrong for the first shapes, and not about others."""
+        return not self.ok and (self.may_be_meant or self.lacks_keepdim)
+
+    @property
+    def lacks_keepdim(self) -> bool:
+        """Whether it cannot be computed for the first shapes, and is right there with keepdim=True
+        where it goes along a dimension: the mistake does not show where that is the only one.
+        """
+        loses = any(map(loses_dimension, ast.walk(self.claim.program.result)))
+        if self.computable or not loses or self.mend is None:
+            return False
+        kept = ast.walk(read_program(self.mend.formula, self.points.tried[0].problem.limits).result)
+        return not any(map(loses_dimension, kept))
+
+    @property
     def shape(self) -> Shape | None:
         """The shape that the formula has at the first sizes; None where it has none."""
         node = self.findings[0].node
@@ -217,7 +235,7 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
             other = _judged(claims, reading.problems, reading.remark)
         except GradcliError:  # nothing is finite for these shapes
             continue
-        if reading.ranks and not scalar and any(v.may_be_meant and not v.ok for v in found):
+        if reading.ranks and not scalar and any(v.is_about_these for v in found):
             found = _only_right_with(reading, found, other)
         elif all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
             return other

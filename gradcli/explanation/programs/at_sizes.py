@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ...errors import GradcliError
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import rebuilt, substitute
 from ...language.problem import Input, Problem
@@ -17,7 +18,7 @@ from ..analysis import Analysis
 # Names that programs need for themselves: an input that is called so gets a _ after its name.
 RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
-    "saved", "put", "put_over", "direction",
+    "saved", "put", "put_over", "put_diagonal", "direction",
 )  # fmt: skip
 
 
@@ -89,10 +90,13 @@ class AtSizes:
         return self.bare(self.problem.out)
 
     def gradients(self, *, seeded: bool) -> list[Node]:
-        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit
-        seed.
+        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit seed.
+
+        Raises GradcliError where the output is one number as asked alone.
         """
         p = self.problem
+        if self.asked.problem.seed.implicit and not p.seed.implicit:
+            raise GradcliError("unsupported", "a program without a seed is for one number")
         one = p.seed.value if self.asked.problem.seed.implicit else None
         kept = {n for n in (*p.named.values(), p.out) if n.op.name != "input"}
         found = []

@@ -129,7 +129,11 @@ def given_or_drawn(
     lines = []
     for i in inputs:
         draw = drawn(plan, i, choice)
-        lines += [f"{plan.safe(i.name)} = {written(i)}"] if draw is None else random(i, draw)
+        if draw is None:
+            remark = "  # made up" if i.supposed else ""
+            lines.append(f"{plan.safe(i.name)} = {written(i)}{remark}")
+        else:
+            lines += random(i, draw)
     return lines
 
 

@@ -32,14 +32,17 @@ class _Jax:
     def __init__(self, plan: Plan, sized: AtSizes):
         self.plan, self.sized = plan, sized
         names = plan.fresh()
+        self.writer = JaxWriter(sized.names, sized.telling)
+        out = {sized.out: Name(plan.safe(plan.problem.out_name))}
+        self.of_gradients = JaxWriter(sized.all_names | out, sized.telling)
         self.f, self.vjp = names.free("f"), names.free("vjp")
         self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
 
     def text(self) -> str:
-        plan, writer = self.plan, JaxWriter(self.sized.names, self.sized.telling)
+        plan = self.plan
         choice = Choice(None) if plan.given else finite(plan, in_jax=True)
         asked = [plan.safe(x.name) for x in plan.problem.wrt]
-        f = function(self.f, asked, forward(self.sized, writer, plan.fresh()))
+        f = function(self.f, asked, forward(self.sized, self.writer, plan.fresh()))
         given = values(plan, choice, plan.inputs, "jnp")
         out = plan.safe(plan.problem.out_name)
         test = [
@@ -50,7 +53,7 @@ class _Jax:
             "",
             *self._assertions(),
         ]
-        whole = [*helpers(writer), *f, "", "", *with_generator(test)]
+        whole = [*helpers(self.writer, self.of_gradients), *f, "", "", *with_generator(test)]
         return "\n".join([*modules(whole, jax=True), "", DOUBLE, "", "", *whole]) + "\n"
 
     def _backward(self, out: str) -> list[str]:
@@ -80,12 +83,9 @@ class _Jax:
     def _by_formula(self) -> list[str]:
         """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
         plan, sized = self.plan, self.sized
-        out = {sized.out: Name(plan.safe(plan.problem.out_name))}
-        writer = JaxWriter(sized.all_names | out, sized.telling)
         try:
-            made = Statements(
-                writer, sized.gradients(seeded=False), sized.intermediates, plan.fresh()
-            )
+            grads = sized.gradients(seeded=False)
+            made = Statements(self.of_gradients, grads, sized.intermediates, plan.fresh())
         except GradcliError:
             asked = [plan.safe(x.name) for x in plan.wrt]
             arguments = f"{self.f}, {tupled(asked)}"

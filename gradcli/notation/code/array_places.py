@@ -7,6 +7,7 @@ from ...graphs.shapes import axis, numel
 from ...operators.indexing import full_index, is_array
 from ...operators.leaves import Array
 from .. import tree
+from ..formulas.rules.products import constant_value
 from ..tree import Attribute, Call, Method, Number, Tree, Verbatim
 from .array_words import IN_OTHER_WORDS as IN_OTHER_WORDS  # with the words of this file
 from .array_words import in_jax, in_other_words
@@ -27,6 +28,20 @@ def put_over(x, index, values):
     out = x.copy()
     out[index] = values
     return out
+'''
+PUT_DIAGONAL = '''
+def put_diagonal(x, values, offset=0):
+    """A copy of x with other values on a diagonal."""
+    at = np.arange(np.diagonal(x, offset).size)
+    out = x.copy()
+    out[at + max(-offset, 0), at + max(offset, 0)] = values
+    return out
+'''
+PUT_DIAGONAL_IN_JAX = '''
+def put_diagonal(x, values, offset=0):
+    """x with other values on a diagonal."""
+    at = jnp.arange(jnp.diagonal(x, offset).size)
+    return jnp.asarray(x).at[at + max(-offset, 0), at + max(offset, 0)].set(values)
 '''
 
 
@@ -117,13 +132,11 @@ def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
     offset, *dims = node.attrs.values()
     if node.ndim != 2 or [axis(d, 2) for d in dims] != [0, 1]:
         raise w.refusal(node, ", but for matrices")
-    base, x = node.parents
-    if base.op.name == "zeros" and x.numel and node.shape[0] == node.shape[1]:
-        written = [w.operand(node, 1), *([Number(offset)] if offset else [])]
-        return w.function_call("diag", *written)
-    n = x.numel
-    first, second = (tuple(range(k, k + n)) for k in (max(-offset, 0), max(offset, 0)))
-    return _replaced(w, node, (first, second))
+    w.helpers["put_diagonal"] = PUT_DIAGONAL_IN_JAX if in_jax(w) else PUT_DIAGONAL
+    ones = constant_value(node.parents[1]) == 1  # as many as there are
+    values = Number(1) if ones else w.operand(node, 1)
+    at = (Number(offset),) if offset else ()
+    return Call("put_diagonal", (w.as_array(node, 0), values, *at))
 
 
 def _places(w: "ArrayWriter", node: Node) -> Tree:
