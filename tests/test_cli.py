@@ -784,7 +784,7 @@ def test_a_check_that_finds_no_values_says_that_it_tried():
 
 def test_a_formula_that_is_too_long_is_none():
     """Correlations of correlations."""
-    program = "corrcoef(corrcoef(corrcoef(x)) + corrcoef(x**2))"
+    program = "corrcoef(corrcoef(corrcoef(corrcoef(x))) + corrcoef(x**2))"
     value = [[1.0, 2.0], [2.0, 5.0]]
     asked = program, "-v", f"x={value}"
     said = "note: the formula of x.grad is too long to be read.\n"
