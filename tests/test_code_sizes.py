@@ -271,3 +271,12 @@ def test_what_is_square_by_chance_may_be_oblong(expr, other, target):
 )
 def test_an_output_of_one_element_at_these_sizes_has_no_seed(expr, shape, target):
     run(gradcli.code(expr, target, shapes={"x": shape}))
+
+
+@pytest.mark.parametrize(
+    ("expr", "said"),
+    [("x.trace() ** 2", True), ("x.diag().sin()", True), ("x @ x", False), ("det(x)", False)],
+)
+def test_programs_for_square_matrices_say_so(expr, said):
+    text = gradcli.code(expr, shapes={"x": (3, 3)}, target="numpy")
+    assert text.startswith("# for square matrices alone: x (3, 3)\n") == said

@@ -16,6 +16,7 @@ from ...language.general import (
     at_shapes,
     factor_that_tells,
     multiples,
+    oblong_sizes,
     telling_sizes,
     with_values,
 )
@@ -28,6 +29,7 @@ from .plan import Plan
 ALONE = "for these sizes alone"
 VALUES = "for these values alone"
 ORDERED = "for sizes in the order of these"
+SQUARE = "for square matrices alone"
 Write = Callable[[Plan, AtSizes], str]
 
 
@@ -47,7 +49,11 @@ def _for_sizes(plan: Plan, write: Write) -> str:
     if found is not None and found == even:
         places = sum(n > 1 for i in plan.problem.inputs.values() for n in i.shape)
         falling = _where_telling(plan, write, (*rising[:places][::-1], *rising[places:]))
-        return found if falling in (None, found) else f"{_remark(ORDERED, plan)}{found}"
+        if falling not in (None, found):
+            return f"{_remark(ORDERED, plan)}{found}"
+        sides = oblong_sizes(plan.problem)
+        is_square = sides is not None and _at(plan, write, sides) != found
+        return f"{_remark(SQUARE, plan)}{found}" if is_square else found
     own = write(plan, plan.here)
     others = [other for other in (found, even) if other is not None]
     if all(other == own for other in (*others, *_elsewhere(plan, write))):
@@ -64,6 +70,11 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
     problem = telling_sizes(plan.problem, telling)
     if problem is None or not _is_general(plan.problem, problem):
         return None
+    return _at(plan, write, problem)
+
+
+def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
+    """The program at sizes that tell; None where it has none."""
     try:
         return write(plan, plan.at_sizes(problem, problem.of_sizes))
     except GradcliError:
