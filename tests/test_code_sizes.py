@@ -196,6 +196,8 @@ BY_VALUES = [  # an expression, its labels, other labels
     ("-log_softmax(x, -1)[arange(x.shape[0]), t].mean()", {"t": [0, 2, 1, 1]}, {"t": [2, 0, 0, 1]}),
     ("(x[m] * 3).exp().sum()", {"m": [True, False, True, True]}, {"m": [False, True, True, False]}),
     ("i = t + 1; (x[i] * x[i - 1]).sum()", {"t": [0, 1, 2]}, {"t": [2, 2, 0, 1]}),
+    ("x[t == 1].exp().sum()", {"t": [0, 2, 1, 1]}, {"t": [1, 2, 1, 1]}),
+    ("(x[~(t > 0)] * 2).sum()", {"t": [0, 2, 1, 1]}, {"t": [1, 0, 0, 1]}),
 ]
 
 
@@ -221,6 +223,7 @@ def test_indices_are_computed_by_the_program(expr, labels, others):
         ("x[k] ** 2", {"x": (3,)}, {"k": 2}, "k"),
         ("i = (x * x).argmax(); x[i] * y[i]", {"y": (3,)}, {"x": [1.0, -2.0, 3.0]}, "x"),
         ("repeat_interleave(x, t) ** 2", {"x": (3,)}, {"t": [1, 2, 1]}, "t"),
+        ("x[t.max() - 1] ** 2", {"x": (4,)}, {"t": [0, 2, 1, 1]}, "t"),
         ("cross_entropy(y[None], k)", {"y": (3,)}, {"k": [2]}, None),
         ("x[x > 0].sum()", {}, {"x": [1.0, -2.0, 3.0]}, None),
     ],

@@ -188,7 +188,7 @@ CASES = {
         "linalg.cross(D[0, :3], E[0, :3], dim=0) * z + linalg.cross(E[1, :3], D[0, :3], dim=0)",
     ],
     "inner_product_turned": ["x @ (A @ z)", "2 * x @ (A @ S.T @ z)", "(A @ z / s) @ y"],
-    "number_in_a_tensor": ["x * tensor(2.)", "maximum(A, tensor(0.5))"],
+    "number_in_a_tensor": ["x * tensor(2.)", "A / tensor(0.5)"],
     "within_its_bounds": [
         "clamp(sigmoid(x), 0, 1)", "relu(A).clamp(min=0)",
         "c = cov(A.T); u = sqrt(c.diag()); (c / outer(u, u)).clamp(-1, 1)",
@@ -267,7 +267,9 @@ CASES = {
         *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
         "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
     ],
-    "both_where_one_is_certain": ["(x > 1) & True", "True & (A > z)", "(x > 1) & False"],
+    "masks_where_one_is_certain": [
+        "(x > 1) & True", "True & (A > z)", "(x > 1) & False", "(x > 1) | False", "True | (A > z)",
+    ],
     "squeezed_before": ["(A.sum(0, keepdim=True) / z).squeeze(0)", "(z - A[:1]).squeeze(0)"],
     "names_in_order": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
@@ -926,6 +928,7 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("centred", "(S - S.mean(1)).sum(1)"),
         ("centred", "(S - S.mean(0).unsqueeze(1)).sum(0)"),
         ("centred", "(x - x.mean(0).expand(3, 2)).sum(0)"),
+        ("number_in_a_tensor", "maximum(x, tensor(0.5))"),
     ],
 )
 def test_what_is_another_number_at_some_values_or_sizes_stays(name, case):

@@ -126,6 +126,7 @@ def _others(value: Any) -> Iterator[Any]:
     if len(np.unique(value)) > 1:
         yield np.roll(value, 1)
         yield np.flip(value)
+        yield np.where(value == value.max(), value.min(), value)
     elif value.dtype.kind == "b":
         yield ~value
     else:

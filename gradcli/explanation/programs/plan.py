@@ -13,6 +13,7 @@ from ...lazy import np
 from ...notation.code.statements import Names
 from ...notation.formulas.formula import Telling
 from ...notation.tree import Name
+from ...operators.indexing import with_read
 from ..analysis import Analysis
 from ..checking.mirrored import kept_symmetric
 from ..in_pytorch.conventions import kinks_met
@@ -31,7 +32,8 @@ class Plan:
     def inputs(self) -> list[Input]:
         """The inputs that the output, the seed or an index needs, in the user's order."""
         p = self.problem
-        used = set(walk([p.out, *([] if p.seed.value is None else [p.seed.value])]))
+        roots = [p.out, *([] if p.seed.value is None else [p.seed.value])]
+        used = set(walk(roots, with_read))
         asked = {x.node for x in p.wrt}
         return [
             i
@@ -42,7 +44,7 @@ class Plan:
     @cached_property
     def arguments(self) -> list[Input]:
         """The inputs that the output itself needs, floats and labels."""
-        used = set(walk([self.problem.out]))
+        used = set(walk([self.problem.out], with_read))
         return [i for i in self.inputs if i.node in used or i.node.dtype != "float"]
 
     @cached_property

@@ -87,15 +87,16 @@ def within_its_bounds(node: Node) -> Node | None:
     return x if above and (high is None or most <= bounds_of(high)[0]) else None
 
 
-@normal("logical_and")
-def both_where_one_is_certain(node: Node) -> Node | None:
-    """mask & True = mask; mask & False = False."""
+@normal("logical_and", "logical_or")
+def masks_where_one_is_certain(node: Node) -> Node | None:
+    """mask & True = mask; mask & False = False; mask | False = mask."""
+    decides = node.op.name == "logical_or"
     for one, mask in (node.parents, node.parents[::-1]):
         certain = one.attrs.get("value", one.attrs.get("fill_value"))
-        if certain is True:
+        if certain is (not decides):
             return mask if mask.shape == node.shape else mask.expand(shape=node.shape)
-        if certain is False:
-            return OPS["full"](size=node.shape, fill_value=False)
+        if certain is decides:
+            return OPS["full"](size=node.shape, fill_value=decides)
     return None
 
 

@@ -324,7 +324,9 @@ def of_a_number(node: Node) -> Node | None:
 
 @normal("elementwise")
 def number_in_a_tensor(node: Node) -> Node | None:
-    """x * tensor(2.) = x * 2."""
+    """x * tensor(2.) = x * 2; maximum(x, tensor(2.)) takes no number."""
+    if not node.op.spelling:
+        return None
     new = [i if i is None else _as_plain_number(i) for i in node.inputs]
     return node.op(*new, **node.attrs) if new != [*node.inputs] else None
 
