@@ -409,6 +409,7 @@ def test_names_in_several_options():
 def test_seeds():
     values = ("-v", "x=[[1,2],[3,4]]")
     assert answered("grad", "2*x", *values, "-g", "onehot(0,1)").json == [[0, 2], [0, 0]]
+    assert answered("grad", "2*x", *values, "-g", "onehot((-1, 0))").json == [[0, 0], [2, 0]]
     assert answered("grad", "2*x", *values, "-g", "ones_like(out)").json == [[2, 2], [2, 2]]
     assert answered("grad", "2*x", *values, "-g", "2*out").json == [[8, 16], [24, 32]]
 

@@ -55,6 +55,7 @@ MISTAKES = [
     (["mse_loss(x, y, reduction='sum', reduction='none')"], "syntax", "'none'", "given twice"),
     (["x[:, [[0, 1], 2]]", "-s", "x=3x3"], "index", "[[0, 1], 2]", "stand apart"),
     (["x[[[0], [1], [2]]]", "-s", "x=3x3"], "index", "x[[[0], [1], [2]]]", "too many indices: 3"),
+    (["x", "-s", "x=3x3", "-g", "onehot(0)"], "index", "onehot(0)", "there are 2"),
     (["x[[x.shape, 0]]", "-s", "x=2x2"], "index", "x[[x.shape, 0]]", ""),
     (["x[[['a']]]", "-s", "x=2x2"], "index", "['a']", "a list index holds"),
     (["x[:, ['sum', (None, 1)]]", "-s", "x=2x2"], "index", "['sum', (None, 1)]", "one length"),

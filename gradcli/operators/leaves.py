@@ -6,7 +6,7 @@ from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..graphs.signature import digest
 from ..lazy import np
-from .families import none_at_all, operator, shorthand
+from .families import is_whole, none_at_all, operator, shorthand
 
 
 class Array:
@@ -231,5 +231,11 @@ def full_like(input, fill_value):
 @shorthand()
 def onehot(*index, shape):
     """One at `index`, zeros elsewhere; as a seed it has the output's shape."""
+    index = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    shape = tuple(shape)
+    if len(index) != len(shape) or not all(map(is_whole, index)):
+        are = f"are {len(shape)}" if len(shape) != 1 else "is 1"
+        said = f"onehot() takes a whole number for each dimension, of which there {are}"
+        raise GradcliError("index", said, hint=f"as in onehot({', '.join('0' for _ in shape)})")
     one: Node = OPS["constant"](value=1.0)
-    return OPS["put_at"](one, shape=tuple(shape), index=tuple(index))
+    return OPS["put_at"](one, shape=shape, index=index)
