@@ -407,6 +407,13 @@ def test_a_count_is_no_size_of_something_else():
     assert str(found) == "y.grad[j] = (Σ_i x[i]) / 2"
 
 
+def test_a_square_of_differences_has_no_sign():
+    p = pose("tanh(cdist(x, x)).sum()", shapes={"x": (4, 3)})
+    found = str(by_index.gradient(Wording(Analysis(p)), p.inputs["x"]))
+    assert found.startswith("x.grad[i,k] = Σ_j (1 - tanh(sqrt(Σ_l (x[i,l] - x[j,l]) ** 2)) ** 2)")
+    assert "-(" not in found
+
+
 def test_names_are_not_letters():
     c = posed("i @ j", "i=2x3,j=3x4")
     x, grad = c.of("i")

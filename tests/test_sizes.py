@@ -425,3 +425,11 @@ def test_a_formula_that_divides_0_by_0_holds_for_any_sizes():
     with pytest.warns(UserWarning, match="divides by 0"):
         written = gradcli.formula(program, shapes={"x": (3, 3)})
     assert written.endswith("[:, 1:-1]")
+
+
+@pytest.mark.parametrize(("program", "shape"), [
+    ("x.reshape(1, 2, 3).var(0)", (6,)),
+    ("x.unflatten(-1, (2, -1)).var(0)", (1, 6)),
+])  # fmt: skip
+def test_the_variance_of_one_number_has_no_gradient_of_zeros(program, shape):
+    assert "/ (1 - 1)" in gradcli.formula(program, shapes={"x": shape})  # 0 / 0, nan in PyTorch

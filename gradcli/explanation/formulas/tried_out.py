@@ -128,10 +128,22 @@ class Trial:
         return False
 
     def fails(self, formula: str, name: str) -> bool:
-        """Whether a formula does not have the value of a gradient that can be computed."""
+        """Whether a formula does not have the value of a gradient that can be computed, or not the
+        shape of one that is no number.
+        """
         if self.holds(formula, name) or self.cannot_read(formula):
             return False
-        return self.tells(name)
+        return self.tells(name) or not self._fits(formula, name)
+
+    def _fits(self, formula: str, name: str) -> bool:
+        """Whether a formula has the shape of the gradient of an input, where that has one."""
+        with suppress(GradcliError), np.errstate(all="ignore"):
+            shape = np.shape(self.expected(name))
+            try:
+                return self.array(formula).shape == shape
+            except GradcliError as error:
+                return error.code != "shape"
+        return True
 
     def expected(self, name: str) -> Any:
         """The value of the gradient of the input `name`; None where there is none."""

@@ -91,14 +91,18 @@ def one_way(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
     for k in totals if len(totals) > 1 else ():
         terms = [split_number([t]) for t in parts(out[k])]
         shape, turned_shape = _shapes(terms)
-        if turned_shape in met:
-            turned = [(-above, below, rest) for above, below, rest in terms]
-            terms = sorted(turned, key=lambda term: term[0] < 0)
-            whole = [product_of([n for n in fraction(*t[:2]) if n != ONE] + t[2]) for t in terms]
-            sign, out[k] = -sign, Total(tuple(whole))
+        turned = _turned(terms)
+        if turned_shape in met and (shape not in met or turned in out[:k]):
+            sign, out[k] = -sign, turned
         else:
             met.add(shape)
     return sign, out
+
+
+def _turned(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
+    """The opposite of terms added up, those without a sign first."""
+    turned = sorted(((-above, below, rest) for above, below, rest in terms), key=lambda t: t[0] < 0)
+    return Total(tuple(product_of([n for n in fraction(*t[:2]) if n != ONE] + t[2]) for t in turned))
 
 
 def _shapes(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:

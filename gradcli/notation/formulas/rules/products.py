@@ -7,6 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
+from ....graphs.shapes import numel
 from .registry import layout, rule
 
 REMEMBERED = 4096  # products
@@ -90,6 +91,8 @@ def product_of(node: Node) -> Product | None:
             sign, parts = inner
             coefficient *= sign
             stack.extend(reversed(parts))
+    if coefficient == 0 and any(e < 0 and _is_no_divisor(f) for f, e in factors.items()):
+        return None
     if magnitude(coefficient) != 1:
         coefficient = _cancelled(coefficient, factors)
     floats = any(f.dtype == "float" for f in factors)
@@ -118,6 +121,15 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
     most = MOST_PARTS if isinstance(coefficient, float) else 1
     times = Fraction(ratio).limit_denominator(most)
     return times if abs(float(times) - ratio) <= CLOSE * abs(float(times)) else 0
+
+
+def _is_no_divisor(factor: Node) -> bool:
+    """Whether it is x.shape[0] - 1 where that is 0."""
+    if factor.op.name != "sub" or factor.parents[0].op.name != "size":
+        return False
+    count, number = factor.parents
+    (x,), dims = count.parents, count.attrs["dim"] or range(count.parents[0].ndim)
+    return constant_value(number) == numel([x.shape[d] for d in dims])
 
 
 def is_zero_or_one(factor: Node) -> bool:
