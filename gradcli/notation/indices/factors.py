@@ -102,7 +102,8 @@ def one_way(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
 def _turned(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
     """The opposite of terms added up, those without a sign first."""
     turned = sorted(((-above, below, rest) for above, below, rest in terms), key=lambda t: t[0] < 0)
-    return Total(tuple(product_of([n for n in fraction(*t[:2]) if n != ONE] + t[2]) for t in turned))
+    numbers = ([n for n in fraction(above, below) if n != ONE] for above, below, _ in turned)
+    return Total(tuple(product_of(n + rest) for n, (_, _, rest) in zip(numbers, turned)))
 
 
 def _shapes(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:
