@@ -501,6 +501,9 @@ def test_expressions_in_other_words():
     x = OPS["input"](name="x", shape=(2, 3))
     assert expression(x.logsumexp(dim=1), {}) == "x.logsumexp(dim=1)"
     assert expression(OPS["maximum"](x, 0.0), {}) == "torch.maximum(x, torch.tensor(0.))"
+    mixed, alike = OPS["clamp"](x, x.cos(), 2.0), OPS["clamp"](x, 0.5, 2.0)  # numbers or tensors
+    assert expression(mixed, {}) == "x.clamp(min=torch.cos(x), max=torch.tensor(2.))"
+    assert expression(alike, {}) == "x.clamp(min=0.5, max=2)"
     assert (
         expression(OPS["full"](size=(2,), fill_value=float("inf")), {})
         == "torch.full((2,), torch.inf)"

@@ -7,7 +7,7 @@ operator's sentence.
 """
 
 from collections.abc import Collection, Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from .arguments import REQUIRED, TENSORS, bind, parameters_of
@@ -104,7 +104,7 @@ class Operator:
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
     on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
-                the inputs for which it does
+                the inputs for which it does; "together": for all after the first, or for none
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
     takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
     finds_places  whether its value are places where elements stand, counted from 0
@@ -182,7 +182,7 @@ class Operator:
     labels: Collection[str] = ()
     reach: Any = None
     on_masks: Any = True
-    numbers: bool | Collection[str] = False
+    numbers: bool | Literal["together"] | Collection[str] = False
     of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
     finds_places: bool = False
@@ -346,8 +346,12 @@ class Operator:
         pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
-    def takes_number(self, place: int) -> bool:
-        """Whether a number may stand in the place of an input in a call of PyTorch's function."""
+    def takes_number(self, place: int, is_number: Sequence[bool]) -> bool:
+        """Whether a number may stand in the place of an input in a call of PyTorch's function, by
+        whether the inputs that are given are numbers.
+        """
+        if self.numbers == "together":
+            return all(is_number[1:])
         if isinstance(self.numbers, bool):
             return self.numbers
         return self.inputs[place] in self.numbers

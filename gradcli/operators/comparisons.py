@@ -197,7 +197,7 @@ def _narrower(x, low=None, high=None):
     symbolic=elements.clipped,
     aliases=("clip",),
     method=True,
-    numbers=True,
+    numbers="together",
     kink=_bound_hit,
     caveat="at a bound PyTorch lets the gradient through, as inside",
     index=lambda lower, i, x, min, max: lower.clamped(i, x, min, max),

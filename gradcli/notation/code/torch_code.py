@@ -52,7 +52,7 @@ class TorchWriter(Writer):
         """An input of a node; a number as a tensor where PyTorch takes no numbers."""
         written, source = super().operand(node, place), node.inputs[place]
         infix = node.op.spelling and node.op.family == "elementwise"
-        if source not in self.numbers or infix or node.op.takes_number(place):
+        if source not in self.numbers or infix or self.takes(node, place):
             return written
         value = number_of(source)
         kept = isinstance(written, Number)

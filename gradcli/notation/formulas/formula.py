@@ -178,10 +178,14 @@ class Writer:
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
             return self.number(value, point=all(i.dtype != "float" for i in others))
-        taken = node.op.family != "elementwise" or node.op.spelling or node.op.takes_number(place)
+        taken = node.op.family != "elementwise" or node.op.spelling or self.takes(node, place)
         if not taken and source in self.numbers and node not in self.numbers:
             return self.as_tensor(self.trees[source])
         return self.trees[source]
+
+    def takes(self, node: Node, place: int) -> bool:
+        """Whether PyTorch's function takes a number in the place of an input."""
+        return node.op.takes_number(place, [i in self.numbers for i in node.parents])
 
     def as_tensor(self, number: Tree) -> Tree:
         """A Python number where a function of PyTorch stands, which takes tensors."""

@@ -25,7 +25,7 @@ def spread_by_the_others(node: Node) -> Node | None:
 
 def _takes_numbers(op: Operator) -> bool:
     """Whether a number may stand where an operand does, which PyTorch does not broadcast."""
-    return bool(op.spelling) or op.numbers is True or op.torch is None
+    return bool(op.spelling) or op.numbers in (True, "together") or op.torch is None
 
 
 def thinner(x: Node) -> Node | None:
