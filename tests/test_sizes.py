@@ -433,3 +433,12 @@ def test_a_formula_that_divides_0_by_0_holds_for_any_sizes():
 ])  # fmt: skip
 def test_the_variance_of_one_number_has_no_gradient_of_zeros(program, shape):
     assert "/ (1 - 1)" in gradcli.formula(program, shapes={"x": shape})  # 0 / 0, nan in PyTorch
+
+
+@pytest.mark.parametrize(("program", "shape", "expected"), [
+    ("x.flatten(1) * y.flatten(1)", (2, 2, 3, 4), "(g * x.flatten(1)).reshape(y.shape)"),
+    ("x.flatten() * y.flatten()", (2, 3, 4, 4), "(g * x.flatten()).reshape(y.shape)"),
+])  # fmt: skip
+def test_factors_that_two_products_share_are_left_alone(program, shape, expected):
+    found = gradcli.formula(program, shapes={"x": shape, "y": shape})
+    assert found["y"] == expected

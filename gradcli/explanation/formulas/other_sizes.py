@@ -67,10 +67,17 @@ def untied_shapes(
         else:
             tied.append((x, d))
     doubled = {x: tuple(2 * n if n > 1 else n for n in shape) for x, shape in shapes.items()}
-    for place, other_place in permutations(tied[:MOST_TIED], 2):
+    pairs = permutations(tied[:MOST_TIED], 2)
+    for place, other_place in sorted(pairs, key=_is_far):
         moved = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
         if fit(moved):
             yield moved
+
+
+def _is_far(pair: tuple[Place, Place]) -> tuple[bool, int, int]:
+    """Dimensions of one input come first, those beside each other, of one input as of another."""
+    (x, d), (y, e) = pair
+    return x != y, abs(d - e), d
 
 
 def followed_shapes(

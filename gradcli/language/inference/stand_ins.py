@@ -78,9 +78,12 @@ class Sizes:
         p*q * r*s = p*r * q*s, where there are spare stand-ins; else factor by factor.
         """
         left, right = ([p for p in free if size % p == 0] for size in (a, b))
-        if not left or len(left) * len(right) > MOST_PARTS or {prod(left), prod(right)} != {a, b}:
+        shared = next((p for p in left if p in right), None)
+        if shared is not None:
+            return self.unify(a // shared, b // shared)
+        if not left or {prod(left), prod(right)} != {a, b}:
             return False
-        if len(self.spare) < len(left) * len(right):
+        if len(left) * len(right) > min(MOST_PARTS, len(self.spare)):
             self.meaning[right[0]] = left[0]
             return True
         rows = [[self.spare.pop(0) for _ in right] for _ in left]

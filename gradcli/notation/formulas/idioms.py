@@ -164,12 +164,13 @@ def transpose(w: "Writer", node: Node) -> Tree:
 @idiom
 def reshape(w: "Writer", node: Node) -> Tree:
     sizes = w.attribute(node, "shape")
-    if node.span is None and not isinstance(sizes, Attribute):
+    items = sizes.items if isinstance(sizes, Listing) else ()
+    chosen = node.span is not None and any(isinstance(i, Number) for i in items)
+    if not chosen and not isinstance(sizes, Attribute):
         ends = _flattened(node.parents[0].shape, node.shape)
         if ends is not None:
             return Method(w.operand(node, 0), "flatten", tuple(map(Number, ends)))
-    spread = isinstance(sizes, Listing) and sizes.items
-    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+    return Method(w.operand(node, 0), "reshape", items or (sizes,))
 
 
 def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
