@@ -146,10 +146,10 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     if there is None:
         return write(w, x, True)
     found = write(*there, True)
-    if found is None:  # the search would be the same at the problem's own sizes
-        return write(w, x, False)
     if _is_one(w, there[0]):
         return found
+    if found is None:  # the search would be the same at the problem's own sizes
+        return write(w, x, False)
     if not found.opaque and not _numbers(found) and _has_letters(w, x):
         return found
     return for_any(write(w, x, True), found)

@@ -7,7 +7,6 @@ from ...notation.indices.index import Notation
 from ...notation.tree import Token
 from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..formulas import by_index
-from ..formulas.shortest_structure import structure_of
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
 from ..phrases import shape_text
@@ -15,6 +14,7 @@ from .jacobian import (
     SHOWN,
     matrix,
     picture_of,
+    shown_structure,
     structure_row,
     undefined,
 )
@@ -49,7 +49,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
     as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
     remark = plain(shape_text((*x.shape, *z.shape)) + as_matrix)
-    structure = structure_of(a, w, z)
+    structure = shown_structure(a, w, z)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     grad = a.gradient(z)
     if grad is None:

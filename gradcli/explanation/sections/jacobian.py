@@ -39,7 +39,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
         f"{shape_text((*out.shape, *x.shape))}"
         + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")
     )
-    structure = structure_of(a, w, x)
+    structure = shown_structure(a, w, x)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
         blocks += undefined(a, structure, x)
@@ -55,6 +55,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     return Section("jacobian", title, remark, tuple(blocks))
 
 
+SINGLE = Structure("a single number", None, None, 1)
 SHADES = ("· all of them zero", "▒ some", "█ none")
 KINDS = {
     "row": "one row",
@@ -63,12 +64,18 @@ KINDS = {
 }
 
 
+def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
+    """The structure; for a single number in symbols nothing is looked for, as none is shown."""
+    single = a.problem.out.numel * x.node.numel == 1
+    return SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
+
+
 def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`; at most so many, where values
     decide that are not known.
     """
     if total == 1:
-        return Row((words("a single number"),))
+        return Row((words(SINGLE.name),))
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
         kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"

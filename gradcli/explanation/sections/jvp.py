@@ -9,11 +9,10 @@ from ...notation.tree import Name, Token, tokens
 from .. import entries
 from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
 from ..elide import middle
-from ..formulas.shortest_structure import structure_of
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
 from ..phrases import listed, shape_text
-from .jacobian import matrix, structure_row
+from .jacobian import matrix, shown_structure, structure_row
 
 
 def answers(j: Jvp) -> tuple[Answer, ...]:
@@ -100,7 +99,7 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     title = plain(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(shape_text((*out.shape, *x.shape)))
     total = out.numel * x.node.numel
-    blocks: list[Block] = [Table((structure_row(structure_of(a, j.w, x), total),))]
+    blocks: list[Block] = [Table((structure_row(shown_structure(a, j.w, x), total),))]
     if a.gradient(x) is not None and total:
         blocks.append(_times(j, matrix(a, j.w, x, full, precision, margin=False), x, precision))
     return Section("jacobian", title, remark, tuple(blocks))

@@ -250,5 +250,5 @@ def _fits(f: Node, total: Node) -> bool:
 
 def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
     """Whether the powers of a part are among the factors."""
-    have = [(factors.get(f, Fraction(0)), e) for f, e in part.items()]
+    have = ((factors.get(f, 0), e) for f, e in part.items())
     return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)

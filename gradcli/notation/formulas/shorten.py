@@ -93,6 +93,7 @@ class Length:
         self.found: dict[Node, float] = {}
         self.tastes: dict[Node, float] = {}
         self.parts: dict[int, tuple[float, list[tree.Tree]]] = {}
+        self.lengths: dict[tuple[Node, bool], float] = {}
         self.in_statements = False
 
     def __call__(self, node: Node) -> float:
@@ -101,8 +102,12 @@ class Length:
 
     def measured(self, node: Node, in_statements: bool) -> float:
         """The same; in statements, where what is repeated is written once and has a name."""
-        if in_statements:
-            return self._once(node)
+        key = node, in_statements
+        if key not in self.lengths:
+            self.lengths[key] = self._once(node) if in_statements else self._whole(node)
+        return self.lengths[key]
+
+    def _whole(self, node: Node) -> float:
         for n in walk([node], lambda n: () if n in self.found else n.inputs):
             if n not in self.found:
                 inner = 0 if n in self.ends else sum(self.found[i] for i in n.parents)

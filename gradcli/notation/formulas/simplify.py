@@ -108,17 +108,13 @@ class Rewriter:
         return done[node]  # type: ignore[return-value]
 
     def top(self, node: Node) -> Node:
-        """The node rewritten, its inputs as they are."""
-        if node not in self.rewritten:
-            self.rewritten[node] = self._top(node)
-        return self.rewritten[node]
-
-    def _top(self, node: Node) -> Node:
-        for _ in range(REWRITES):
-            new = next((n for n in made_of(node, self.rules) if n is not node), None)
-            if new is None:
-                break
-            node = new
+        """The node rewritten, its inputs as they are; what it was on the way becomes the same."""
+        way: dict[Node, None] = {}
+        while node not in self.rewritten and node not in way and len(way) < REWRITES:
+            way[node] = None
+            node = next((n for n in made_of(node, self.rules) if n is not node), node)
+        node = self.rewritten.get(node, node)
+        self.rewritten |= dict.fromkeys(way, node)
         return node
 
 

@@ -49,7 +49,7 @@ def _together(p: Product, q: Product) -> Product | None:
     """The sum of two terms that differ by one factor, where the two factors make one."""
     left = {f: e for f, e in p.factors.items() if q.factors.get(f) != e}
     right = {f: e for f, e in q.factors.items() if p.factors.get(f) != e}
-    if abs(p.coefficient) != abs(q.coefficient) or len(left) != 1 or len(right) != 1:
+    if len(left) != 1 or len(right) != 1 or abs(p.coefficient) != abs(q.coefficient):
         return None
     ((f, e),), ((k, n),) = left.items(), right.items()
     sign = 1 if p.coefficient == q.coefficient else -1

@@ -12,6 +12,7 @@ from .registry import layout, rule
 
 REMEMBERED = 4096  # products
 ONE = Fraction(1)
+UNITS = (1, -1)
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
 CLOSE = 1e-15  # relative
 MOST_PARTS = 12  # that a ratio of two floats is made of
@@ -55,7 +56,9 @@ def as_meant(value: Coefficient, of: Coefficient = 0) -> Coefficient:
 
 def added_up(a: Coefficient, b: Coefficient) -> Coefficient:
     """a + b as it is meant: 0.1 for 1.2 - 1.1."""
-    return as_meant(a + b, max(abs(float(a)), abs(float(b))))
+    total = a + b
+    exact = not isinstance(total, float)
+    return total if exact else as_meant(total, max(abs(float(a)), abs(float(b))))
 
 
 def magnitude(value: Coefficient) -> Coefficient:
@@ -89,11 +92,11 @@ def product_of(node: Node) -> Product | None:
                 return None
         else:
             sign, parts = inner
-            coefficient *= sign
+            coefficient = coefficient if sign == 1 else -coefficient
             stack.extend(reversed(parts))
     if coefficient == 0 and any(e < 0 and _is_no_divisor(f) for f, e in factors.items()):
         return None
-    if magnitude(coefficient) != 1:
+    if coefficient not in UNITS:
         coefficient = _cancelled(coefficient, factors)
     floats = any(f.dtype == "float" for f in factors)
     once = {f for f, e in factors.items() if e > 1 and floats and is_zero_or_one(f)}
@@ -154,7 +157,8 @@ def _times(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | 
 
 def _number(a: Coefficient, b: Coefficient) -> Coefficient:
     """a * b, as it is meant."""
-    return a * b if {a, b} & {1, -1} else as_meant(a * b)  # a number alone is left as it is
+    alone = a in UNITS or b in UNITS
+    return a * b if alone else as_meant(a * b)  # a number alone is left as it is
 
 
 def constant_value(node: Node) -> Coefficient | None:

@@ -40,7 +40,9 @@ def made_of(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
     for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
         try:
             found = rule(node)
-            made = () if found is None else (found,) if isinstance(found, Node) else [*found]
+            if found is None:
+                continue
+            made = (found,) if isinstance(found, Node) else [*found]
         except GradcliError:
             continue
         yield from (n for n in made if n.shape == node.shape and n.dtype == node.dtype)

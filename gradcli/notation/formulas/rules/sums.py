@@ -35,9 +35,9 @@ def terms_of(node: Node) -> list[Product] | None:
         p = product_of(part)
         if p is None or len(found) > MOST:
             return None
-        own = p._replace(coefficient=sign * p.coefficient)
-        have = found.get(p.key)
-        found[p.key] = own if have is None else _together(have, own)
+        own, key = p if sign == 1 else _minus(p), p.key
+        have = found.get(key)
+        found[key] = own if have is None else _together(have, own)
     return [p for p in found.values() if p.coefficient != 0]
 
 
