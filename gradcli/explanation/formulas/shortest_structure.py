@@ -185,7 +185,7 @@ def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
     problem = general(w.problem, keeps_ones=True) if ones else None
     if problem is None:
         return None, False
-    beside = Wording(type(w.analysis)(problem), telling=True)
+    beside = Wording(type(w.analysis)(problem))
     tried = _tried(w, x, trials(problem, w.problem))
     return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
@@ -217,7 +217,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.telling,
+            telling=w.problem.telling,
             like=w.like_output,
             known=w.factors,
         )

@@ -41,11 +41,10 @@ UNREAD = (Token("(a formula too long to read)"),)
 
 
 class Wording:
-    """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
+    """How the nodes of a problem are written."""
 
-    def __init__(self, analysis: Analysis, telling: bool = False):
+    def __init__(self, analysis: Analysis):
         self.analysis, self.problem = analysis, analysis.problem
-        self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
         self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
@@ -104,7 +103,7 @@ class Wording:
         short = self._shortest(grad, names)
         if short is not grad:
             yield short, {}
-        write = Writer(names, self.telling)
+        write = Writer(names, self.problem.telling)
         seed = self.problem.seed.node
         found = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
         for parts in dict.fromkeys(found):
@@ -154,7 +153,7 @@ class Wording:
         """
         if extra:
             return extra[node] if node in extra else self._formula(node, extra, later)
-        asked = () if later or self.telling is not None else self.problem.wrt
+        asked = () if later or self.problem.telling is not None else self.problem.wrt
         x = next((x for x in asked if self.analysis.gradient(x) is node), None)
         return self._alone(node, later) if x is None else self.gradient(x)
 
@@ -170,7 +169,7 @@ class Wording:
     ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
-        write = partial(formula, names=names, telling=self.telling, program=self._program)
+        write = partial(formula, names=names, telling=self.problem.telling, program=self._program)
         if not extra:
             written = write(self._shortest(self.without_implicit_seed(node), names))
         else:
@@ -197,7 +196,7 @@ class Wording:
     def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
         known = frozenset(names)
         if known not in self._shorteners:
-            self._shorteners[known] = Shortener(names, self._program, self.telling)
+            self._shorteners[known] = Shortener(names, self._program, self.problem.telling)
         return self._shorteners[known]
 
     @cached_property
@@ -245,7 +244,7 @@ class Wording:
         """Whether the formula of a gradient is only read in statements: its index notation and its
         Jacobian's closed form, which have none, are not looked for at length.
         """
-        general = self.in_general if self.telling is None else None
+        general = self.in_general if self.problem.telling is None else None
         if general is not None:
             return general.is_long(general.problem.inputs[x.name])
         grad = self.read_off(x)
@@ -282,7 +281,7 @@ class Wording:
         problem = general(self.problem)
         if problem is None:
             return None
-        w = Wording(type(self.analysis)(problem), telling=True)
+        w = Wording(type(self.analysis)(problem))
         try:
             w.analysis.gradients  # noqa: B018
         except GradcliError:  # the program has no such sizes after all
@@ -368,8 +367,10 @@ class Wording:
         """The letters of the problem."""
         p = self.problem
         values = self.analysis.value
-        known = None if self.telling is not None else lambda: self._sizes
-        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known, self.telling)
+        known = None if self.problem.telling is not None else lambda: self._sizes
+        return Indices(
+            p.out, p.seed.node, self.names, values, p.out_name, known, self.problem.telling
+        )
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:

@@ -23,8 +23,8 @@ from ..random_numbers import Numbers
 class Jvp:
     """The tangents of the output and of everything on the way; what does not move has none."""
 
-    def __init__(self, a: Analysis, telling: bool = False):
-        self.a, self.p, self.w = a, a.problem, Wording(a, telling)
+    def __init__(self, a: Analysis):
+        self.a, self.p, self.w = a, a.problem, Wording(a)
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""
@@ -55,7 +55,7 @@ class Jvp:
             return None
         inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
         tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
-        return Jvp(Analysis(w.problem._replace(tangents=tangents)), telling=True)
+        return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
     def told(self, node: Node) -> "tuple[Jvp, Node]":
         """What moves, in the words that hold for any sizes, where its tangent is computed alike

@@ -76,7 +76,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
 def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
     """The program at sizes that tell; None where it has none."""
     try:
-        return write(plan, plan.at_sizes(problem, problem.of_sizes))
+        return write(plan, plan.at_sizes(problem))
     except GradcliError:
         return None
 
