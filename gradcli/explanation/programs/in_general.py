@@ -81,11 +81,11 @@ def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
         return None
 
 
-def _is_general(own: Problem, telling: Problem) -> bool:
+def _is_general(own: Problem, general: Problem) -> bool:
     """Whether sizes that do not tell are what they were: x.reshape(-1, 3) is another program where
     x has three elements.
     """
-    of = telling.shapes
+    of = general.shapes
     pairs = [p for i in own.inputs.values() for p in zip(i.shape, of[i.name], strict=True)]
     return all(n == m or m >= TELLING[0] for n, m in pairs)
 
