@@ -19,8 +19,10 @@ from ..indices.expressions import (
     Sum,
     Total,
     delta,
+    divides,
     factors_of,
     inner,
+    inverted,
     letters_of,
     parts,
     places_of,
@@ -28,7 +30,7 @@ from ..indices.expressions import (
     substituted,
 )
 from ..indices.places import Place
-from ..indices.written import divides, inverted, opposite
+from ..indices.written import opposite
 from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
