@@ -9,8 +9,8 @@ from copy import deepcopy
 from itertools import combinations, product
 from math import gcd
 
-from ...language.inference.ranks import is_whole_number
 from ...language.program import Program, read_again
+from ...language.syntax import is_whole_number
 from .changes import (
     added,
     along,
