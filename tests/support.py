@@ -16,7 +16,7 @@ from gradcli import operators
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas.tried_out import value_of
+from gradcli.explanation.formulas.trial import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.given.options import read_shapes
 from gradcli.language.posing import pose

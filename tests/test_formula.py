@@ -11,7 +11,8 @@ import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas.tried_out import trials, tried_out
+from gradcli.explanation.formulas.trials import Trials
+from gradcli.explanation.formulas.tried_out import tried_out
 from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
@@ -612,7 +613,7 @@ def test_what_is_wrong_below_zero_is_not_shown():
     """Formulas are tried out at numbers of both signs, where a program chooses by them."""
     p = pose("where(x > 0, x, 0.5 * x).norm()", shapes={"x": (3,)})
     right = tree.Verbatim("x * where(x > 0, 1.0, 0.25) / out")
-    at = list(trials(p, p))
+    at = Trials(p, p).first
     assert at
     assert tried_out(p, at, {"x": right}) == {"x": right}
     assert tried_out(p, at, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}

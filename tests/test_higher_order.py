@@ -519,11 +519,17 @@ def test_modes_side_by_side():
     assert "forward mode needs 6 and not 8 passes" in out
 
 
-@pytest.mark.parametrize("text", ["softmax(x, -1)", "x / norm(x)", "inv(x)", "tanh(x)"])
-def test_a_pass_forward_has_the_formula_of_jvp(text):
+@pytest.mark.parametrize(("text", "tangent"), [  # each a derivative of a book, times t
+    ("softmax(x, -1)", "out * (t - (t * out).sum(dim=-1, keepdim=True))"),
+    ("x / norm(x)", "(t - out * (t * out).sum()) / x.norm()"),
+    ("inv(x)", "-out @ t @ out"),
+    ("tanh(x)", "t * (1 - out ** 2)"),
+])  # fmt: skip
+def test_a_pass_forward_has_the_formula_of_jvp(text, tangent):
     shown = answered("explain", text, "-s", "x=3x3", "--show", "modes", "-f", "json").json["modes"]
     alone = answered("jvp", text, "-s", "x=3x3", "-f", "json").json["jvp"]
-    assert shown["x"]["jvp"]["formula"] == alone["formula"]
+    assert shown["x"]["jvp"]["formula"] == tangent
+    assert alone["formula"] == tangent
 
 
 def test_modes_of_a_loss():

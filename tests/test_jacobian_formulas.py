@@ -13,8 +13,8 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.formulas.shortest_structure import structure_of
-from gradcli.explanation.formulas.tried_out import other_shapes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of
 from gradcli.language.given.options import read_shapes

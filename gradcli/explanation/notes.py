@@ -18,7 +18,7 @@ from ..notation import tree
 from .analysis import Analysis
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
-from .formulas.tried_out import MOST, value_of
+from .formulas.trial import MOST, value_of
 from .formulas.wording import Wording
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
@@ -94,11 +94,11 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
     undefined = [
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
-        for name, where in w.undefined.items()
+        for name, where in w.reach.undefined.items()
     ]
     alike: dict[str, list[str]] = {}
-    for name, extent in w.extents.items():
-        if name not in w.undefined:
+    for name, extent in w.reach.extents.items():
+        if name not in w.reach.undefined:
             alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
     sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
     return [*too_long, *undefined, *sizes, *_seed_left_out(w.problem)]
@@ -352,7 +352,7 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     found = []
     for x in a.problem.wrt:
-        if x.name in w.undefined:
+        if x.name in w.reach.undefined:
             continue
         hit = _without_number(a, w, x)
         if np.any(hit):

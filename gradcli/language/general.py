@@ -1,4 +1,4 @@
-"""A problem at sizes that have nothing to do with each other.
+"""A problem in general: at sizes that have nothing to do with each other.
 
 At the user's own sizes two dimensions may be equal by accident, and a formula cannot tell them
 apart. So formulas are derived where the sizes are `shapes.TELLING`.

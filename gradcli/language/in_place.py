@@ -8,7 +8,7 @@ from ..errors import GradcliError, Span
 from ..operators import lookup
 from .refusals import BY_UNDERSCORE
 from .source import Source
-from .syntax import dotted
+from .syntax import dotted, is_whole_number
 from .vocabulary import module_of
 
 COPIES = "index_put, select_scatter and slice_scatter give a changed copy"
@@ -80,7 +80,7 @@ def changed_copy(target: ast.expr, value: ast.expr) -> str:
         mask = ast.unparse(target.slice)
         return f"write {base} = {_where(base, mask, value)}{_wider(base, target.slice)}"
     items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-    if not all(map(_is_whole, items)):
+    if not all(map(is_whole_number, items)):
         return COPIES
     places = "".join(f"tensor({ast.unparse(item)}), " for item in items)
     places = places.strip() if len(items) == 1 else places.removesuffix(", ")
@@ -115,11 +115,6 @@ def _of_all(e: ast.expr, mask: str) -> ast.expr:
 
 def _is_chosen(e: ast.AST, mask: str) -> TypeGuard[ast.Subscript]:
     return isinstance(e, ast.Subscript) and ast.unparse(e.slice) == mask
-
-
-def _is_whole(e: ast.expr) -> bool:
-    number = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else e
-    return isinstance(number, ast.Constant) and type(number.value) is int
 
 
 def _as_tensor(text: str) -> str:

@@ -168,7 +168,7 @@ class Posing:
             by,
             self.limits,
             constants,
-            of_sizes=found.of_sizes,
+            telling=found.of_sizes if self.sizes else None,
             indices=tuple(found.indices),
         )
 

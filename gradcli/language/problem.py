@@ -1,7 +1,6 @@
 """A request, understood: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..graphs import Node, walk
@@ -52,7 +51,8 @@ class Problem(NamedTuple):
     """Everything that an answer is computed from. `named` are the nodes that the program has names
     for, `constants` the numbers and shapes.
 
-    Where the output is the gradient of another problem, that is the one `before`.
+    Where the output is the gradient of another problem, that is the one `before`. Where its sizes
+    tell which dimensions they are, `telling` is what the program computes from them.
     """
 
     program: Program
@@ -67,7 +67,7 @@ class Problem(NamedTuple):
     as_written: bool = True  # not in terms of what operators are made of
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
-    of_sizes: Mapping[float, Node] = MappingProxyType({})  # from sizes, by the program
+    telling: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
 
     @property

@@ -64,6 +64,12 @@ def is_true(e: ast.AST) -> bool:
     return isinstance(e, ast.Constant) and e.value is True
 
 
+def is_whole_number(e: ast.AST) -> bool:
+    """Whether a whole number is written there, with its sign or without."""
+    bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub | ast.UAdd) else e
+    return isinstance(bare, ast.Constant) and type(bare.value) is int
+
+
 def loaded(e: ast.AST) -> set[str]:
     """The names that are read."""
     return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

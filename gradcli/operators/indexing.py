@@ -49,16 +49,12 @@ def is_array(item):
     return isinstance(item, Array | tuple)
 
 
-def read_by(node):
-    """The nodes whose numbers an index of this node holds."""
+def with_read(node):
+    """The inputs of a node, and the nodes whose numbers its index holds."""
     index = node.attrs.get("index", ())
     items = index if isinstance(index, tuple) else ()
-    return tuple(i.node for i in items if isinstance(i, Array) and i.node is not None)
-
-
-def with_read(node):
-    """The inputs of a node, and what its index reads."""
-    return (*node.inputs, *read_by(node))
+    read = (i.node for i in items if isinstance(i, Array) and i.node is not None)
+    return (*node.inputs, *read)
 
 
 def _advanced(full):

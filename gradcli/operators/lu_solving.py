@@ -12,13 +12,14 @@ def _rule(g, y, LU, pivots, B, *, left=True, adjoint=False):
     to_B = lu_solution(LU, pivots, g, left=left, adjoint=not adjoint)
     if not left:
         g, y, adjoint = g.mT, y.mT, not adjoint
-    P, U = row_exchanges(LU, pivots), triangle(LU, upper=True)
     if adjoint:
+        P = row_exchanges(LU, pivots)
         L = triangle(LU, upper=False, strict=True) + eye(n=LU.shape[-1])
         back = -P.mT @ y @ g.mT @ P
         by_L = solve_triangular(LU.mT, back, upper=True, left=False, unitriangular=True)
         by_U = solve_triangular(LU.mT, L.mT @ by_L, upper=False, left=False)
     else:
+        U = triangle(LU, upper=True)
         by_U = solve_triangular(LU.mT, -g @ y.mT, upper=False)
         by_L = solve_triangular(LU.mT, by_U @ U.mT, upper=True, unitriangular=True)
     return triangle(by_L, upper=False, strict=True) + triangle(by_U, upper=True), None, to_B

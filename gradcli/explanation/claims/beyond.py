@@ -10,8 +10,10 @@ from itertools import product
 
 from ...errors import GradcliError
 from ...language.problem import Problem
+from ..formulas.posed_again import in_general
 from ..formulas.readings import with_rank
-from ..formulas.tried_out import SMALL, Trial, general
+from ..formulas.trial import Trial
+from ..formulas.trials import SMALL
 from .given import Claim, built
 
 
@@ -53,13 +55,13 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 
 
 def _sizes(problem: Problem) -> dict[int, int]:
-    """The sizes that have nothing to do with each other, as `general` calls them, with what they
+    """The sizes that have nothing to do with each other, as those in general, with what they
     are.
     """
-    in_general = general(problem)
-    if in_general is None:
+    general = in_general(problem)
+    if general is None:
         return {}
-    pairs = ((in_general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
+    pairs = ((general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
     return {t: n for there, here in pairs for t, n in zip(there, here, strict=True) if t != n}
 
 
@@ -81,14 +83,14 @@ def _kept(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
 
 def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -> Trial | None:
     """The problem at other sizes but those `kept`; None where it has none."""
-    in_general = general(problem)
-    if in_general is None or len(kept) == len(sizes):
+    general = in_general(problem)
+    if general is None or len(kept) == len(sizes):
         return None
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))
     new = {t: sizes[t] if t in kept else next(room) for t in reversed(sizes)}
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
-        for i in in_general.inputs.values()
+        for i in general.inputs.values()
         if i.node.dtype == "float"
     }
     with suppress(GradcliError):

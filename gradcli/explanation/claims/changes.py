@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from ...language.inference.products import called
-from ...language.inference.ranks import along_a_dimension, is_whole_number
+from ...language.inference.ranks import along_a_dimension
+from ...language.syntax import is_whole_number
 from .brackets import bracketed, ordered, summed_with
 from .drafts import Change
 from .functions import (

@@ -9,8 +9,8 @@ from copy import deepcopy
 from itertools import combinations, product
 from math import gcd
 
-from ...language.inference.ranks import is_whole_number
 from ...language.program import Program, read_again
+from ...language.syntax import is_whole_number
 from .changes import (
     added,
     along,
@@ -25,7 +25,7 @@ from .given import ORIGIN
 from .parts import REDUCTIONS, around, expression, factors_of, is_size, method, parts, reduction
 from .words import Words, typed_numbers
 
-LONGEST = 40  # parts of a formula that are changed
+MOST = 40  # parts of a formula that are changed
 FEW = 4  # places of a name of which some may be those of another
 
 
@@ -39,7 +39,7 @@ def _drafts(program: Program, words: Words) -> Iterator[Draft]:
     for place, statement in enumerate(program.statements):
         for part in parts(statement.value):
             count += 1
-            if count > LONGEST:
+            if count > MOST:
                 return
             whole = part is statement.value and place == len(program.statements) - 1
             for change in changes(part, words, whole):

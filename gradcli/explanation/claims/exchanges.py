@@ -10,17 +10,17 @@ from itertools import takewhile
 
 from ...language.program import Program, Statement
 from .drafts import Change, Draft, replaced
+from .lengths import PART
 from .missing import without_operand
 from .parts import around, parts
 
-LONGEST = 60  # characters of a part that is put in the place of another
 MOST = 20  # parts of a formula that are exchanged
 
 
 def parts_of(statements: Iterable[Statement]) -> list[ast.expr]:
     """The parts of several formulas that are short, each once."""
     found = (part for s in statements for part in parts(s.value))
-    return [e for text, e in {ast.unparse(e): e for e in found}.items() if len(text) <= LONGEST]
+    return [e for text, e in {ast.unparse(e): e for e in found}.items() if len(text) <= PART]
 
 
 def exchanges(

@@ -23,14 +23,11 @@ from .drafts import FIRST, LIKELY, NEAR, RENAMED, Edit, written
 from .exchanges import exchanges, parts_of
 from .findings import Finding, close, is_jacobian_diagonal, same
 from .given import ORIGIN
+from .lengths import FACTOR, REASON, TRIED, TRIED_IN_PAIRS
 from .missing import left_out, with_a_mistake
 from .parts import divided, expression, is_quotient
 from .tries import Mend, TriedEdit, Tries, alike
 
-EDITED = 40_000  # characters of the changed formulas that are tried
-PAIRED = 20_000  # characters of those with two changes
-SHORT = 60  # characters of a factor that is missing
-TOLD = 80  # characters of what is said of a part that was left out
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
@@ -64,13 +61,13 @@ class Search(Tries):
             self._rearranged,
             self._diagonal_alone,
             self._edited_and_broadcast,
-            self._left_out,
+            self._left_out_in_short,
             self._edited_and_left_out,
             self._exchanged,
             partial(self._edited, RENAMED),
             self._way_back_missing,
             self._by_a_fraction,
-            self._left_out_at_length,
+            self._left_out,
             self._factor_missing,
             self._term_missing,
             self._edited_and_scaled,
@@ -153,7 +150,7 @@ class Search(Tries):
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = written(edits.edits(self.claim.program, self.words), EDITED)
+        made = written(edits.edits(self.claim.program, self.words), TRIED)
         tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in made)
         return [(e, finding) for e, finding in tried if finding is not None]
 
@@ -180,14 +177,23 @@ class Search(Tries):
                     return Mend(text, f"{e.why}; and its shape is not that of {self.claim.name}")
         return None
 
-    def _left_out(self, longest: int = TOLD) -> Mend | None:
-        """A term or a factor of the right formula, without which it is the claim."""
+    def _left_out_in_short(self) -> Mend | None:
+        """A part that was left out, where that is a short reason."""
+        found = self._left_out()
+        return found if found and len(found.why) <= REASON else None
+
+    def _left_out(self) -> Mend | None:
+        """A part of the right formula, without which it is the claim."""
+        return self._lacking
+
+    @cached_property
+    def _lacking(self) -> Mend | None:
         text, value = self.formula(self.grad), self.findings[0].value
         if text is None or value is None:
             return None
         lacking = left_out(read_again(text, ORIGIN))
         why = next((e.change.why for e in lacking if self._is_claimed(e.text)), None)
-        return Mend(text, why) if why and len(why) <= longest else None
+        return Mend(text, why) if why else None
 
     def _is_claimed(self, text: str) -> bool:
         return all(self.comes_to(text, t) for t in self.findings)
@@ -199,7 +205,7 @@ class Search(Tries):
         text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
             return None
-        made = written(with_a_mistake(read_again(text, ORIGIN)), PAIRED)
+        made = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in made if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
         kept = ((e, t) for e, t in likely if not self.findings[0].is_as(t))
@@ -222,11 +228,8 @@ class Search(Tries):
         right = () if text is None else read_again(text, ORIGIN).statements
         others = parts_of((*right, *self.problem.program.statements))
         ranks = self.rank_of if self.findings[0].comparable else None
-        made = written(exchanges(self.claim.program, others, ranks), EDITED)
+        made = written(exchanges(self.claim.program, others, ranks), TRIED)
         return self._first_of(e for e in made if self.verified(e.text))
-
-    def _left_out_at_length(self) -> Mend | None:
-        return self._left_out(10**9)
 
     def _edited_twice(self) -> Mend | None:
         """Two changes: of shapes and places, and of the sign beside them."""
@@ -234,7 +237,7 @@ class Search(Tries):
 
     @cached_property
     def _edits_twice(self) -> list[Edit]:
-        return written(edits.pairs(self.claim.program), PAIRED)
+        return written(edits.pairs(self.claim.program), TRIED_IN_PAIRS)
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
@@ -283,7 +286,7 @@ class Search(Tries):
             return None
         ratio = self.grad / first.node
         factor = self.formula(ratio)
-        if factor is None or len(factor) > SHORT:
+        if factor is None or len(factor) > FACTOR:
             return None
         below = divided(expression(factor))
         if below is not None:

@@ -10,7 +10,8 @@ from ...language.program import Program
 from ...language.syntax import called_name, name_of
 from .changes import along, dimension, widened
 from .drafts import Change, Draft
-from .parts import LONG, is_number, parts, shown
+from .lengths import IN_FULL
+from .parts import is_number, parts, shown
 
 TERM, OTHER = 0, 1  # a term first: without it a factor in it may be missing just as well
 
@@ -177,7 +178,7 @@ def _along_others(e: ast.expr) -> Iterator[Change]:
 
 def _text(e: ast.expr) -> str:
     text = ast.unparse(e)
-    return text if len(text) <= LONG else shown(e)
+    return text if len(text) <= IN_FULL else shown(e)
 
 
 def _bare(e: ast.expr) -> Iterator[Change]:

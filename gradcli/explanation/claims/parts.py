@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from ...language.syntax import called_name
+from .lengths import IN_FULL, INSIDE
 
-LONG = 60  # characters of a part that is told by its name alone
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 SIZES = ("shape", "size", "numel", "ndim")
 
@@ -70,13 +70,13 @@ def expression(text: str) -> ast.expr:
 def shown(e: ast.expr) -> str:
     """A part as a sentence has it."""
     text = ast.unparse(e)
-    return text if len(text) <= 30 else "a part of it"
+    return text if len(text) <= INSIDE else "a part of it"
 
 
 def replaced_text(old: ast.expr, new: ast.expr) -> str:
     """`g.roll(-1) belongs where g.roll(1) stands`, or by names alone where calls are long."""
     texts = [ast.unparse(e) for e in (new, old)]
-    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > IN_FULL:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]
         texts = names if names[0] != names[1] else texts
     return f"{texts[0]} belongs where {texts[1]} stands"

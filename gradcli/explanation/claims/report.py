@@ -96,7 +96,7 @@ def right_where(v: Verdict) -> str | None:
 def is_as_right(v: Verdict) -> bool:
     """Whether the gradient's formula has no number either where a wrong claim has none."""
     undefined = v.wrong is not None and v.wrong.is_undefined
-    return undefined and v.claim.name in wording(v.findings[0]).undefined
+    return undefined and v.claim.name in wording(v.findings[0]).reach.undefined
 
 
 def _mistake(v: Verdict) -> str:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from copy import copy
 
-from ...language.inference.ranks import is_whole_number
+from ...language.syntax import is_whole_number
 from .drafts import Change
 from .parts import reduction, replaced_text
 

@@ -13,7 +13,7 @@ from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..formulas.tried_out import Trial
+from ..formulas.trial import Trial
 from .branches import on_all_branches
 from .derivatives import formula
 from .drafts import Edit

@@ -101,7 +101,7 @@ class Verdict:
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
         found: list[Verdict] = []
-        there = (trial.problem for trial in self.points.tried[0].wording.elsewhere)
+        there = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
         for other in (p for p in there if not different_sides(p.roots)):
             with suppress(GradcliError):  # nothing is finite for these sizes
                 found.append(Verdict(self.claim, points([other], [self.claim.name])))

@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeGuard
 
 from ...graphs import Node, walk
 from ...language.inference.products import called
-from ...language.inference.ranks import is_whole_number
 from ...language.problem import Problem
+from ...language.syntax import is_whole_number
 from .derivatives import Derivative, derivatives
 from .findings import Finding
 from .given import Claim

@@ -10,6 +10,7 @@ from ...language.general import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
 from ..phrases import shape_text
+from .posed_again import in_general
 from .readings import (
     RANKS,
     Reading,
@@ -19,7 +20,7 @@ from .readings import (
     with_rank,
     with_vectors,
 )
-from .tried_out import Trial, general
+from .trial import Trial
 from .wording import Wording
 
 
@@ -28,7 +29,7 @@ def assumed_shapes(w: Wording) -> str | None:
     not hold for another rank that an input may be meant with.
     """
     problem = w.analysis.problem
-    if problem.before is not None or w.undefined:
+    if problem.before is not None or w.reach.undefined:
         return None
     ranks, batches = _other_ranks(problem), _in_batches(problem)
     return _at_other_ranks(w, ranks) or _where_oblong(w) or _at_other_ranks(w, batches)
@@ -96,8 +97,8 @@ def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
 
 def _in_batches(problem: Problem) -> Iterator[Reading]:
     """Batches for matrices none of which must be square, as those of `inv(x)` are."""
-    in_general = general(problem)
-    if in_general and not any(_is_square(x.shape) for x in in_general.inputs.values()):
+    general = in_general(problem)
+    if general and not any(_is_square(x.shape) for x in general.inputs.values()):
         yield from _in_lower_case([with_rank(problem, 2, 3)])
 
 

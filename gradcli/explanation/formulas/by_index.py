@@ -28,10 +28,10 @@ WriteNode = Callable[[Node], Notation | None]
 
 def output(w: Wording) -> Notation | None:
     """`out[i,j] = Σ_k x[i,k] a[k,j]`; None where that says nothing."""
-    own, whole = w.indices.output(), w.in_general
-    if whole is None or not w.alike([(w.problem.out, whole.problem.out)]):
+    own, general = w.indices.output(), w.in_general
+    if general is None or not w.alike([(w.problem.out, general.problem.out)]):
         return own
-    return for_any(own, whole.indices.output())
+    return for_any(own, general.indices.output())
 
 
 def gradient(w: Wording, x: Input) -> Notation | None:
@@ -73,10 +73,10 @@ def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
 
 
 def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
-    whole = w.without_implicit_seed(node)
-    found = write(simplify(substitute(whole, w.labels), keep=w.names))
+    asked = w.without_implicit_seed(node)
+    found = write(simplify(substitute(asked, w.labels), keep=w.names))
     if found is not None and "arange(" in found.plain:  # labels read better by their places
-        return write(whole) or found
+        return write(asked) or found
     return found
 
 
@@ -156,21 +156,21 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
 
 
 def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
-    """The wording and the input at sizes that tell, where the gradient is computed alike there."""
-    whole, grad = w.in_general, w.analysis.gradient(x)
-    if whole is None or grad is None:
+    """The wording and the input in general, where the gradient is computed alike there."""
+    general, grad = w.in_general, w.analysis.gradient(x)
+    if general is None or grad is None:
         return None
-    other = whole.problem.inputs[x.name]
-    there = whole.analysis.gradient(other)
-    pairs = [(w.problem.out, whole.problem.out)]
+    other = general.problem.inputs[x.name]
+    there = general.analysis.gradient(other)
+    pairs = [(w.problem.out, general.problem.out)]
     if there is None or not w.alike([*pairs, (grad, there)]):
         return None
-    return whole, other
+    return general, other
 
 
-def _is_one(w: Wording, whole: Wording) -> bool:
+def _is_one(w: Wording, general: Wording) -> bool:
     """Whether a problem in general is the problem itself, as one without dimensions is."""
-    return whole.problem.roots == w.problem.roots
+    return general.problem.roots == w.problem.roots
 
 
 def _has_letters(w: Wording, x: Input) -> bool:

@@ -6,11 +6,11 @@ from ...graphs import OPS, Node, walk
 from ...language.problem import Problem
 
 
-def known_sizes(here: Problem, general: Problem, names: Iterable[Node]) -> dict[int, Node]:
-    """The sizes of a problem that are one and the same in `general`, where all sizes tell, each
+def known_sizes(here: Problem, in_general: Problem, names: Iterable[Node]) -> dict[int, Node]:
+    """The sizes of a problem that are one and the same `in_general`, where all sizes tell, each
     read off the first of the nodes with `names` that has it.
     """
-    own, others = (walk(p.roots, _made_of) for p in (here, general))
+    own, others = (walk(p.roots, _made_of) for p in (here, in_general))
     if [n.op for n in own] != [n.op for n in others]:
         return {}
     meant: dict[int, set[int]] = {}

@@ -1,4 +1,4 @@
-"""What a problem has in common with the same one at sizes that hold for any: the nodes there that
+"""What a problem has in common with the same one in general: the nodes there that
 stand for its own.
 """
 

@@ -31,8 +31,10 @@ from ..analysis import Analysis
 from ..jacobian import jacobian_of
 from . import by_index
 from .nonzero_count import bounded, cancelled, deciding
+from .posed_again import in_general
+from .trial import Trial, value_of
 from .trial_values import random_values
-from .tried_out import Trial, general, trials, value_of
+from .trials import Trials
 from .wording import Wording
 
 Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
@@ -144,7 +146,7 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
         return named(True)._replace(formula=None, blocks=())
-    tried = _tried(w, x, w.trials)
+    tried = _tried(w, x, w.trials.first)
     if not tried:
         return named(True)
     best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
@@ -182,11 +184,11 @@ def _with_form(
 def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
     """As `_best`, for sizes of 1 that stay, as one channel does, and any others."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
-    problem = general(w.problem, keeps_ones=True) if ones else None
+    problem = in_general(w.problem, keeps_ones=True) if ones else None
     if problem is None:
         return None, False
-    beside = Wording(type(w.analysis)(problem), telling=True)
-    tried = _tried(w, x, trials(problem, w.problem))
+    beside = Wording(type(w.analysis)(problem))
+    tried = _tried(w, x, Trials(w.problem, problem).first)
     return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
 
@@ -217,7 +219,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.telling,
+            telling=w.problem.telling,
             like=w.like_output,
             known=w.factors,
         )
@@ -264,7 +266,7 @@ def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
     size of 1 by which another is broadcast, nor where the program itself has no number, as
     logdet(X) below 0.
     """
-    others = (trial for trial in w.elsewhere if not trial.squeezed)
+    others = (trial for trial in w.trials.elsewhere if not trial.squeezed)
     elsewhere = islice(filter(None, (_with_jacobian(t, x) for t in others)), ELSEWHERE)
     return [*filter(None, (_with_jacobian(trial, x) for trial in trials)), *elsewhere]
 

@@ -7,7 +7,7 @@ from ...autodiff.reverse import Gradients, backward
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.substitution import substitute
-from ...language.problem import Input, Problem
+from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.formulas.parts import beside
@@ -23,17 +23,10 @@ from ..derived import gradient_name
 from .count_names import known_sizes
 from .counterparts import Counterparts
 from .labels import known_labels, with_labels
+from .posed_again import in_general
 from .source_text import SourceText, role_of
-from .tried_out import (
-    Trial,
-    elsewhere,
-    extent,
-    general,
-    signed,
-    trials,
-    tried_out,
-    undefined,
-)
+from .trials import Trials
+from .tried_out import Reach, tried_out, undefined
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
@@ -41,11 +34,10 @@ UNREAD = (Token("(a formula too long to read)"),)
 
 
 class Wording:
-    """How the nodes of a problem are written; its sizes may be `telling`, as in `formula`."""
+    """How the nodes of a problem are written."""
 
-    def __init__(self, analysis: Analysis, telling: bool = False):
+    def __init__(self, analysis: Analysis):
         self.analysis, self.problem = analysis, analysis.problem
-        self.telling = self.problem.of_sizes if telling else None
         self._found: dict[tuple, tree.Tree | None] = {}
         self._shortened: dict[tuple, Node] = {}
         self._shorteners: dict[frozenset[Node], Shortener] = {}
@@ -104,7 +96,7 @@ class Wording:
         short = self._shortest(grad, names)
         if short is not grad:
             yield short, {}
-        write = Writer(names, self.telling)
+        write = Writer(names, self.problem.telling)
         seed = self.problem.seed.node
         found = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
         for parts in dict.fromkeys(found):
@@ -154,7 +146,7 @@ class Wording:
         """
         if extra:
             return extra[node] if node in extra else self._formula(node, extra, later)
-        asked = () if later or self.telling is not None else self.problem.wrt
+        asked = () if later or self.problem.telling is not None else self.problem.wrt
         x = next((x for x in asked if self.analysis.gradient(x) is node), None)
         return self._alone(node, later) if x is None else self.gradient(x)
 
@@ -170,7 +162,7 @@ class Wording:
     ) -> tree.Tree | None:
         own = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = own | (extra or {})
-        write = partial(formula, names=names, telling=self.telling, program=self._program)
+        write = partial(formula, names=names, telling=self.problem.telling, program=self._program)
         if not extra:
             written = write(self._shortest(self.without_implicit_seed(node), names))
         else:
@@ -197,7 +189,7 @@ class Wording:
     def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
         known = frozenset(names)
         if known not in self._shorteners:
-            self._shorteners[known] = Shortener(names, self._program, self.telling)
+            self._shorteners[known] = Shortener(names, self._program, self.problem.telling)
         return self._shorteners[known]
 
     @cached_property
@@ -214,30 +206,30 @@ class Wording:
         grad, seed = self.analysis.gradient(x), self.problem.seed
         if grad is None or (grad in self.names and not (seed.implicit and grad is seed.node)):
             return None if grad is None else self.names[grad]
-        if x.name in self._in_general:
-            return self._in_general[x.name]
+        if x.name in self._for_any_sizes:
+            return self._for_any_sizes[x.name]
         own = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
-        if own is None or undefined(self._here, tree.text(own), x.name) is None:
+        if own is None or undefined(self.trials.here, tree.text(own), x.name) is None:
             return own
-        return self._for_any(x) or own
+        return self._without_number(x) or own
 
-    def _for_any(self, x: Input) -> tree.Tree | None:
+    def _without_number(self, x: Input) -> tree.Tree | None:
         """A formula for any sizes that fails only where it has no number."""
-        found = self._derived_in_general.get(x.name)
+        found = self._untried.get(x.name)
         text = "" if found is None else tree.text(found)
-        return None if any(t.contradicts(text, x.name) for t in self.trials) else found
+        return None if any(t.contradicts(text, x.name) for t in self.trials.first) else found
 
     def is_wrong(self, x: Input) -> bool:
         """Whether the formula that was found for the gradient of an input at the problem's own
         sizes has other numbers there.
         """
         grad = self.read_off(x)
-        if grad is None or x.name in self._in_general:
+        if grad is None or x.name in self._for_any_sizes:
             return False
         if x.name not in self._wrong:
             written = self._alone(grad)
             self._wrong[x.name] = written is not None and any(
-                trial.contradicts(tree.text(written), x.name) for trial in self._here
+                trial.contradicts(tree.text(written), x.name) for trial in self.trials.here
             )
         return self._wrong[x.name]
 
@@ -245,7 +237,7 @@ class Wording:
         """Whether the formula of a gradient is only read in statements: its index notation and its
         Jacobian's closed form, which have none, are not looked for at length.
         """
-        general = self.in_general if self.telling is None else None
+        general = self.in_general if self.problem.telling is None else None
         if general is not None:
             return general.is_long(general.problem.inputs[x.name])
         grad = self.read_off(x)
@@ -253,36 +245,19 @@ class Wording:
         return written is None or tree.size(written) > TOO_LONG
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        """The formulas of gradients that there are, by name of input."""
+    def reach(self) -> Reach:
+        """How far the formulas of gradients hold, of those that there are."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
-        return {name: tree.text(f) for name, f in written.items() if f is not None}
-
-    @cached_property
-    def only_here(self) -> dict[str, str]:
-        """Those of them that fail at sizes other than the problem's."""
-        at = self.elsewhere if self._texts else ()
-        return {name: f for name, f in self._texts.items() if any(t.fails(f, name) for t in at)}
-
-    @cached_property
-    def extents(self) -> dict[str, str]:
-        """How far each of them holds."""
-        return {name: extent(self.elsewhere, f, name) for name, f in self.only_here.items()}
-
-    @cached_property
-    def undefined(self) -> dict[str, str]:
-        """For which random values formulas have no number, where the gradient has one."""
-        at = {name: self._here if name in self.only_here else self._signed for name in self._texts}
-        found = {name: undefined(at[name], f, name) for name, f in self._texts.items()}
-        return {name: where for name, where in found.items() if where is not None}
+        texts = {name: tree.text(f) for name, f in written.items() if f is not None}
+        return Reach(texts, self.trials)
 
     @cached_property
     def in_general(self) -> "Wording | None":
-        """The words for the same problem at sizes that hold for any; None where it has none."""
-        problem = general(self.problem)
+        """The words for the same problem in general; None where it has none."""
+        problem = in_general(self.problem)
         if problem is None:
             return None
-        w = Wording(type(self.analysis)(problem), telling=True)
+        w = Wording(type(self.analysis)(problem))
         try:
             w.analysis.gradients  # noqa: B018
         except GradcliError:  # the program has no such sizes after all
@@ -290,31 +265,14 @@ class Wording:
         return w
 
     @cached_property
-    def trials(self) -> list[Trial]:
-        """The problem at small sizes, where it has general ones, and at its own."""
-        return list(trials(self._whole, self.problem))
+    def trials(self) -> Trials:
+        """Where formulas are tried out."""
+        general = self.in_general
+        return Trials(self.problem, None if general is None else general.problem)
 
     @cached_property
-    def _here(self) -> list[Trial]:
-        """The problem at its own sizes, and there with numbers below 0 where it chooses by them."""
-        return [*trials(None, self.problem), *self._signed]
-
-    @cached_property
-    def _signed(self) -> list[Trial]:
-        return list(signed(self.problem))
-
-    @cached_property
-    def elsewhere(self) -> list[Trial]:
-        """The problem at sizes that are not its own."""
-        return list(elsewhere(self.problem, self._whole))
-
-    @property
-    def _whole(self) -> Problem | None:
-        return None if self.in_general is None else self.in_general.problem
-
-    @cached_property
-    def _derived_in_general(self) -> dict[str, tree.Tree | None]:
-        """The formulas at sizes that tell, by name of the input, before they are tried out."""
+    def _untried(self) -> dict[str, tree.Tree | None]:
+        """The formulas in general, by name of the input, before they are tried out."""
         w = self.in_general
         if w is None:
             return {}
@@ -322,14 +280,14 @@ class Wording:
         return {name: w.formula(grad) for name, grad in grads if grad is not None}
 
     @cached_property
-    def _in_general(self) -> dict[str, tree.Tree | None]:
+    def _for_any_sizes(self) -> dict[str, tree.Tree | None]:
         """The formulas that hold for any sizes, by name of the input; None for what is too long."""
-        found = self._derived_in_general
+        found = self._untried
         if self.in_general is None:
             return {}
         problem = self.in_general.problem
         short = {name: f for name, f in found.items() if f is not None}
-        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials, short))
+        held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials.first, short))
         if any(i.node.dtype != "float" for i in problem.inputs.values()):
             return held  # what many labels make too long may be read with the few that were given
         return held | {name: None for name, f in found.items() if f is None}
@@ -368,13 +326,15 @@ class Wording:
         """The letters of the problem."""
         p = self.problem
         values = self.analysis.value
-        known = None if self.telling is not None else lambda: self._sizes
-        return Indices(p.out, p.seed.node, self.names, values, p.out_name, known, self.telling)
+        known = None if self.problem.telling is not None else lambda: self._sizes
+        return Indices(
+            p.out, p.seed.node, self.names, values, p.out_name, known, self.problem.telling
+        )
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:
-        whole = self.in_general
-        return {} if whole is None else known_sizes(self.problem, whole.problem, self.names)
+        general = self.in_general
+        return {} if general is None else known_sizes(self.problem, general.problem, self.names)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """The same with 1 in place of a seed that nobody gave."""

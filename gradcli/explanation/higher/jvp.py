@@ -15,7 +15,7 @@ from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
 from ..derived import tangent_symbol
 from ..formulas import by_index
-from ..formulas.tried_out import CLOSE, Trial, value_of
+from ..formulas.trial import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
 
@@ -23,8 +23,8 @@ from ..random_numbers import Numbers
 class Jvp:
     """The tangents of the output and of everything on the way; what does not move has none."""
 
-    def __init__(self, a: Analysis, telling: bool = False):
-        self.a, self.p, self.w = a, a.problem, Wording(a, telling)
+    def __init__(self, a: Analysis):
+        self.a, self.p, self.w = a, a.problem, Wording(a)
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""
@@ -49,13 +49,13 @@ class Jvp:
 
     @cached_property
     def in_general(self) -> "Jvp | None":
-        """The same at sizes that hold for any; None where the problem has none."""
+        """The same in general; None where the problem has none."""
         w = self.w.in_general
         if w is None:
             return None
         inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
         tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
-        return Jvp(Analysis(w.problem._replace(tangents=tangents)), telling=True)
+        return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
     def told(self, node: Node) -> "tuple[Jvp, Node]":
         """What moves, in the words that hold for any sizes, where its tangent is computed alike
@@ -69,7 +69,7 @@ class Jvp:
 
     @cached_property
     def _others(self) -> dict[Node, Node]:
-        """What stands for each moving node at sizes that hold for any."""
+        """What stands for each moving node in general."""
         j = self.in_general
         if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
             return {}
@@ -91,7 +91,7 @@ class Jvp:
         own, other = (None if n is None else j.w.formula(n) for n in (node, turned))
         if turned is None or other is None or (own and tree.size(own) <= tree.size(other)):
             return j, node
-        at, text = (*self.w.trials, *self.w.elsewhere), tree.text(other)
+        at, text = (*self.w.trials.first, *self.w.trials.elsewhere), tree.text(other)
         return j, node if not at or any(self._fails(text, trial) for trial in at) else turned
 
     @property
@@ -122,7 +122,8 @@ class Jvp:
         if self.node is None or self.formula is None:
             return False
         text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
-        return any(self._fails(text, at) and all(map(at.tells, moving)) for at in self.w.elsewhere)
+        others = self.w.trials.elsewhere
+        return any(self._fails(text, at) and all(map(at.tells, moving)) for at in others)
 
     def _fails(self, formula: str, at: Trial) -> bool:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out

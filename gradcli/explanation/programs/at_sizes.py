@@ -8,7 +8,6 @@ from ...errors import GradcliError
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import rebuilt, substitute
 from ...language.problem import Input, Problem
-from ...notation.formulas.formula import Telling
 from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, without_spans
 from ...notation.tree import Name
@@ -29,17 +28,12 @@ def safe(name: str) -> str:
 
 class AtSizes:
     """The graphs of a problem that poses the same as what was `asked`, at its sizes or at others,
-    with gradients by the inputs `wrt`; where sizes are `telling`, as in `formula`.
+    with gradients by the inputs `wrt`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        asked: Analysis,
-        wrt: Sequence[Input],
-        telling: Telling | None = None,
-    ):
-        self.problem, self.asked, self.wrt, self.telling = problem, asked, wrt, telling
+    def __init__(self, problem: Problem, asked: Analysis, wrt: Sequence[Input]):
+        self.problem, self.asked, self.wrt = problem, asked, wrt
+        self.telling = problem.telling  # as in `formula`
         self._bare: dict[Node, Node] = {}
 
     @cached_property

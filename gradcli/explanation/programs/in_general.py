@@ -76,16 +76,16 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
 def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
     """The program at sizes that tell; None where it has none."""
     try:
-        return write(plan, plan.at_sizes(problem, problem.of_sizes))
+        return write(plan, plan.at_sizes(problem))
     except GradcliError:
         return None
 
 
-def _is_general(own: Problem, telling: Problem) -> bool:
+def _is_general(own: Problem, general: Problem) -> bool:
     """Whether sizes that do not tell are what they were: x.reshape(-1, 3) is another program where
     x has three elements.
     """
-    of = telling.shapes
+    of = general.shapes
     pairs = [p for i in own.inputs.values() for p in zip(i.shape, of[i.name], strict=True)]
     return all(n == m or m >= TELLING[0] for n, m in pairs)
 

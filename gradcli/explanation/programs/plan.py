@@ -11,7 +11,6 @@ from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.code.statements import Names
-from ...notation.formulas.formula import Telling
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
@@ -68,9 +67,9 @@ class Plan:
         """The graphs at the sizes given."""
         return self.at_sizes(self.problem)
 
-    def at_sizes(self, problem: Problem, telling: Telling | None = None) -> AtSizes:
-        """The graphs of the same problem posed at other sizes; `telling` as in `formula`."""
-        return AtSizes(problem, self.analysis, self.wrt, telling)
+    def at_sizes(self, problem: Problem) -> AtSizes:
+        """The graphs of the same problem posed at other sizes."""
+        return AtSizes(problem, self.analysis, self.wrt)
 
     # ---- names -----------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from itertools import product
 
 from ...graphs import Operator
 from ..program import Program
+from ..syntax import is_whole_number
 from .coefficients import coefficients, divisors, intercepts
 from .products import (
     TRANSPOSES,
@@ -102,11 +103,6 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
     given = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (given.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
-
-
-def is_whole_number(e: ast.expr) -> bool:
-    e = e.operand if isinstance(e, ast.UnaryOp) else e
-    return isinstance(e, ast.Constant) and type(e.value) is int
 
 
 def _before_products(program: Program, matrices: Collection[str]) -> set[str]:

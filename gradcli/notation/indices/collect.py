@@ -27,6 +27,7 @@ from .expressions import (
     Sum,
     TooLong,
     Total,
+    divides,
     factors_of,
     inner,
     is_condition,
@@ -170,7 +171,7 @@ class Simplifier:
         under: list[Expr] = []
         others: list[Expr] = []
         for f in rest:
-            (conditions if is_condition(f) else under if _divides(f) else others).append(f)
+            (conditions if is_condition(f) else under if divides(f) else others).append(f)
         numbers = fraction(above, below)
         out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
         out = [f for f in out if f != ONE]
@@ -375,10 +376,6 @@ def _sorted(left: Place, right: Place) -> Expr:
         return Relation("<=", left, right)
     offset = difference.offset
     return Relation("<=", places.plain(below, max(-offset, 0)), places.plain(above, max(offset, 0)))
-
-
-def _divides(f: Expr) -> bool:
-    return isinstance(f, Power) and isinstance(f.exponent, Number) and f.exponent.value < 0
 
 
 def _standing(letter: str):

@@ -350,3 +350,15 @@ def settled(e: Expr, value_of: ValueOf) -> Expr:
 def _is_regular(e: Expr) -> bool:
     """Whether no condition and no picked place is in it, so that all terms have all factors."""
     return not any(is_condition(part) or any(_picked(part)) for part in inner(e))
+
+
+def divides(e: Expr) -> bool:
+    """Whether it stands below a fraction line."""
+    return isinstance(e, Power) and isinstance(e.exponent, Number) and e.exponent.value < 0
+
+
+def inverted(e: Expr) -> Expr:
+    """1 / e, for what stands below a fraction line."""
+    assert isinstance(e, Power)
+    assert isinstance(e.exponent, Number)
+    return e.base if e.exponent.value == -1 else Power(e.base, Number(-e.exponent.value))

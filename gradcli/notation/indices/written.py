@@ -23,7 +23,9 @@ from .expressions import (
     Relation,
     Sum,
     Total,
+    divides,
     inner,
+    inverted,
     is_condition,
     parts,
     rebuilt,
@@ -282,15 +284,3 @@ def opposite(term: Expr) -> Expr | None:
         return Number(-first.value)
     rest = term.factors[1:] if first.value == -1 else (Number(-first.value), *term.factors[1:])
     return rest[0] if len(rest) == 1 else Product(rest)
-
-
-def divides(e: Expr) -> bool:
-    """Whether it stands below a fraction line."""
-    return isinstance(e, Power) and isinstance(e.exponent, Number) and e.exponent.value < 0
-
-
-def inverted(e: Expr) -> Expr:
-    """1 / e, for what stands below a fraction line."""
-    assert isinstance(e, Power)
-    assert isinstance(e.exponent, Number)
-    return e.base if e.exponent.value == -1 else Power(e.base, Number(-e.exponent.value))

@@ -14,25 +14,24 @@ from ..indices.expressions import (
     ZERO,
     Element,
     Expr,
-    Product,
     Relation,
-    Sum,
     Total,
     delta,
+    divides,
     factors_of,
     inner,
+    inverted,
     letters_of,
-    parts,
     places_of,
     product_of,
     substituted,
 )
 from ..indices.places import Place
-from ..indices.written import divides, inverted, opposite
+from ..indices.written import opposite
 from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
-from .masks import count, has_relation, mask, work
+from .masks import count, has_relation, is_a_count, mask, work
 from .matrices import Matrices
 from .matrix_products import added, multiplied
 from .patterns import (
@@ -162,7 +161,7 @@ class Reading:
             alone = {*self.pairs} == {*self.rows, *self.columns}
             return WEIGHTED if alone else PERMUTED_BLOCKS
         known = pattern is not None and not self.picking
-        name = by_pattern(pattern, self.number is None and _counts(self.e)) if known else "dense"
+        name = by_pattern(pattern, self.number is None and is_a_count(self.e)) if known else "dense"
         return PERMUTED_BLOCKS if self.pairs and name == "dense" else name
 
     @cached_property
@@ -381,13 +380,6 @@ def kronecker_name(formula: Tree | None) -> str:
     if isinstance(formula, Method) and formula.name == "reshape":
         return PERMUTED_KRONECKER if kronecker_name(formula.base) else ""
     return KRONECKER if isinstance(formula, Call) and formula.function == "kron" else ""
-
-
-def _counts(e: Expr) -> bool:
-    """Whether it adds up conditions that hold."""
-    if isinstance(e, Product | Total | Sum):
-        return all(map(_counts, parts(e)))
-    return isinstance(e, Relation)
 
 
 def _together(

@@ -54,6 +54,13 @@ def has_relation(e: Expr) -> bool:
     return isinstance(e, Relation) or any(map(has_relation, parts(e)))
 
 
+def is_a_count(e: Expr) -> bool:
+    """Whether it adds up conditions that hold."""
+    if isinstance(e, Product | Total | Sum):
+        return all(map(is_a_count, parts(e)))
+    return isinstance(e, Relation)
+
+
 def _is_everywhere(e: Expr) -> bool:
     """Whether no condition between places makes it 0."""
     if isinstance(e, Total):

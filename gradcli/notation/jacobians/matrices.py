@@ -18,13 +18,15 @@ from ..indices.expressions import (
     Relation,
     Sum,
     Total,
+    divides,
     inner,
+    inverted,
     letters_of,
     product_of,
 )
 from ..indices.factors import split_number
 from ..indices.places import Place
-from ..indices.written import divides, inverted, opposite
+from ..indices.written import opposite
 from ..tree import Attribute, Call, Infix, Method, Subscript, Tree
 from .matrix_products import (
     Contraction,

@@ -6,6 +6,7 @@ that it contradicts.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -111,10 +112,11 @@ def jacobian_structure(
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
+    rows = like or names.get(out, OUT)
     found: Structure | None = None
+    read = partial(_read, names=names, parts=parts or {}, telling=telling)
     for layout in layouts(out, grad, seed_node) if total else ():
-        rows = like or names.get(out, OUT)
-        reading = _read(layout, x, names, parts or {}, telling, rows)
+        reading = read(layout, x, like=rows)
         if reading is None:
             break
         other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
@@ -123,21 +125,35 @@ def jacobian_structure(
         if found.formula is not None or found.name == "zero":
             break
     if composing and found is not None and found.formula is None and found.name != "zero":
+        given = frozenset((parts or {}).items()), telling is not None
         factors = {} if known is None else known
-        given = frozenset((parts or {}).items())
-
-        def write(layout: Layout, to_input: bool) -> Tree | None:
-            key = layout, x if to_input else None, layout.out is out, given, telling is not None
-            if key not in factors:
-                rows = like or names.get(out, OUT) if layout.out is out else None
-                sub = _read(layout, x if to_input else None, names, parts or {}, telling, rows)
-                factors[key] = None if sub is None else sub.formula()
-            return factors[key]
-
-        composed = Composition(write)(Layout(out, grad, seed_node))
+        composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
         found = _with_formula(found, _plainer(composed, banded))
     return found or _of_matrix(matrix, total)
+
+
+def _composed(
+    read: Callable[..., Reading | None],
+    layout: Layout,
+    x: Node,
+    rows: Name,
+    given: tuple[Parts, bool],
+    known: Known,
+) -> Tree | None:
+    """The product, or sum, of the Jacobians of parts; what `read` makes of one is `known` from
+    others that are `given` the same.
+    """
+
+    def write(part: Layout, to_input: bool) -> Tree | None:
+        by, like = x if to_input else None, rows if part.out is layout.out else None
+        key = part, by, like is not None, *given
+        if key not in known:
+            reading = read(part, by, like=like)
+            known[key] = None if reading is None else reading.formula()
+        return known[key]
+
+    return Composition(write)(layout)
 
 
 def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:

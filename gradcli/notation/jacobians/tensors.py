@@ -25,12 +25,14 @@ from ..indices.expressions import (
     Relation,
     Sum,
     Total,
+    divides,
     inner,
+    inverted,
     is_condition,
     letters_of,
 )
 from ..indices.places import Place, linear
-from ..indices.written import divides, inverted, opposite
+from ..indices.written import opposite
 from ..tree import Attribute, Call, Infix, Method, Name, Subscript, Tree
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers

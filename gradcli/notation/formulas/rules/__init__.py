@@ -38,6 +38,7 @@ from . import (
     selected,
     shared_matrices,
     shares,
+    signs,
     spectral,
     square,
     sums,
@@ -56,6 +57,6 @@ __all__ = [
     "exponentials", "factoring", "foreign", "functions", "guards", "interpolation", "kept",
     "kronecker", "labels", "layout", "letters", "made_of", "matrices", "matrix_products", "moved",
     "normal", "other", "pairs", "parts", "places", "powers", "products", "put", "reductions",
-    "rule", "selected", "shared_matrices", "shares", "spectral", "square", "sums", "triangular",
-    "vanishing", "vectors",
+    "rule", "selected", "shared_matrices", "shares", "signs", "spectral", "square", "sums",
+    "triangular", "vanishing", "vectors",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from .chains import Chain, Factor, chain_of, is_square, node_of
 from .matrices import is_unit, last_two
 from .products import ONE, Product, build, product_of, scaled, with_factor
 from .registry import normal, other
-from .triangular import DIAGONAL, is_plain
+from .triangular import DIAGONAL, is_diagonal
 
 
 @normal("inv", "solve", "trace")
@@ -124,7 +124,7 @@ def diagonal_of_a_sum(node: Node) -> Node | None:
     plain = not any(node.attrs.get(k) for k in ("diagonal", "offset"))
     if (
         not plain
-        or not any(map(_is_diagonal, x.parents))
+        or not any(map(is_diagonal, x.parents))
         or {i.shape for i in x.parents} != {x.shape}
     ):
         return None
@@ -144,7 +144,7 @@ def diagonal_of_product(node: Node) -> Node | None:
         return a * b
     if x.op.name == "transpose":
         return node.op(x.parents[0], **node.attrs)
-    if x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x):
+    if is_diagonal(x):
         return x.parents[0]
     if x.op.name == "expand" and is_square(x):
         row = x.parents[0]
@@ -175,9 +175,7 @@ def sum_of_the_unit_matrix(node: Node) -> Node | None:
 def sum_of_a_diagonal(node: Node) -> Node | None:
     """diag(x).sum(dim=0) = x; diag(x).sum() = x.sum()."""
     d, dim = node.parents[0], node.attrs["dim"]
-    if d.op.name not in DIAGONAL or not is_plain(d) or d.parents[0].ndim != 1:
-        return None
-    if node.attrs["keepdim"]:
+    if not is_diagonal(d) or node.attrs["keepdim"]:
         return None
     return d.parents[0].sum() if dim is None else d.parents[0]
 
@@ -187,7 +185,7 @@ def matrix_beside_a_diagonal(node: Node) -> Node | None:
     """diag(x) * A = diag(x * A.diag())."""
     found = product_of(node) if node.ndim == 2 else None
     powers = {} if found is None else found.factors
-    whole = next((f for f, e in powers.items() if e == 1 and _is_diagonal(f)), None)
+    whole = next((f for f, e in powers.items() if e == 1 and is_diagonal(f)), None)
     rest = {f: e for f, e in powers.items() if f is not whole}
     shapes = [f.shape for f in rest]
     if found is None or whole is None or node.shape not in shapes:
@@ -212,18 +210,14 @@ def diagonal_beside_a_diagonal(node: Node) -> Node | None:
         return None
     if len(chain.factors) == 3:
         left, middle, right = chain.factors
-        if _is_diagonal(middle.node):
+        if is_diagonal(middle.node):
             of_rows = _matrix(left) * _matrix(right.flip())
             return scaled(chain.scale, of_rows @ middle.node.parents[0])
     if len(chain.factors) == 2:
         for d, other_ in (chain.factors, chain.factors[::-1]):
-            if _is_diagonal(d.node):
+            if is_diagonal(d.node):
                 return scaled(chain.scale, node.op(other_.node) * d.node.parents[0])
     return None
-
-
-def _is_diagonal(d: Node) -> bool:
-    return d.op.name in DIAGONAL and d.parents[0].ndim == 1 and is_plain(d)
 
 
 def _matrix(f: Factor) -> Node:

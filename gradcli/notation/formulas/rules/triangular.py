@@ -32,7 +32,7 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 def triangle_of_a_diagonal(node: Node) -> Node | None:
     """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
     x, k = node.parents[0], node.attrs["diagonal"]
-    if not (is_unit(x) or _is_diagonal(x)):
+    if not (is_unit(x) or is_diagonal(x)):
         return None
     return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
 
@@ -42,13 +42,14 @@ def triangle_beside_a_diagonal(node: Node) -> Node | None:
     """(A - diag(x)).tril(-1) = A.tril(-1)."""
     x = node.parents[0]
     terms = (terms_of(x) if x.op.name in ("add", "sub") and x.ndim == 2 else None) or []
-    if not any(is_unit(f) or _is_diagonal(f) for t in terms for f in t.factors):
+    if not any(is_unit(f) or is_diagonal(f) for t in terms for f in t.factors):
         return None
     parts = [node.op(build(t, x.shape), **node.attrs) for t in terms]
     return sum(parts[1:], start=parts[0])
 
 
-def _is_diagonal(x: Node) -> bool:
+def is_diagonal(x: Node) -> bool:
+    """Whether it is the diagonal matrix of a vector."""
     return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
 
 

@@ -1,0 +1,57 @@
+"""An explanation as an object of Python."""
+
+from collections.abc import Collection
+from typing import Any
+
+from .explanation.analysis import Analysis
+from .keywords import in_keywords
+
+
+class Explanation:
+    """An explained gradient.
+
+    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy
+    arrays; it prints itself in a terminal and in a notebook, and `to(format)` gives it as text.
+    """
+
+    def __init__(self, analysis: Analysis):
+        from .explanation.data import Data
+
+        self._analysis, self._data = analysis, Data(analysis)
+
+    @in_keywords
+    def __getattr__(self, name: str) -> Any:
+        from .explanation.data import KEYS
+
+        if name not in KEYS:
+            raise AttributeError(name)
+        value = self.__dict__[name] = self._data(name)
+        return value
+
+    @in_keywords
+    def to(
+        self,
+        format: str = "plain",
+        *,
+        width: int = 80,
+        precision: int = 5,
+        show: Collection[str] = (),
+    ) -> str:
+        """The explanation as text: "terminal", "plain", "markdown" or "json"."""
+        from .explanation.document import Choices
+        from .render.environment import Environment
+        from .render.formats import render
+
+        environment = Environment(width=width, color=format == "terminal", precision=precision)
+        return render(
+            self._analysis, format, Choices(show=tuple(show), precision=precision), environment
+        )
+
+    def __str__(self) -> str:
+        return self.to("plain")
+
+    def __repr__(self) -> str:
+        return f"<gradcli.Explanation of {self._analysis.problem.program.source.text!r}>"
+
+    def _repr_markdown_(self) -> str:
+        return self.to("markdown")
