@@ -708,6 +708,20 @@ def test_labels_that_count_up_are_labels(labels):
     assert found == "(softmax(x, dim=1) - eye(x.shape[1])[y]) / y.numel()"
 
 
+def test_a_mask_of_labels_stays_where_these_labels_need_none():
+    found = package.formula("where(t == 0, x, 2 * x)", shapes={"x": (2,)}, values={"t": [1, 2]})
+    assert found == "g * where(t == 0, 1.0, 2.0)"
+
+
+def test_labels_that_may_be_ignored_are_ignored_where_none_is_yet():
+    text, labels = "cross_entropy(x, t, ignore_index=0)", {"t": np.array([1, 2, 1])}
+    found = package.formula(text, shapes={"x": (3, 3)}, values=labels, wrt="x")
+    x = np.log([[2.0, 1, 1], [1, 1, 2], [1, 2, 1]])
+    expected = [[0, 0, 0], [0.125, 0.125, -0.25], [0.125, -0.25, 0.125]]  # of two rows, by hand
+    there = pose(found, values={"x": x, "t": np.array([0, 2, 1])})
+    assert close(Evaluator(there.values)(there.out)[0], np.array(expected))
+
+
 def test_an_operator_with_a_value_is_no_number():
     expr, shapes = "y * pad(x, (1, 1), value=-2.0)", {"x": (3,), "y": (5,)}
     assert package.formula(expr, shapes=shapes, wrt="y") == "g * pad(x, (1, 1), value=-2.0)"

@@ -11,7 +11,7 @@ from ...operators.leaves import Array
 def known_labels(problem: Problem) -> dict[Node, Node]:
     """The numbers of inputs that are labels or masks, under the name of the input."""
     return {
-        i.node: OPS["tensor"](data=Array(i.value, i.name))
+        i.node: OPS["tensor"](data=Array(i.value, i.name, i.node))
         for i in problem.inputs.values()
         if i.node.dtype != "float"
     }

@@ -1,5 +1,7 @@
 """Elements picked and put back; shapes with sizes of 1."""
 
+from collections.abc import Sequence
+
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
 from ....lazy import np
@@ -241,10 +243,13 @@ def by_comparison(node: Node) -> Node | None:
 
 @rule("elementwise")
 def known_masks(node: Node) -> Node | None:
-    """A comparison of known numbers that holds everywhere, or nowhere."""
+    """A comparison of known numbers that holds everywhere, or nowhere; of an input's, only that
+    labels are not below 0: t != -100.
+    """
     if node.dtype != "bool" or node.numel == 0 or not all(map(_known, node.inputs)):
         return None
-    if not any(i.op.name == "tensor" for i in node.parents):
+    numbers = [i.attrs["data"] for i in node.parents if i.op.name == "tensor"]
+    if not numbers or (any(n.node for n in numbers) and not _is_below(node.parents[-1], numbers)):
         return None
     from ....backends.numeric import Evaluator
 
@@ -252,6 +257,12 @@ def known_masks(node: Node) -> Node | None:
     if value.all() or not value.any():
         return OPS["full"](size=node.shape, fill_value=bool(value.flat[0]))
     return None
+
+
+def _is_below(bound: Node, labels: Sequence[Array]) -> bool:
+    """Whether a number is below 0, and labels are not."""
+    value = constant_value(bound)
+    return value is not None and value < 0 and all(np.min(n.value) >= 0 for n in labels)
 
 
 def _known(node: Node | None) -> bool:
