@@ -228,6 +228,11 @@ def test_a_tangent_for_one_size_says_so():
 SAID = "the formula of x.grad is right for x of shape (4, 3); at other sizes it is not."
 
 
+def test_a_formula_for_some_counts_alone_says_so():
+    with pytest.warns(UserWarning, match=r"right for x of shape \(3,\) and t as given; "):
+        gradcli.formula("x.repeat_interleave(t)", shapes={"x": (3,)}, values={"t": [1, 2, 1]})
+
+
 def test_a_formula_for_one_size_says_so():
     found = run("formula", "pdist(x)", "-s", "x=4x3")
     assert (found.status, found.err) == (0, f"note: {SAID}\n")

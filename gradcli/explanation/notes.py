@@ -131,12 +131,21 @@ def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
 
 def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
     """That the formulas of what is called so hold for some sizes alone, and for which."""
-    given = listed([f"{x.name} of shape {text(x.shape)}" for x in w.problem.inputs.values()])
-    square = dict.fromkeys(f"{n.op.name}()" for n in walk(w.problem.roots) if n.op.square)
+    nodes = walk(w.problem.roots)
+    given = listed([_as_given(x, x.node in nodes) for x in w.problem.inputs.values()])
+    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if n.op.square)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
     s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
     holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)
     return "these-sizes", f"the formula{s} of {listed(names)} {be} right for {given}{holds}"
+
+
+def _as_given(x: Input, is_in_graph: bool) -> str:
+    """How an input is given; labels that are no part of the graph made it what it is, as t did of
+    `x.repeat_interleave(t)`.
+    """
+    made_it = x.node.dtype != "float" and not is_in_graph
+    return f"{x.name} as given" if made_it else f"{x.name} of shape {text(x.shape)}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:
