@@ -233,6 +233,14 @@ def test_a_formula_for_some_counts_alone_says_so():
         gradcli.formula("x.repeat_interleave(t)", shapes={"x": (3,)}, values={"t": [1, 2, 1]})
 
 
+def test_a_named_choice_among_values_has_a_formula():
+    """The nearest rows of a codebook: their gradient is 2 * (e - z), added up by row."""
+    values = {"z": [[1.0, -2.0], [3.0, 0.5], [-1.0, 2.0]], "E": [[1.0, -1.0], [2.0, 1.0]]}
+    text = "i = cdist(z, E).argmin(1); e = E[i]; ((e - z)**2).sum()"
+    found = gradcli.formula(text, values=values, wrt="E")
+    assert found == "2 * zeros_like(E).index_add(0, i, e - z)"
+
+
 def test_a_formula_for_one_size_says_so():
     found = run("formula", "pdist(x)", "-s", "x=4x3")
     assert (found.status, found.err) == (0, f"note: {SAID}\n")

@@ -44,7 +44,8 @@ class Trial:
         given = {i.node: _value(draw, i) for i in p.inputs.values()}
         floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
         if signed:
-            free = [n for n in floats if not n.attrs["known"]]
+            drawn = [i.node for i in p.inputs.values() if i.value is None]
+            free = [n for n in drawn if n in floats and not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
         given |= {x: mirrored(given[x]) for x in kept_symmetric(p.out)}
         one = problem.seed.implicit and p.out.numel == 1
