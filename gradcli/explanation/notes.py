@@ -33,7 +33,7 @@ ELSEWHERE = {  # by how far a formula holds
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
     "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
-    "alike": ", and where sizes are equal, or larger than others, as there; elsewhere {it} may not "
+    "alike": ", and at other sizes in the same order, equal where these are; elsewhere {it} may not "
     "be.",
     "here": "; at other sizes {it} {be} not.",
 }
