@@ -270,6 +270,8 @@ WRONG = [
     Case("log_softmax(x / 2, -1)", "x = (g - exp(out) * g.sum(0, keepdim=True)) / 2",
          "the sum of g is to go over dimension -1"),
     Case("x.T", "x = g", "it is to be transposed"),
+    Case("x.nansum()", "x = ones_like(x)", "the factor ~isnan(x) is missing"),
+    Case("(x * y).nansum()", "x = y", "the factor ~isnan(x * y) is missing"),
     Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
     Case("logsumexp(x, -1)", "x = softmax(x, 0) * g.unsqueeze(-1)", "(for x a matrix; right for"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1))",

@@ -307,8 +307,7 @@ RULE_CASES = {
         "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",
         "A.unsqueeze(1).sum(dim=1, keepdim=True)",
     ],
-    "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)", "where(x == x, y, x)"],
-    "equal_to_itself": ["where(x == x, x, y)", "where(x != x, x, y)"],
+    "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
     "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
     "unit_matrix": ["eye(3) @ A", "A @ eye(3)"],
     "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],
@@ -706,6 +705,19 @@ def test_labels_that_count_up_are_labels(labels):
     text = "-log_softmax(x, 1)[range(len(y)), y].mean()"
     found = package.formula(text, shapes={"x": (3, 3)}, values={"y": labels})
     assert found == "(softmax(x, dim=1) - eye(x.shape[1])[y]) / y.numel()"
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("x.nansum(0)", "g * ~isnan(x)"),
+        ("x.nanmean()", "~isnan(x) / (~isnan(x)).sum()"),
+        ("x.nan_to_num()", "g * isfinite(x)"),
+        ("where(x != x, 0, x)", "g * (x == x)"),
+    ],
+)
+def test_masks_of_nan_that_the_program_asks_for_stay(expr, expected):
+    assert package.formula(expr, shapes={"x": (3, 2)}) == expected
 
 
 def test_a_mask_of_labels_stays_where_these_labels_need_none():

@@ -33,8 +33,8 @@ ELSEWHERE = {  # by how far a formula holds
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
     "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
-    "alike": ", and at other sizes in the same order, equal where these are; elsewhere {it} may not "
-    "be.",
+    "alike": ", and at other sizes in the same order, equal where these are; elsewhere {it} may "
+    "not be.",
     "here": "; at other sizes {it} {be} not.",
 }
 LARGER = 5  # in the place of 1

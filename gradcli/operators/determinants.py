@@ -10,7 +10,6 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
-from .comparisons import where
 from .families import operator, shorthand, written_out
 from .floats import rounding_unit
 from .guards import unless
@@ -318,5 +317,5 @@ def _logdet(x):
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
-    scale = where(y.ne(y), 0, g)  # as PyTorch, for which a nan is a constant
+    scale = unless(y.ne(y), g, instead=0, flat=True)  # as PyTorch, for which a nan is a constant
     return inverse_turned(x, scale)

@@ -69,7 +69,7 @@ def _symbolically_replaced(sp, x, *, nan, posinf, neginf):
 )
 def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     """x with numbers for nan and infinities: 0 and the largest there are, or those given."""
-    return g * where(isfinite(x), 1, 0)
+    return g * isfinite(x)
 
 
 @elementwise(

@@ -10,7 +10,8 @@ from .arithmetic import ceil, floor, round
 from .bounds import NOT_NEGATIVE, kept
 from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
-from .guards import refuse_where, unless
+from .floats import isnan
+from .guards import otherwise, refuse_where, unless
 from .leaves import size
 from .order import FIRST_FIRST, sorted_last
 from .ordering import permuted
@@ -314,11 +315,11 @@ def _at_ranks(rows, ranks, interpolation):
 def _ranks(rows, q):
     """Where nan is among the elements, the rank of nan, which is the last."""
     last = size(rows, dim=(-1,)) - 1
-    return where(rows.ne(rows).sum(dim=-1, keepdim=True) > 0, last, q * last)
+    return otherwise(isnan(rows).sum(dim=-1, keepdim=True) > 0, q * last, last)
 
 
 def _ranks_of_known(rows, q):
-    last = rows.eq(rows).sum(dim=-1, keepdim=True) - 1
+    last = (~isnan(rows)).sum(dim=-1, keepdim=True) - 1
     return where(last < 0, 0.0, q * last)
 
 
@@ -344,15 +345,15 @@ def nanquantile():
 
 @reduction(
     lambda x, axis, keepdims: np.sum(np.where(x == x, x, 0), axis=axis, keepdims=keepdims),
-    symbolic=lambda sp, *xs: sp.Add(*xs),
+    symbolic=lambda sp, *xs: sp.Add(*(x for x in xs if x is not sp.nan)),
     dtype="number",
-    index="sum",
+    index=lambda lower, i, x, **attrs: where(isnan(x), 0, x).sum(**attrs),
     numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
     left_to="sum",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""
-    return g * x.eq(x)
+    return g * ~isnan(x)
 
 
 @composite(
@@ -360,4 +361,4 @@ def nansum(g, y, x, dim):
 )
 def nanmean(x, *, dim=None, keepdim=False):
     """Average of the elements along dim that are not nan."""
-    return nansum(x, dim=dim, keepdim=keepdim) / x.eq(x).sum(dim=dim, keepdim=keepdim)
+    return nansum(x, dim=dim, keepdim=keepdim) / (~isnan(x)).sum(dim=dim, keepdim=keepdim)

@@ -34,6 +34,7 @@ APART = (100, 0.01)  # one input beside the others, with signs of their own
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
 FAR_OUT = 1e-6  # the tolerance: more is rounding there, and a wrong branch is wrong by more
 ROUGH = 1e-3  # within which single precision finds a claim's numbers, unless digits are lost
+ASKS_FOR_NAN = ("isnan", "isfinite")
 
 Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
 Values = dict[Node, Any]
@@ -77,6 +78,7 @@ class _Branches:
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
         self.ordered = any(node.op.finds_places for node in order)
+        self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 
     def point(self, values: Values) -> Point | None:
@@ -116,10 +118,12 @@ class _Branches:
         return {(s, met) for s, rows in signs.items() for met in zip(*(r.tolist() for r in rows))}
 
     def drawn(self) -> Iterator[Values]:
-        """Values in all ranges between the constants, then the first values with other signs, one
-        input far larger or smaller, then at other scales, with signs of their own and of one kind,
-        then one input alone at another scale.
+        """Values with a nan where that is asked for, in all ranges between the constants, then the
+        first values with other signs, one input far larger or smaller, then at other scales, with
+        signs of their own and of one kind, then one input alone at another scale.
         """
+        for x in self.free if self.with_nan else ():
+            yield self.given | {x: _led_by_nan(self.given[x])}
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
@@ -195,6 +199,11 @@ def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[fl
 
 
 # ---- values --------------------------------------------------------------------------------------
+
+
+def _led_by_nan(array: Any) -> Any:
+    """The numbers with nan in place of the first."""
+    return np.where(np.arange(array.size).reshape(array.shape) == 0, np.nan, array)
 
 
 def _signed(scale: float, array: Any) -> Any:

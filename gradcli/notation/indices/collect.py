@@ -141,8 +141,6 @@ class Simplifier:
             return self.function(first._replace(op=OPS[OPPOSITE[first.op.name]]))
         if e.op.sign == ">" and is_condition(e.args[0]) and e.args[1] == ZERO:
             return e.args[0]
-        if e.op.sign == "!=" and e.args[0] == e.args[1]:  # nothing is nan
-            return ZERO
         numbers = [np.float64(a.value) for a in e.args if isinstance(a, Number)]
         if numbers and len(numbers) == len(e.args):
             with np.errstate(all="ignore"):

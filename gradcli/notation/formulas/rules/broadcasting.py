@@ -179,13 +179,6 @@ def same_either_way(node: Node) -> Node | None:
     return chosen.expand(shape=node.shape)
 
 
-@rule("eq", "ne")
-def equal_to_itself(node: Node) -> Node | None:
-    """x == x is True: nothing is nan."""
-    a, b = node.inputs
-    return OPS["full"](size=node.shape, fill_value=node.op.name == "eq") if a is b else None
-
-
 @other("mul", "div")
 def kept_beside_a_new_dimension(node: Node) -> Iterator[Node]:
     """(g * x.norm(dim=1)).unsqueeze(1) / x.norm(dim=1, keepdim=True) = g.unsqueeze(1)."""

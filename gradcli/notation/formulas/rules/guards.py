@@ -101,7 +101,7 @@ def never_odd(node: Node) -> Node | None:
     = value: nothing is nan or infinite.
     """
     value = node.parents[1]
-    return value if value.shape == node.shape else None
+    return value if value.shape == node.shape else value.expand(shape=node.shape)
 
 
 @rule("refuse_where")
