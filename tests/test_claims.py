@@ -130,6 +130,7 @@ RIGHT = [
     Case("((X @ w - y)**2).mean()", "w = 2 * X.T @ (X @ w - y) / X.shape[0]",
          EVERY + ", with w a vector"),
     Case("x.T", "x = g.T", EVERY),
+    Case("q @ k.t()", "k = g.t() @ q", EVERY),
     Case("norm(x)", "x = x / out", EVERY),
     Case("max(x)", "x = eye(x.shape[0])[argmax(x)]", "agrees at 4 sizes, with x a vector"),
     Case("max(x)", "x = eye(4)[argmax(x)]", "agrees at 5 points", "x=4"),
@@ -272,6 +273,11 @@ WRONG = [
     Case("x.T", "x = g", "it is to be transposed"),
     Case("x.nansum()", "x = ones_like(x)", "the factor ~isnan(x) is missing"),
     Case("(x * y).nansum()", "x = y", "the factor ~isnan(x * y) is missing"),
+    *(Case(f"q @ k{t}", "k = g @ q", "g is to be transposed") for t in (".T", ".mT", ".t()")),
+    Case("q @ k.T / q.shape[1]**0.5", "k = g @ q / q.shape[1]**0.5", "g is to be transposed"),
+    Case("q @ k.T", "k = q", "the seed g is missing"),
+    Case("x.T @ W", "x = W @ g", "g is to be transposed"),
+    Case("x.T.sum()", "x = ones(x.shape[0])", "its shape is not that of x"),
     Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
     Case("logsumexp(x, -1)", "x = softmax(x, 0) * g.unsqueeze(-1)", "(for x a matrix; right for"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1))",
@@ -509,6 +515,12 @@ def test_what_mends_a_claim_holds_for_other_sizes_than_those_given():
         assert v.mend is not None
         there = pose(expr, shapes={"x": (4, 3)})
         assert judge({"x": v.mend.formula}, there)[0].ok
+
+
+def test_a_transposed_name_on_the_left_of_a_product_may_be_that_of_a_column():
+    (v,) = judge(["x = 2 * x"], pose("x.T @ x"))
+    assert v.ok
+    assert extent(v) == EVERY + ", with x a vector"
 
 
 def test_what_mends_a_claim_about_vectors_holds_for_matrices():

@@ -13,6 +13,7 @@ from ...language.inference.products import (
     in_upper_case,
     operands_of_matmul,
     small_operands,
+    transposed,
     vectors,
 )
 from ...language.posing import pose
@@ -124,7 +125,20 @@ def _posed(
         )
     except GradcliError:
         return None
-    return found if sum(n.numel for n in walk([found.out])) <= ELEMENTS else None
+    fits = sum(n.numel for n in walk([found.out])) <= ELEMENTS
+    return None if not fits or _turns_vectors(problem, found) else found
+
+
+def _turns_vectors(problem: Problem, found: Problem) -> bool:
+    """Whether other ranks make a vector of what the text transposes, as k in `q @ k.T`; x of
+    `x.T @ y` may be one where the output is a number.
+    """
+    if all(len(found.shapes[name]) == len(s) for name, s in problem.shapes.items()):
+        return False
+    columns, matrices = transposed(problem.program)
+    turned = matrices | columns if found.out.shape else matrices
+    inferred = {i.name for i in problem.inputs.values() if i.inferred}
+    return any(len(found.shapes[name]) == 1 for name in turned & inferred)
 
 
 def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:

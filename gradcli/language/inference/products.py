@@ -89,9 +89,38 @@ def _products(program: Program) -> Iterator[list[ast.expr]]:
 
 def bare(e: ast.expr) -> ast.expr:
     """What is left of `-a.T` without sign and transposition."""
-    while isinstance(e, ast.Attribute | ast.UnaryOp):
-        e = e.value if isinstance(e, ast.Attribute) else e.operand
+    while (inner := _within(e)) is not None:
+        e = inner
     return e
+
+
+def _within(e: ast.expr) -> ast.expr | None:
+    if isinstance(e, ast.Attribute | ast.UnaryOp):
+        return e.value if isinstance(e, ast.Attribute) else e.operand
+    return turned(e)
+
+
+# ---- transposed ----------------------------------------------------------------------------------
+
+
+def turned(e: ast.AST) -> ast.expr | None:
+    """x of `x.T` and `x.t()`; None of what is not transposed."""
+    if isinstance(e, ast.Attribute):
+        return e.value if e.attr in TRANSPOSES else None
+    op = called(e) if isinstance(e, ast.Call) else None
+    operands = arguments(e) if op is not None and op.name == "t" else []  # type: ignore[arg-type]
+    return operands[0] if operands else None
+
+
+def transposed(program: Program) -> tuple[set[str], set[str]]:
+    """The names that the text transposes: those that it does so as the first factor of a product
+    alone, as x in `x.T @ y`, where a column may be meant; and all others, which are matrices.
+    """
+    parts = [e for s in program.statements for e in ast.walk(s.value)]
+    first = [sides[0] for sides in _products(program)]
+    pairs = [(x.id, e in first) for e in parts if isinstance(x := turned(e), ast.Name)]
+    matrices = {name for name, is_first in pairs if not is_first}
+    return {name for name, _ in pairs} - matrices, matrices
 
 
 # ---- vectors -------------------------------------------------------------------------------------
@@ -131,7 +160,7 @@ def vectors(program: Program) -> set[str]:
 
 def _untransposed(e: ast.expr) -> ast.expr:
     """x of `x.T`."""
-    return e.value if isinstance(e, ast.Attribute) and e.attr in TRANSPOSES else e
+    return turned(e) or e
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
@@ -180,12 +209,12 @@ def _are_lower(names: set[str]) -> bool:
 
 def _is_inner(left: ast.expr, right: ast.expr) -> bool:
     """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
-    is_turned = isinstance(left, ast.Attribute) and left.attr in TRANSPOSES
-    return is_turned and not _transposes(right) and not names_in(left) & names_in(right)
+    apart = not names_in(left) & names_in(right)
+    return turned(left) is not None and not _transposes(right) and apart
 
 
 def _transposes(e: ast.expr) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr in TRANSPOSES for n in ast.walk(e))
+    return any(turned(n) is not None for n in ast.walk(e))
 
 
 def _ends_in_upper_case(e: ast.expr) -> bool:

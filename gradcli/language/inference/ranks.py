@@ -16,13 +16,13 @@ from ..program import Program
 from ..syntax import is_whole_number
 from .coefficients import coefficients, divisors, intercepts
 from .products import (
-    TRANSPOSES,
     arguments,
     called,
     elementwise,
     factors,
     in_upper_case,
     operands_of_matmul,
+    turned,
     vectors,
 )
 
@@ -85,17 +85,15 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
         for e in ast.walk(statement.value):
             operand = along_a_dimension(e)
             if operand is not None:
-                may_be = columns if isinstance(e, ast.Attribute) else ()
+                may_be = columns if turned(e) is not None else ()
                 found |= _of_its_shape(operand, meanings).difference(may_be)
     return found
 
 
 def along_a_dimension(e: ast.AST) -> ast.expr | None:
     """What is transposed, or handed to a call along a dimension; None elsewhere."""
-    if isinstance(e, ast.Attribute):
-        return e.value if e.attr in TRANSPOSES else None
-    if not isinstance(e, ast.Call):
-        return None
+    if not isinstance(e, ast.Call) or turned(e) is not None:
+        return turned(e)
     op, args = called(e), arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves:
