@@ -807,3 +807,14 @@ def test_a_formula_that_is_too_long_is_none():
 def test_a_sum_that_means_something_else_to_python(expr, other):
     """In Python sum(x) of a 2x3 tensor has shape (3,), and sum(x[0]) is the sum of a row."""
     assert ("python-sum" in gradcli(expr, "-s", "x=2x3").out) == other
+
+
+@pytest.mark.parametrize("loss", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+def test_losses_of_other_shapes_that_pytorch_warns_of(loss):
+    torch = pytest.importorskip("torch")
+    with pytest.warns(UserWarning, match="Using a target size"):
+        getattr(torch.nn.functional, loss)(torch.ones(3, 1), torch.zeros(3))
+    found = gradcli(f"{loss}(x, y)", "-s", "x=3x1,y=3").out
+    assert "broadcast-loss" in found
+    assert "broadcast to (3, 3)" in found
+    assert "broadcast-loss" not in gradcli(f"{loss}(x, y)", "-s", "x=3,y=3").out

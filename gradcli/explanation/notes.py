@@ -25,6 +25,7 @@ from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
 from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from .in_pytorch.orders import orders_met
+from .in_pytorch.warned import broadcast_losses
 from .numbers import number_text
 from .phrases import listed
 
@@ -79,6 +80,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *_not_finite(a, w, bool(refused)),
         *_rounding(a, w),
         *_sums(a),
+        *broadcast_losses(a.problem),
     ]
 
 

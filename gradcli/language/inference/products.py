@@ -107,8 +107,7 @@ def turned(e: ast.AST) -> ast.expr | None:
     """x of `x.T` and `x.t()`; None of what is not transposed."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
-    op = called(e) if isinstance(e, ast.Call) else None
-    operands = arguments(e) if op is not None and op.name == "t" else []  # type: ignore[arg-type]
+    operands = arguments(e) if isinstance(e, ast.Call) and called(e) is lookup("t") else []
     return operands[0] if operands else None
 
 
