@@ -7,7 +7,7 @@ points in other orders. None of them is at a kink, where a denominator is below 
 above, which formulas leave out, or where rounding decides on a claim.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -23,7 +23,7 @@ from ..checking.mirrored import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built
-from .points import Point, Points, kept_values
+from .points import Point, Points, Values, Within, kept_values
 
 MOST = 8  # points that are added
 TRIES = 72
@@ -37,8 +37,6 @@ ROUGH = 1e-3  # within which single precision finds a claim's numbers, unless di
 ASKS_FOR_NAN = ("isnan", "isfinite")
 
 Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
-Values = dict[Node, Any]
-Within = Callable[[Values], Values]  # brings values to where a claim is tried
 
 
 def on_all_branches(

@@ -5,7 +5,7 @@ gradients are finite, and not those of a matrix that is as good as singular. Of 
 one triangle is read, the other one is its mirror image.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -37,6 +37,9 @@ TOLERANCE = 1e-10  # relative to the largest element, within which a claim agree
 SINGLE = 1e-6  # the same where the gradient has a number that PyTorch rounds to single precision
 NUDGES = (4, 5, 6)  # rounding may be the same at one point nearby
 MOST_SIZES = 12  # that are tried where the program is singular at some
+
+Values = dict[Node, Any]
+Within = Callable[[Values], Values]  # brings values to where a claim is tried
 
 
 class Point:
@@ -102,13 +105,16 @@ class Point:
         other._gradients = self._gradients
         return other
 
-    def sound(self, names: Sequence[str]) -> bool:
-        """Whether output and gradients are finite, and the gradients more than rounding."""
+    def sound(self, names: Sequence[str], within: Within = dict) -> bool:
+        """Whether output and gradients are finite, and the gradients more than rounding, for values
+        `within` what the point's own meet.
+        """
         if not self.finite(names):
             return False
         free = [x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x)]
         given = {x.node: self(x.node) for x in self.problem.inputs.values()}
-        return all(self._steady(nudged(given, free, draw), names) for draw in NUDGES)
+        near = (within(nudged(given, free, draw)) for draw in NUDGES)
+        return all(self._steady(values, names) for values in near)
 
     def _steady(self, values: dict[Node, Any], names: Sequence[str]) -> bool:
         near = self.moved(values)

@@ -1,17 +1,19 @@
-"""Where a right claim parts from PyTorch after all: at the values given, and at 0, where kinks are.
+"""Where a right claim parts from PyTorch after all: at the values given, and where kinks are, which
+is at 0 and where inputs are equal.
 
-Inputs that keep the values that were given, as masks do, are not tried at 0.
+Inputs that keep the values that were given, as masks do, are not tried there.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
 
-from ...graphs import Node
 from ...language.given.assumptions import made
 from ...lazy import np
 from .findings import NOISE, Finding, at_point
 from .given import Claim
-from .points import Point, at_values
+from .points import Point, Values, Within, at_values
 
 
 class Apart(NamedTuple):
@@ -23,24 +25,29 @@ class Apart(NamedTuple):
 
 def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
     """The first of these places at which output and gradient are sound, and the claim is not the
-    gradient; with an input at 0, beside the numbers of each of the first two points.
+    gradient; with an input at 0, or as another one is, beside the numbers of each of the first two
+    points.
     """
     first = points[0]
     if first.problem.numeric:
-        given = _disagreeing(claim, first, first.problem.values)
+        given = _disagreeing(claim, first, _values(first) | first.problem.values, dict)
         if given is not None:
             return Apart("the values given", given)
-    for name in _moving(first):
-        findings = [_disagreeing(claim, p, _at_0(p, name)) for p in points[:2]]
+    moving = list(_moving(first))
+    for name, other in [*((name, None) for name in moving), *_alike(first, moving)]:
+        findings = [_at(claim, p, partial(_made, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
-            return Apart(f"{name} = 0", findings[0])
+            return Apart(f"{name} = {other or 0}", findings[0])
     return None
 
 
-def _disagreeing(claim: Claim, point: Point, changed: dict[Node, Any]) -> Finding | None:
-    values = {x.node: point(x.node) for x in point.problem.inputs.values()} | changed
+def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
+    return _disagreeing(claim, point, within(_values(point)), within)
+
+
+def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:
     other = at_values(point.problem, values, point.seed)
-    if other is None or not other.sound([claim.name]):
+    if other is None or not other.sound([claim.name], within):
         return None
     finding = at_point(claim.program, claim.name, other)
     if finding.value is None or finding.agrees or (finding.comparable and _is_rounding(finding)):
@@ -52,9 +59,23 @@ def _is_rounding(finding: Finding) -> bool:
     return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
-def _at_0(point: Point, name: str) -> dict[Node, Any]:
-    x = point.problem.inputs[name]
-    return {x.node: np.zeros(x.shape)}
+def _alike(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Two of the inputs that have one shape, and one kind where that is known of them."""
+    nodes = [(name, point.problem.inputs[name].node) for name in names]
+    for (a, x), (b, y) in combinations(nodes, 2):
+        if x.shape == y.shape and x.attrs["known"] == y.attrs["known"]:
+            yield a, b
+
+
+def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
+    """The values with an input as another one is, or 0 where there is no other."""
+    inputs = point.problem.inputs
+    x = inputs[name]
+    return values | {x.node: values[inputs[other].node] if other else np.zeros(x.shape)}
+
+
+def _values(point: Point) -> Values:
+    return {x.node: point(x.node) for x in point.problem.inputs.values()}
 
 
 def _moving(point: Point) -> Iterator[str]:
