@@ -651,7 +651,7 @@ EXCEPTIONS = [  # what PyTorch has at 0 is its convention: 0 for each of these
     ("relu(x)", "x = g * (x >= 0)", {}, "at x = 0, x.grad[0] is 0 in PyTorch, and here -1.1"),
     ("maximum(x, y).sum()", "x = (x > y)", {},
      "at x = y, x.grad[0] is 0.5 in PyTorch, and here 0"),
-    ("relu(x - y).sum()", "y = -(x >= y)", {},
+    ("relu(x - y).sum()", "y = -1 * (x >= y)", {},
      "at x = y, y.grad[0] is 0 in PyTorch, and here -1"),
     ("norm(x)", "x = x / out", {"x": "[0,0]"},
      "at the values given, x.grad[0] is 0 in PyTorch, and here nan"),
