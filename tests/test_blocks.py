@@ -5,7 +5,7 @@ import pytest
 from support import Example, examples, generator, pose
 
 from gradcli.autodiff.reverse import backward
-from gradcli.backends import blocks, numeric, strips
+from gradcli.backends import blocks, numeric
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 
@@ -53,13 +53,6 @@ def block_rows(request, monkeypatch):
     return request.param
 
 
-@pytest.fixture(params=["compiled", "NumPy"])
-def loops(request, monkeypatch):
-    """Simple operations by compiled loops, where they are built, or by NumPy."""
-    if request.param == "NumPy":
-        monkeypatch.setattr(strips, "LOOPS", {})
-
-
 def assert_same(program: str, values: dict) -> None:
     """The output and the gradients are equal up to rounding, computed together and apart."""
     p = pose(program, values=values)
@@ -76,7 +69,7 @@ def assert_same(program: str, values: dict) -> None:
 
 
 @pytest.mark.parametrize(("program", "shapes"), PROGRAMS)
-def test_blocks_change_nothing(program, shapes, block_rows, loops):
+def test_blocks_change_nothing(program, shapes, block_rows):
     draw = generator(program)
     assert_same(program, {name: draw.normal(size=shape) for name, shape in shapes.items()})
 
@@ -110,32 +103,7 @@ def test_a_type_that_a_later_block_widens(block_rows):
     np.testing.assert_array_equal(whole, [1, 0.5])
 
 
-def test_which_nodes_are_compiled(block_rows, monkeypatch):
-    """All of layer_norm's, in one program; where loops are not built, none."""
-    programs, alone = [], []
-
-    class Program(strips.Program):
-        def __init__(self, *args):
-            super().__init__(*args)
-            programs.append(self)
-
-    class Alone(blocks.Alone):
-        def __init__(self, *args):
-            super().__init__(*args)
-            alone.append(self)
-
-    monkeypatch.setattr(blocks, "Program", Program)
-    monkeypatch.setattr(blocks, "Alone", Alone)
-    x = np.linspace(-1, 1, 100 * ROWS).reshape(10 * ROWS, 2, 5)
-    p = pose("layer_norm(x, (5,))", values={"x": x})
-    grad = backward(p.out, p.seed.node, [p.inputs["x"].node]).of[p.inputs["x"].node]
-    Evaluator({**p.values, p.seed.node: x}).alone(grad)
-    in_blocks, compiled = block_rows < 10 * ROWS, bool(strips.LOOPS)
-    assert len(programs) == (in_blocks and compiled)
-    assert bool(alone) == (in_blocks and not compiled)
-
-
-def test_compiled_loops_at_the_edges(block_rows, loops):
+def test_blocks_at_the_edges(block_rows):
     """Equal elements have variance 0 to the last bit; nan and inf stay in their rows."""
     x = np.full((ROWS, 10), 0.1)
     x[1, 3], x[2, 4], x[3] = np.nan, np.inf, 0.0
@@ -145,30 +113,12 @@ def test_compiled_loops_at_the_edges(block_rows, loops):
     np.testing.assert_array_equal(found[[1, 2]], np.nan)
 
 
-def test_other_types_are_not_compiled(block_rows):
+def test_blocks_of_single_precision(block_rows):
     x = np.linspace(0.1, 1, 5 * ROWS, dtype=np.float32).reshape(ROWS, 5)
     p = pose("(x * x - 0.3) / x", values={"x": x})
     found = Evaluator(p.values, dtype="float32").alone(p.out)[0]
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, (x * x - np.float32(0.3)) / x)
-
-
-def test_a_program_does_not_leave_its_arrays():
-    run = pytest.importorskip("gradcli.backends._strips").run
-    x, out = np.ones(8), np.ones(8)
-    step, strides = np.intc([0, 1, 0, 0]).tobytes(), np.int64([4, 1, 4, 1]).tobytes()
-    run(step, strides, (x, out), 1, 2, 4)
-    np.testing.assert_array_equal(out, 2.0)
-    for wrong in (
-        (step, strides, (x, out), 1, 3, 4),  # more rows than there are
-        (np.intc([0, 2, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # a place too many
-        (np.intc([99, 1, 0, 0]).tobytes(), strides, (x, out), 1, 2, 4),  # no such loop
-        (step, strides, (x, out, x), 1, 2, 4),  # more arrays than places
-        (step, np.int64([4, -1, 4, 1]).tobytes(), (x, out), 1, 2, 4),
-        (step, np.int64([4, 1, 9, 1]).tobytes(), (x, out), 1, 2, 4),
-    ):
-        with pytest.raises(ValueError, match=r"place|program"):
-            run(*wrong)
 
 
 @pytest.mark.parametrize("copies", [1, 2000], ids=["small", "large"])
@@ -200,12 +150,3 @@ def test_a_large_choice_among_other_kinds(program, wanted):
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found * 1.0), np.signbit(wanted * 1.0))
-
-
-def test_sums_over_blocks_say_nothing_of_inf(block_rows, loops):
-    """inf - inf is nan, without a warning."""
-    x = np.ones((ROWS, 3))
-    x[0, 0], x[-1, 0] = np.inf, -np.inf
-    p = pose("((x - b) ** 3).sum_to_size(3)", values={"x": x, "b": np.zeros(3)})
-    found = Evaluator(p.values).alone(p.out)[0]
-    np.testing.assert_array_equal(found, [np.nan, ROWS, ROWS])

@@ -1,21 +1,30 @@
 """Values of large tensors, a few rows at a time.
 
 A run is a part of a graph whose rows, along the first dimension, are computed apart
-(`Operator.rows`), with the sums over them (`Operator.adds_rows`). Evaluated block by block, what
-lies between its ends stays in the processor's cache, and only what is needed outside of it is ever
-a whole array. What comes between runs is evaluated as a whole; nothing is kept after its last use.
+(`Operator.rows`). Evaluated block by block, what lies between its ends stays in the processor's
+cache, and only what is needed outside of it is ever a whole array. What comes between runs is
+evaluated as a whole; nothing is kept after its last use.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..graphs import Node
 from ..lazy import np
 from .numeric import LARGE, Evaluator, sources
-from .strips import MOST_NODES, Plan, Program, Rows, Source, adds_rows, rows_of
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
+
+
+class Source(NamedTuple):
+    """What a value is computed from: all of a node, or the rows at the same place."""
+
+    node: Any
+    by_rows: bool
+
+
+Plan = Mapping[Node, Sequence[Source]]
 
 
 class Run(NamedTuple):
@@ -51,8 +60,6 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
 
 def _sources(node: Node, values: Collection[Node | None]) -> list[Source]:
     found = [_meant(i, values) for i in sources(node)]
-    if adds_rows(node):
-        return [Source(i, True) for i in found]
     by_rows: Sequence[bool] = ()
     if node.op.rows is not None and node.shape:
         by_rows = node.op.rows(*[i and i.shape for i in found], **node.attrs)
@@ -81,7 +88,7 @@ def _runs(plan: Plan) -> Iterable[Run]:
     for node, found in plan.items():
         here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in found), default=0)
         moving = [s.node for s in found if s.by_rows]
-        ready[node] = here + adds_rows(node), here + bool(moving)
+        ready[node] = here, here + bool(moving)
         if moving:
             runs[here][moving[0].shape[0]].append(node)
         else:
@@ -118,16 +125,6 @@ def _last_uses(
 # ---- a run ---------------------------------------------------------------------------------------
 
 
-class Alone:
-    """A node that NumPy computes."""
-
-    def __init__(self, node: Node, plan: Plan, evaluator: Evaluator):
-        self.node, self.sources, self.evaluator = node, plan[node], evaluator
-
-    def __call__(self, arrays: Sequence[Any], _: Mapping[Any, Any]) -> dict[Any, Any]:
-        return {self.node: self.evaluator.value(self.node, arrays)}
-
-
 def _compute_whole(evaluator: Evaluator, node: Node, plan: Plan) -> None:
     values = evaluator.values
     with np.errstate(all="ignore"):
@@ -138,73 +135,23 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
     """Compute a run block by block, and put together what is `needed` of it."""
     whole = evaluator.values
     kept = [node for node in run.nodes if node in needed]
-    parts = list(_parts(evaluator, run, plan, kept))
-    programs = [part for part in parts if isinstance(part, Program)]
-    size = run.length if len(programs) == len(parts) else _block_rows(run)
-    outputs = [node for part in programs for node in part.outputs if node in needed]
-    made: dict[Any, Any] = {node: _room(node) for node in outputs}
-    read = [{s.node for s in part.sources if s.by_rows} for part in parts]
+    read = [{s.node for s in plan[node] if s.by_rows} for node in run.nodes]
     spent = _last_uses(read, set().union(*read).difference(kept))
+    size = _block_rows(run)
     for start in range(0, run.length, size):
         rows = slice(start, start + size)
-        block: dict[Any, Any] = {n: a if adds_rows(n) else a[rows] for n, a in made.items()}
+        block: dict[Any, Any] = {}
         with np.errstate(all="ignore"):
-            for part, done in zip(parts, spent, strict=True):
+            for node, done in zip(run.nodes, spent, strict=True):
                 arrays = [
                     whole[n] if not by_rows else block[n] if n in block else whole[n][rows]
-                    for n, by_rows in part.sources
+                    for n, by_rows in plan[node]
                 ]
-                block.update(part(arrays, block))
+                block[node] = evaluator.value(node, arrays)
                 for n in done:
                     block.pop(n, None)
             for node in kept:
-                if node not in made:
-                    whole[node] = _joined(node, whole.get(node), rows, block[node], run.length)
-    whole.update(made)
-
-
-def _room(node: Node) -> Any:
-    """What a program writes to, or adds to."""
-    return np.zeros(node.shape) if adds_rows(node) else np.empty(node.shape)
-
-
-def _parts(
-    evaluator: Evaluator, run: Run, plan: Plan, kept: Collection[Node]
-) -> Iterator[Alone | Program]:
-    """A run as programs of compiled loops, where there are some, and single nodes between them."""
-    groups = [*_together(run.nodes, plan)]
-    place = {node: k for k, (nodes, _) in enumerate(groups) for node in nodes}
-    read = {s.node for node in run.nodes for s in plan[node] if place.get(s.node) != place[node]}
-    read.update(kept)
-    for nodes, width in groups:
-        if len(nodes) == 1 or width == 1 or evaluator.dtype != "float64":
-            yield from (Alone(node, plan, evaluator) for node in nodes)
-        else:
-            yield Program(nodes, width, plan, [node for node in nodes if node in read])
-
-
-def _together(nodes: Sequence[Node], plan: Plan) -> Iterator[tuple[list[Node], int]]:
-    """Neighbours that go through the same rows, and the width of these."""
-    group: list[Node] = []
-    so_far: Rows | None = None
-    for node in nodes:
-        rows = rows_of(node, plan[node])
-        if so_far and rows and so_far.fits(rows) and len(group) < MOST_NODES:
-            group.append(node)
-            so_far = max(so_far, rows)
-        else:
-            if group:
-                yield group, so_far.width if so_far else 1
-            group, so_far = [node], rows
-    if group:
-        yield group, so_far.width if so_far else 1
-
-
-def _joined(node: Node, whole: Any, rows: slice, block: Any, count: int) -> Any:
-    """`whole`, which the first block makes, with another block."""
-    if adds_rows(node):
-        return block if whole is None else whole + block
-    return _with_rows(whole, rows, block, count)
+                whole[node] = _with_rows(whole.get(node), rows, block[node], run.length)
 
 
 def _with_rows(whole: Any, rows: slice, block: Any, count: int) -> Any:

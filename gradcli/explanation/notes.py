@@ -7,6 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
+from ..backends.numeric import sources
 from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import text
@@ -24,7 +25,6 @@ from .higher.hessian import Hessian
 from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
 from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
-from .in_pytorch.orders import orders_met
 from .in_pytorch.warned import broadcast_losses
 from .numbers import number_text
 from .phrases import listed
@@ -40,11 +40,10 @@ ELSEWHERE = {  # by how far a formula holds
 }
 LARGER = 5  # in the place of 1
 BARE_SUM = re.compile(r"sum\s*\(")
-IN_PYTORCH = {  # what holds of numbers that are not finite, by order
-    1: ": PyTorch computes the same",
-    2: ": PyTorch's does too; which elements may depend on the order in which it multiplies 0 and "
-    "infinity",
-}
+SAME = ": PyTorch computes the same"
+IN_ANOTHER_ORDER = (
+    ": PyTorch's does too; which elements may depend on the order in which it multiplies and adds"
+)
 
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
@@ -77,7 +76,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         *unused(a),
         *refused,
         *_kinks(a, w),
-        *_not_finite(a, w, bool(refused)),
+        *_not_finite(a, bool(refused)),
         *_rounding(a, w),
         *_sums(a),
         *broadcast_losses(a.problem),
@@ -287,26 +286,9 @@ def _first(texts: list[str], what: str) -> str:
     return f"{', '.join(texts[:3])} and {more} more {what}{'s' * (more > 1)}"
 
 
-def _orders(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Operations of which PyTorch's order of operations decides what comes out: a note for all
-    that it leaves to the same.
-    """
-    found: dict[str, dict[str, None]] = {}
-    for node, met, others in orders_met(a):
-        found.setdefault(others, {})[f"{_written(node, a, w)} meets {met}"] = None
-    end = "which elements are inf or nan may differ, and so may numbers."
-    return [
-        ("another-order", f"{_first(list(met), 'operation')}. {others}: {end}")
-        for others, met in found.items()
-    ]
-
-
-def _not_finite(a: Analysis, w: Wording, refused: bool) -> list[tuple[str, str]]:
-    """Gradients that are nan or infinite; that PyTorch's are too, unless it has another order of
-    operations or has `refused` them.
-    """
-    notes = _orders(a, w)
-    same = "" if notes or refused else IN_PYTORCH.get(a.problem.order, "")
+def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
+    """Gradients that are nan or infinite; that PyTorch's are too, unless it has `refused` them."""
+    notes, same = [], "" if refused else _in_pytorch(a)
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
@@ -321,6 +303,17 @@ def _not_finite(a: Analysis, w: Wording, refused: bool) -> list[tuple[str, str]]
                 )
             )
     return notes or _beside_zeros(a)
+
+
+def _in_pytorch(a: Analysis) -> str:
+    """What PyTorch computes where numbers are not finite: the same, unless kernels of its own order
+    of operations take part, as for products of matrices and normalisations.
+    """
+    if a.problem.order > 2:
+        return ""
+    roots = [a.problem.out, *(grad for x in a.problem.wrt if (grad := a.gradient(x)) is not None)]
+    kernels = any(n.op.family == "operator" for n in walk(roots, sources))
+    return IN_ANOTHER_ORDER if kernels or a.problem.order == 2 else SAME
 
 
 def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:

@@ -64,9 +64,6 @@ class Operator:
     family      what backends and notation may take for granted: elementwise, reduction, ...
     rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
                 dimension, needs only its row k; nothing, where rows are not computed apart
-    adds_rows   (*shapes, **attrs) -> whether its value is the sum of those that parts of the rows
-                give, where it does not compute rows apart
-    loop        the compiled loop for it (backends/_strips.c), then attributes that are operands
     flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
                 and those of the inputs; None: as many as its meaning
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
@@ -110,10 +107,6 @@ class Operator:
     finds_places  whether its value are places where elements stand, counted from 0
     digits_vary  whether the last digits of PyTorch's value are others where a gradient is asked for
     single      whether a number in PyTorch's gradient is rounded to single precision
-    left_to     who computes it in PyTorch in an order of operations of its own, which decides what
-                becomes of inf, nan and numbers that overflow: "BLAS", "LAPACK", "kernel" (one loop
-                for all of it), "registers" (elements that fill one meet other instructions), or
-                "sum" (which is added up in parts, and decided by overflow alone)
     matrices    whether its tensors are matrices as a rule, though they need not be
     square      whether a matrix that it takes is square as a rule, though it need not be
     usual       (*shapes, **attrs) -> pairs of sizes of its inputs that are equal as a rule, though
@@ -158,8 +151,6 @@ class Operator:
     expand: Any = None
     said: Any = None
     rows: Any = None
-    adds_rows: Any = None
-    loop: Any = None
     flops: Any = None
     view: Any = False
     saved: Any = (...,)
@@ -188,7 +179,6 @@ class Operator:
     finds_places: bool = False
     digits_vary: bool = False
     single: bool = False
-    left_to: str = ""
     matrices: bool = False
     square: bool = False
     usual: Any = None

@@ -54,7 +54,6 @@ def hardsigmoid(g, y, x):
     numpy="{0} * np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_swish",
     order="x inplace",
-    left_to="registers",
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -78,7 +77,6 @@ def _hardtanh(x, *, min_val, max_val):
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
     numpy="np.clip({0}, {min_val}, {max_val})",
     order="x min_val max_val inplace",
-    left_to="registers",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""
@@ -99,7 +97,6 @@ def relu6(input, inplace=False):
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
     saved=("input",),
-    left_to="registers",
 )
 def hardshrink(input, *, lambd=0.5):
     """x, but 0 between -lambd and lambd."""
@@ -121,7 +118,6 @@ def _not_negative(*, lambd):
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
     settle=_not_negative,
-    left_to="registers",
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""
@@ -240,7 +236,6 @@ def _not_zero(*, alpha):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",
     jax="jax.nn.celu({0}, {alpha})",
     order="x alpha inplace",
-    left_to="registers",
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
@@ -260,7 +255,6 @@ def celu(g, y, x, *, alpha=1.0):
     f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
     jax="jax.nn.selu",
     order="x inplace",
-    left_to="registers",
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""

@@ -10,7 +10,7 @@ from .leaves import zeros
 from .precision import floats
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", loop="add", bounds=added, finite=True)
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", bounds=added, finite=True)
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
@@ -21,7 +21,6 @@ def add(g, y, a, b):
     spelling="{0} - {1}",
     aliases=("subtract",),
     on_masks=False,
-    loop="sub",
     bounds=subtracted,
     finite=True,
 )
@@ -30,17 +29,10 @@ def sub(g, y, a, b):
     return g, -g
 
 
-@elementwise(
-    lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), loop="mul", finite=True
-)
+@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), finite=True)
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
-
-
-def _by_reciprocal(a, b):
-    """A number over b as PyTorch has it: the number times one node, the reciprocal of b."""
-    return reciprocal(b) * a if _is_constant(a) else a / b
 
 
 @elementwise(
@@ -49,8 +41,6 @@ def _by_reciprocal(a, b):
     spelling="{0} / {1}",
     dtype="float",
     aliases=("divide", "true_divide"),
-    loop="div",
-    with_graph=_by_reciprocal,
     saved=(AGAIN,),
 )
 def div(g, y, a, b):
@@ -61,18 +51,15 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(
-    lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg", finite=True
-)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, finite=True)
 def neg(g, y, x):
     """Minus x."""
     return -g
 
 
-SHORT_POWERS = {  # PyTorch has other ways for these numbers, with other last digits and at -inf
-    3: lambda a: a * a * a,
-    -0.5: lambda a: 1 / np.sqrt(a),
-    -2: lambda a: 1 / (a * a),
+SHORT_POWERS = {
+    3: lambda a: a * a * a,  # quicker
+    -0.5: lambda a: 1 / np.sqrt(a),  # nan at -inf, as in PyTorch
 }
 
 
@@ -139,7 +126,6 @@ def _remainder(a, b):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     fixed=lambda a, b: ("b",) if _is_constant(a) else (),
     flat=("b",),
-    left_to="registers",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""

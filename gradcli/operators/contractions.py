@@ -149,7 +149,6 @@ def _without_repeats(term):
     order="equation operands",
     on_masks="alone",
     index="einsum",
-    left_to="BLAS",
     caveat="of three tensors and more, those are multiplied first that need fewest operations, "
     "which decides how inf spreads; PyTorch's order is its own",
     examples=(

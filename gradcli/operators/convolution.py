@@ -154,7 +154,6 @@ def _convolution(n):
     )
     composite(
         torch=F + name,
-        left_to="BLAS",
         rule=_batched(rule, n),
         batches=True,
         examples=(
@@ -187,7 +186,6 @@ def _by_input(n):
     )
     composite(
         torch=f"torch.nn.grad.{name}",
-        left_to="BLAS",
         rule=rule,
         flops=lambda out, weight, g, **_: _products(g, weight),
         order="input_size weight grad_output stride padding dilation groups",
@@ -239,7 +237,6 @@ def _by_weight(n):
     )
     composite(
         torch=f"torch.nn.grad.{name}",
-        left_to="BLAS",
         rule=rule,
         order="input weight_size grad_output stride padding dilation groups",
         examples=(
@@ -289,7 +286,6 @@ def _transposed(n):
     meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
     composite(
         torch=F + name,
-        left_to="BLAS",
         rule=_batched(rule, n),
         batches=True,
         flops=_transposed_flops,

@@ -239,7 +239,6 @@ def _of_square(value, **fields):
         shape=lambda s: square(s)[:-2],
         value=value,
         dtype="float",
-        left_to="LAPACK",
         flops=of_each_matrix(elimination),
         **fields,
     )

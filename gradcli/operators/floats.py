@@ -127,7 +127,6 @@ def frexp_exponent(x):
     "that power in single precision, so a derivative of 0 from 2**127 on, and inf below 2**-150",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
     numpy="np.frexp({0})[0]",
-    left_to="kernel",
 )
 def frexp_mantissa(x):
     """x over the power of 2 next above |x|."""

@@ -32,40 +32,8 @@ def lgamma(g, y, x):
     return g * digamma(x)
 
 
-PSI_10 = 2.25175258906672110764
-BY_INVERSE_SQUARES = (  # digamma far from 0, less its logarithm
-    8.33333333333333333333e-2,
-    -2.10927960927960927961e-2,
-    7.57575757575757575758e-3,
-    -4.16666666666666666667e-3,
-    3.96825396825396825397e-3,
-    -8.33333333333333333333e-3,
-    8.33333333333333333333e-2,
-)
-
-
-def _digamma(x):
-    """As PyTorch computes it, so that digits agree next to zeros and poles."""
-    x = floats(x)
-    out = _digamma_right_of_zero(np.where(x < 0, 1 - x, x))
-    reflected = out - np.pi / np.tan(np.pi * np.modf(x)[0])
-    out = np.where(x < 0, np.where(x == np.trunc(x), np.nan, reflected), out)
-    return np.where(x == 0, np.copysign(np.inf, -x), out)
-
-
-def _digamma_right_of_zero(x):
-    total = np.zeros_like(x)
-    for _ in range(10):
-        near = x < 10
-        total = np.where(near, total - 1 / x, total)
-        x = np.where(near, x + 1, x)
-    square = 1 / (x * x)
-    series = np.where(x < 1e17, square * np.polyval(BY_INVERSE_SQUARES, square), 0)
-    return np.where(x == 10, total + PSI_10, total + np.log(x) - 0.5 / x - series)
-
-
 @elementwise(
-    _digamma,
+    lambda x: scipy_special.digamma(x),
     symbolic=elements.named("digamma"),
     dtype="float",
     aliases=("psi",),
@@ -95,7 +63,7 @@ def _trigamma(x):
 
 def _polygamma(x, *, n):
     if n < 2:
-        return _trigamma(x) if n else _digamma(x)
+        return _trigamma(x) if n else scipy_special.digamma(x)
     sizes = math.gamma(n + 1.0) * scipy_special.zeta(n + 1.0, x)
     return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
 
@@ -118,7 +86,6 @@ def _derivative(*, n):
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
     numpy="scipy.special.polygamma({n}, {0})",
-    left_to="kernel",
 )
 def polygamma(g, y, x, *, n):
     """The n-th derivative of digamma."""

@@ -42,7 +42,6 @@ def _inverse(x, *, check):
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
     numpy="np.linalg.inv",
-    left_to="LAPACK",
 )
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
@@ -131,7 +130,6 @@ def _solve_flops(out, a, b, **_):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     flops=_solve_flops,
-    left_to="LAPACK",
 )
 def solve(g, y, a, b, *, left, check):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""

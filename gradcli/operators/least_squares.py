@@ -68,7 +68,6 @@ def _batch(s, *tolerances):
         ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
     ),
     flops=_pinv_flops,
-    left_to="LAPACK",
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""

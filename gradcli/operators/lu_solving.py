@@ -31,7 +31,6 @@ def _rule(g, y, LU, pivots, B, *, left=True, adjoint=False):
     reach=rows_named,
     torch=LINALG + "lu_solve",
     spelling="linalg.lu_solve({0}, {1}, {2}, left={left}, adjoint={adjoint})",
-    left_to="LAPACK",
     examples=(
         ("linalg.lu_solve(x, lu_factor(x).pivots, b)", "x=2x2,b=2x3"),
         ("linalg.lu_solve(x, lu_factor(x).pivots, b, adjoint=True)", "x=2x2,b=2x1"),

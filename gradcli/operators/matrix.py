@@ -64,7 +64,6 @@ def _batch_rows(a, b):
     flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
     finite=True,
     numpy="{0} @ {1}",
-    left_to="BLAS",
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
@@ -114,7 +113,6 @@ bmm = _product(
     aliases=("vdot",),
     on_masks="alone",
     examples=(("dot(a, b)", "a=3,b=3"),),
-    left_to="BLAS",
 )
 def dot(a, b):
     """Sum of the products of two vectors."""

@@ -12,7 +12,8 @@ from .sums import total
 def _softmax(x, *, dim):
     if not np.ndim(x):
         return np.exp(x - x)
-    out = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+    out = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    np.exp(out, out=out)
     out /= total(out, shapes.axes(dim, out.ndim), keepdims=True)
     return out
 

@@ -6,18 +6,18 @@ from .activations import along_channels
 from .comparisons import where
 from .families import composite, operator, require, shorthand
 from .floats import rounding_unit
-from .leaves import size, zeros
+from .leaves import zeros
 from .norms import vector_norm
 from .pointwise import F
 from .windows import windows, zero_pad
 
 
-def _standardized(x, *, dim, eps, **_):
+def _standardized(x, *, dim, eps):
     spread = (x.var(dim=dim, correction=0, keepdim=True) + eps).sqrt()
     return (x - x.mean(dim=dim, keepdim=True)) / spread
 
 
-def _layer_norm(x, *, dim, eps, **_):
+def _layer_norm(x, *, dim, eps):
     over = shapes.axes(dim, x.ndim)
     if over != tuple(range(x.ndim - len(over), x.ndim)):
         return _standardized(x, dim=dim, eps=eps)
@@ -28,47 +28,14 @@ def _layer_norm(x, *, dim, eps, **_):
     method=True,
     expand=_standardized,
     said=_layer_norm,
-    examples=(
-        ("standardize(x, (1,), 0.00001)", "x=2x3"),
-        ("standardize(x, (1,), 0.00001, in_sums=True)", "x=2x3"),
-    ),
-    caveat="a variance too large for a float spreads as it is written here; PyTorch's kernels for "
-    "layers and groups have nan there for some, by their place in a vector register",
+    examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
     torch=None,
-    left_to="kernel",
-    saved=lambda y, x, *, dim, eps, **_: (x, *_statistics(x, dim, eps, keepdim=True)),
+    saved=lambda y, x, *, dim, eps: (x, *_statistics(x, dim, eps, keepdim=True)),
 )
-def standardize(g, y, x, *, dim, eps, in_sums=False):
-    """x moved and scaled to mean 0 and variance 1 along dim; `in_sums` as summed_vjp."""
-    if in_sums:
-        return summed_vjp(g, x, dim=dim, eps=eps)
-    return _through_standardize(g, y, x, dim, eps)
-
-
-def _through_standardize(g, y, x, dim, eps):
+def standardize(g, y, x, *, dim, eps):
+    """x moved and scaled to mean 0 and variance 1 along dim."""
     scale = _inverse_deviation(x, dim, eps)
     return scale * (g - g.mean(dim=dim, keepdim=True) - y * (g * y).mean(dim=dim, keepdim=True))
-
-
-def _with_means(g, x, *, dim, eps):
-    y = standardize(x, dim=dim, eps=eps, in_sums=True)
-    return _through_standardize(g, y, x, dim, eps)
-
-
-@composite(
-    said=_with_means,
-    index=lambda lower, i, g, x, **attrs: _with_means(g, x, **attrs),
-    with_graph=_with_means,
-    torch=None,
-    examples=(("summed_vjp(s, x, (1,), 0.00001)", "s=2x3,x=2x3"),),
-)
-def summed_vjp(g, x, *, dim, eps):
-    """What standardize sends back, by the sums of PyTorch's kernels for layers and groups."""
-    mean, scale = x.mean(dim=dim, keepdim=True), _inverse_deviation(x, dim, eps)
-    total, count = g.sum(dim=dim, keepdim=True), size(x, dim=dim)
-    towards = total * mean - (g * x).sum(dim=dim, keepdim=True)
-    to_x = towards * scale * scale * scale / count  # in this order, or scale**3 may be 0
-    return scale * g + to_x * x - (to_x * mean + total * scale / count)
 
 
 def _inverse_deviation(x, dim, eps):
@@ -91,7 +58,6 @@ def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
 
 @composite(
     torch=F + "layer_norm",
-    left_to="kernel",
     saved=_kept_of_layers,
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
@@ -100,7 +66,7 @@ def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
     dim = _last("layer_norm", input, normalized_shape, weight, bias)
-    return _scaled(standardize(input, dim=dim, eps=eps, in_sums=True), weight, bias)
+    return _scaled(standardize(input, dim=dim, eps=eps), weight, bias)
 
 
 @composite(
@@ -188,23 +154,7 @@ def _all_but(dim, input):
 def _from_running(name, input, mean, var, weight, bias, eps):
     if mean is None or var is None:
         raise GradcliError("arguments", f"{name}() needs running_mean and running_var here")
-    return on_a_line(input, mean.detach(), (var.detach() + eps).sqrt(), weight, bias)
-
-
-def _on_a_line(input, mean, deviation, weight=None, bias=None):
-    slope = 1 / deviation if weight is None else 1 / deviation * weight
-    return input * slope + (-mean * slope if bias is None else bias - mean * slope)
-
-
-@composite(
-    value=_on_a_line,
-    torch=None,
-    examples=(("on_a_line(x, m, v, w, b)", "x=2x3,m=3,v=3,w=3,b=3"),),
-    domain=(0.5, 2.0),
-)
-def on_a_line(input, mean, deviation, weight=None, bias=None):
-    """(input - mean) / deviation * weight + bias, rounded as PyTorch does by slope and offset."""
-    return _scaled((input - mean) / deviation, weight, bias)
+    return _scaled((input - mean.detach()) / (var.detach() + eps).sqrt(), weight, bias)
 
 
 def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
@@ -216,7 +166,6 @@ def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, *
 
 @composite(
     torch=F + "instance_norm",
-    left_to="kernel",
     saved=_kept_of_instances,
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
@@ -258,7 +207,6 @@ def _groups(input, num_groups):
 
 @composite(
     torch=F + "group_norm",
-    left_to="kernel",
     saved=lambda y, x, weight, bias, *, num_groups, eps: (
         x,
         weight,
@@ -276,7 +224,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     batch, channels = input.shape[:2]
     _check_several("group_norm", (batch * channels // num_groups, num_groups, *input.shape[2:]))
     weight, bias = _by_channel("group_norm", input, weight, bias)
-    scaled = standardize(groups, dim=(2,), eps=eps, in_sums=True).reshape(shape=input.shape)
+    scaled = standardize(groups, dim=(2,), eps=eps).reshape(shape=input.shape)
     return _scaled(scaled, weight, bias)
 
 

@@ -81,7 +81,6 @@ def _corner(y, x, *, dim, keepdim, ord):
     ),
     saved=(..., "output"),
     bounds=NOT_NEGATIVE,
-    left_to="kernel",
 )
 def vector_norm(g, y, x, dim, *, ord=2):
     """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""

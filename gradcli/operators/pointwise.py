@@ -53,7 +53,7 @@ def expm1(g, y, x):
     return g * (y + 1)
 
 
-@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5", loop="sqrt", bounds=NOT_NEGATIVE)
+@elementwise(domain=(0.2, 3.0), of_numbers="{0} ** 0.5", bounds=NOT_NEGATIVE)
 def sqrt(g, y, x):
     """Square root."""
     return g / (2 * y)
@@ -67,7 +67,6 @@ def sqrt(g, y, x):
     numpy="1 / np.sqrt({0})",
     jax="jax.lax.rsqrt",
     of_numbers="{0} ** -0.5",
-    loop="rsqrt",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
@@ -147,7 +146,6 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
     jax="jax.nn.elu({0}, {alpha})",
     order="x alpha inplace",
-    left_to="registers",
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
@@ -167,7 +165,6 @@ def _bent_again(g, y, sent, x, *, below, above, steepness):
     rule=_bent_again,
     kink=lambda y, sent, x, **_: x.eq(0),
     caveat="at 0, where the curve ends, PyTorch takes 0",
-    left_to="registers",
     examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
 )
 def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
@@ -232,7 +229,7 @@ def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
 
 
 @elementwise(
-    by_python(math.erf),
+    by_python("erf"),
     symbolic=lambda sp, x: sp.erf(x),
     dtype="float",
     numpy="scipy.special.erf",

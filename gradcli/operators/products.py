@@ -145,7 +145,6 @@ def _cross_rule(g, y, a, b, *, dim):
     spelling="linalg.cross({0}, {1}, dim={dim})",
     numpy="np.cross({0}, {1}, axis={dim})",
     examples=(("linalg.cross(a, b)", "a=2x3,b=2x3"), ("cross(a, b, dim=0)", "a=3x1,b=3x2")),
-    left_to="kernel",
 )
 def cross_along(a, b, *, dim=-1):
     """The vector orthogonal to two vectors of length 3 along dim."""

@@ -30,10 +30,8 @@ def average(x, axis, keepdims):
     dtype="number",
     index="sum",
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
-    loop="sum",
     bounds=summed,
     finite=True,
-    left_to="sum",
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
@@ -47,10 +45,8 @@ def sum(g, y, x, dim):
     index="mean",
     on_masks=False,
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
-    loop="mean",
     bounds=kept,
     finite=True,
-    left_to="sum",
 )
 def mean(g, y, x, dim):
     """Average along dim."""
@@ -76,7 +72,6 @@ def _along_one(*, dim, keepdim):
     dtype="number",
     symbolic=lambda sp, *xs: sp.Mul(*xs),
     saved=(..., "output"),
-    left_to="kernel",
 )
 def prod(g, y, x, dim):
     """Product along dim; exact where factors are 0."""

@@ -41,7 +41,6 @@ def frac(g, y, x):
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     numpy="np.fmod",
-    left_to="registers",
 )
 def fmod(g, y, a, b):
     """What is left of a after division by b, with the sign of a."""

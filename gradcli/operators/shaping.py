@@ -173,9 +173,6 @@ def _summable(s, *, shape):
 @operator(
     shape=_summable,
     value=_sum_to,
-    adds_rows=lambda s, *, shape: len(shape) < len(s) or shape[:1] != s[:1],
-    left_to="sum",
-    loop="sum",
     collect="shape",
     method=True,
     index="sum_to_size",

@@ -43,7 +43,6 @@ def _vectors(name, place, *, full=False, **fields):
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
-        left_to="LAPACK",
         saved=_all_svd if full else _reduced_svd,
         caveat=FOUND,
         spelling=f"linalg.svd({{0}}{how}).{name}",
@@ -81,7 +80,6 @@ def svd_left(g, y, x):
     saved=_reduced_svd,
     digits_vary=True,
     numpy="np.linalg.svd({0}, compute_uv=False)",
-    left_to="LAPACK",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""

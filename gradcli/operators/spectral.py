@@ -39,7 +39,6 @@ def _symmetric(s, UPLO):
     saved=_eigh,
     digits_vary=True,
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
-    left_to="LAPACK",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
@@ -60,7 +59,6 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     symmetric=("x",),
     saved=_eigh,
     numpy="np.linalg.eigh({0}, {UPLO?})[1]",
-    left_to="LAPACK",
 )
 def eigh_vectors(g, y, x, *, UPLO="L"):
     """Eigenvectors of a symmetric matrix, as columns."""
@@ -92,7 +90,6 @@ def _exponential(x):
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 44 / 3 * n**3),
     numpy="scipy.linalg.expm",
-    left_to="kernel",
 )
 def matrix_exp(g, y, x):
     """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""

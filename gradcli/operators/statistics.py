@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round
-from .bounds import NOT_NEGATIVE, kept
+from .bounds import NOT_NEGATIVE
 from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .floats import isnan
@@ -77,10 +77,8 @@ def _spread_flops(out, s, **_):
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
     flops=_spread_flops,
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
-    loop="var correction",
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
-    left_to="kernel",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -104,43 +102,16 @@ def var(g, y, x, dim, *, correction=1):
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
-    left_to="kernel",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
     return _to_variance(g, y) * _slope_of_variance(x, dim, correction)
 
 
-def _moved_mean(x, *, dim, keepdim):
-    """nan beside an infinity that is not the last element: PyTorch moves it by each in turn."""
-    axis = shapes.axes(dim, x.ndim)
-    found = average(x, axis, keepdim)
-    if np.isfinite(found).all():
-        return found
-    last = x[tuple(slice(-1, None) if d in axis else slice(None) for d in range(x.ndim))]
-    infinite = np.sum(np.isinf(x), axis=axis, keepdims=keepdim)
-    at_last = np.sum(np.isinf(last), axis=axis, keepdims=keepdim)
-    return np.where(np.isinf(found) & (infinite > at_last), np.nan, found)
-
-
-@composite(
-    value=_moved_mean,
-    spelling="var_mean({0}, dim={dim}, keepdim={keepdim})[1]",
-    torch="torch.var_mean",
-    bounds=kept,
-    examples=(("var_mean(x, 1)[1]", "x=2x3"), ("std_mean(x)[1]", "x=2x3")),
-)
-def mean_beside_spread(x, *, dim=None, keepdim=False):
-    """Average along dim, as PyTorch finds it together with the variance: where a number is
-    infinite it may be nan.
-    """
-    return x.mean(dim=dim, keepdim=keepdim)
-
-
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     x = as_node(input)
     found = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
-    return Outputs((found, mean_beside_spread(x, dim=found.attrs["dim"], keepdim=keepdim)))
+    return Outputs((found, x.mean(dim=found.attrs["dim"], keepdim=keepdim)))
 
 
 @shorthand()
@@ -349,7 +320,6 @@ def nanquantile():
     dtype="number",
     index=lambda lower, i, x, **attrs: where(isnan(x), 0, x).sum(**attrs),
     numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
-    left_to="sum",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""

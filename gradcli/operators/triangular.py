@@ -61,7 +61,6 @@ def _in_numpy(*, upper, left, unitriangular):
     ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
-    left_to="LAPACK",
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -107,7 +106,6 @@ def _of_positive(value, **fields):
         dtype="float",
         symmetric=("x",),
         flops=of_each_matrix(lambda n, _: n**3 / 3),
-        left_to="LAPACK",
         **fields,
     )
 
@@ -237,7 +235,6 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
-    left_to="LAPACK",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
@@ -270,7 +267,6 @@ def _inverse_rule(g, y, L, *, upper=False):
 @composite(
     rule=_inverse_rule,
     index=lambda lower, i, L, **how: lower(cholesky_solve(eye(n=L.shape[-1]), L, **how), i),
-    left_to="LAPACK",
     triangular=cholesky_solve.triangular,
     examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),
 )

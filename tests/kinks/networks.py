@@ -85,39 +85,17 @@ NORMALISATION = [
     ),
     ("F.batch_norm(x, tensor([0.0, 1.0]), tensor([0.0, 4.0]))", {"x": ROWS}, None),
     (
-        "F.batch_norm(x, tensor([0.5, 1.0]), tensor([1.0, 4.0]), w, b)",
-        {"x": [[inf, 1.0], [2.0, -1.0]], "w": [inf, 2.0], "b": [1.0, inf]},
-        None,
-    ),
-    (
         "torch.batch_norm(x, w, None, tensor([0.5, 1.0]), ones(2), False, 0.1, 0.0, False)",
         {"x": ROWS, "w": [3.0, -1.0]},
         None,
     ),
     ("F.instance_norm(x)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
-    *(
-        (f"mse_loss(x, 0 * x, reduction='{how}')", {"x": [1e308, 1.0, -2.0, 0.0, 3.0]}, seed)
-        for how, seed in (("mean", 1.0), ("mean", float("inf")), ("sum", 0.25))
-    ),
     ("F.group_norm(x, 2)", {"x": IMAGE}, [[[1.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]]]),
     ("torch.group_norm(x, 1, w)", {"x": IMAGE, "w": [2.0, 0.0]}, IMAGE),
     ("F.local_response_norm(x, 2, alpha=1.0, beta=0.5, k=0.0)", {"x": IMAGE}, None),
     ("F.local_response_norm(x, 5)", {"x": IMAGE}, None),
     ("F.local_response_norm(x, 2)", {"x": np.zeros((2, 0, 3))}, None),
     ("native_layer_norm(x, (3,), None, None, 0.1)[0]", {"x": MATRIX}, MATRIX),
-    *(
-        (f"F.{norm}", {"x": [[1.0, 2.0, 0.5, -1.0], [0.5, 0.0, 3.0, 1.0]]}, seed)
-        for norm in ("layer_norm(x, (4,))", "layer_norm(x, (4,), x[0], x[1])", "group_norm(x, 2)")
-        for seed in (
-            [[inf, 1.0, 2.0, -1.0], [1.0, 0.0, 0.0, 2.0]],
-            [[0.0, 1.0, 2.0, -inf], [1.0, nan, 0.0, 2.0]],
-            [[inf, -inf, 2.0, 0.0], [0.0, inf, 0.0, inf]],
-        )
-    ),
-    *(
-        (f"F.{norm}", {"x": [[1e150, 2e150, -1e150, 3.0]]}, [[1e150, 2e150, 3e150, 4e150]])
-        for norm in ("layer_norm(x, (4,))", "group_norm(x, 1)")
-    ),
 ]
 
 PAIR = {"a": [0.0, 1.0, -1.0, 3.0, inf, nan, 2.0], "b": [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, inf]}

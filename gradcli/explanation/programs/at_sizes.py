@@ -112,22 +112,17 @@ class AtSizes:
 
 
 def _shortened(grad: Node, kept: Collection[Node]) -> Node:
-    """A gradient with those of normalisations as books have them: with means for the sums of a
-    kernel, and one root for what is normalised and what is sent back.
-    """
-
-    def by_means(n: Node, inputs: Sequence[Node | None]) -> Node | None:
-        return n.op.with_graph(*inputs, **n.attrs) if n.op is OPS["summed_vjp"] else None
+    """A gradient with one root for what a normalisation gives and for what it sends back."""
 
     def by_root(n: Node, inputs: Sequence[Node | None]) -> Node | None:
         if n.op is not OPS["standardize"]:
             return None
         return simplify(_standardized(*inputs, **n.attrs), kept, IN_CODE)
 
-    return rebuilt(simplify(rebuilt(grad, by_means), kept, IN_CODE), by_root)
+    return rebuilt(simplify(grad, kept, IN_CODE), by_root)
 
 
-def _standardized(x: Any, *, dim: tuple[int, ...], eps: float, **_: bool) -> Node:
+def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
     spread = OPS["var"](x, dim=dim, correction=0, keepdim=True) + eps
     return (x - OPS["mean"](x, dim=dim, keepdim=True)) * OPS["rsqrt"](spread)
 
