@@ -1,5 +1,7 @@
 """Evaluation block by block gives what evaluation of whole arrays gives, up to rounding."""
 
+import math
+
 import numpy as np
 import pytest
 from support import Example, examples, generator, pose
@@ -150,3 +152,11 @@ def test_a_large_choice_among_other_kinds(program, wanted):
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found * 1.0), np.signbit(wanted * 1.0))
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_error_functions_of_many_elements(name):
+    x = np.array([-0.0, np.inf, -np.inf, np.nan, *np.linspace(-6, 6, 20_000)])
+    p = pose(f"{name}(x)", values={"x": x})
+    expected = [getattr(math, name)(value) for value in x]
+    np.testing.assert_allclose(Evaluator(p.values)(p.out)[0], expected, rtol=1e-13)

@@ -72,6 +72,11 @@ def test_grad_imports_numpy_alone():
     ) == {"numpy"}
 
 
+def test_error_functions_of_few_elements_import_no_scipy():
+    names = modules("grad", "gelu(x) + erfc(x)", "-v", "x=[1,2]", "-g", "x")
+    assert not {n for n in names if n.startswith("scipy")}
+
+
 def test_grad_imports_neither_explanations_nor_notation():
     names = modules("grad", "(a*a).sum()", "-v", "a=[1,2]")
     assert not {n for n in names if n.startswith(("gradcli.render.terminal", "gradcli.notation"))}

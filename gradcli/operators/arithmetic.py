@@ -35,12 +35,18 @@ def mul(g, y, a, b):
     return g * b, g * a
 
 
+def _by_reciprocal(a, b):
+    """A number over b as PyTorch has it: the number times one node, the reciprocal of b."""
+    return reciprocal(b) * a if _is_constant(a) else a / b
+
+
 @elementwise(
     lambda a, b: np.divide(a, b),
     symbolic=lambda sp, a, b: sp.sympify(a) / b,
     spelling="{0} / {1}",
     dtype="float",
     aliases=("divide", "true_divide"),
+    with_graph=_by_reciprocal,
     saved=(AGAIN,),
 )
 def div(g, y, a, b):

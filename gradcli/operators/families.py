@@ -13,6 +13,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
 from ..lazy import np
+from . import precision
 from .bounds import with_zero
 
 SAMPLES = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
@@ -43,7 +44,7 @@ def elementwise(value: Callable | None = None, **fields):
 
     def declare(rule):
         name = rule.__name__.rstrip("_")
-        numeric = value or (lambda *xs: getattr(np, name)(*xs))
+        numeric = value or precision.named(name)
         if value is None and "symbolic" not in fields:
             fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
         fields.setdefault("numpy", fields.get("spelling") or (None if value else f"np.{name}"))

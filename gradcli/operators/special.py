@@ -74,7 +74,17 @@ def ndtri(g, y, x):
 # ---- Bessel functions ----------------------------------------------------------------------------
 
 
-@special(torch="torch.i0")
+def _bessel(name):
+    """SciPy's function, infinite where PyTorch's is: it has the exponential of x on the way."""
+
+    def value(x):
+        found = getattr(scipy_special, name)(x)
+        return np.where(np.isinf(np.exp(np.abs(x))) & np.isfinite(x), found * np.inf, found)
+
+    return value
+
+
+@special(_bessel("i0"), torch="torch.i0")
 def i0(g, y, x):
     """Modified Bessel function of the first kind, of order 0."""
     return g * i1(x)
@@ -86,7 +96,7 @@ def i0e(g, y, x):
     return g * (i1e(x) - x.sign() * y)
 
 
-@special()
+@special(_bessel("i1"))
 def i1(g, y, x):
     """Modified Bessel function of the first kind, of order 1."""
     far = abs(x) > EPS
