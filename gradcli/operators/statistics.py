@@ -16,23 +16,30 @@ from .leaves import size
 from .order import FIRST_FIRST, sorted_last
 from .ordering import permuted
 from .pairs import lerp
+from .precision import unit
 from .reductions import average
 from .sums import total
 from .ties import beside
 
 
-def _squared_distance(x, axis):
-    """From the mean. As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
-    if 0 < len(axis) < x.ndim:
-        x = x - x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
-    distance = x - average(x, axis, True)
-    return np.square(distance, out=distance if distance.ndim else None)
+def _spread(x, axis):
+    """The sum of squared distances from the mean, and the mean."""
+    mean = average(x, axis, True)
+    distance = x - mean
+    return total(np.square(distance, out=distance if distance.ndim else None), axis, True), mean
 
 
 def _variance(x, axis, keepdims, *, correction):
-    freedom = shapes.numel([x.shape[d] for d in axis]) - correction
-    spread = total(_squared_distance(x, axis), axis, keepdims)
-    return np.divide(spread, np.float64(freedom if freedom > 0 else 0))
+    """As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
+    count = shapes.numel([x.shape[d] for d in axis])
+    freedom = count - correction
+    spread, mean = _spread(x, axis)
+    rounding = count * np.square(count * unit(x) * mean)  # at most, of equal elements
+    if 0 < len(axis) < x.ndim and np.any(spread <= rounding):
+        first = x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
+        spread, _ = _spread(x - first, axis)
+    spread = np.divide(spread, np.float64(freedom if freedom > 0 else 0))
+    return spread if keepdims else np.squeeze(spread, axis)
 
 
 def _settle(*, dim, correction, **attrs):
