@@ -308,6 +308,10 @@ class Operator:
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
                 )
 
+    def is_label(self, place: int) -> bool:
+        """Whether the input at a place holds labels, which are no numbers to compute with."""
+        return bool(self.labels) and place < len(self.inputs) and self.inputs[place] in self.labels
+
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
         if node.expansion is None:
