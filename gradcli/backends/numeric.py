@@ -61,9 +61,12 @@ def _in_kind(node: Node, places: Sequence[int], /, *arrays: Any, **attrs: Any) -
     computed with the numbers 0 and 1.
     """
     kind = float if node.dtype == "float" else int
-    if node.op.dtype != "first":
+    if node.op.dtype not in ("first", "last"):
         arrays = tuple(as_kind(a, kind) if k in places else a for k, a in enumerate(arrays))
-    return as_kind(node.op.value(*arrays, **attrs), KINDS[node.dtype])
+    value = node.op.value(*arrays, **attrs)
+    if node.dtype == "int" and all(type(a) in PYTHONS for a in arrays):
+        return value  # of sizes, which are divided as Python's numbers are
+    return as_kind(value, KINDS[node.dtype])
 
 
 def as_kind(value: Any, kind: type) -> Any:

@@ -51,7 +51,8 @@ class Operator:
     expand      (*inputs, **attrs) -> the same value said with other operators
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
-                with bool as int; "first": that of the first input; or (**attrs) -> dtype
+                with bool as int; "first", "last": that of the first input, or the last; or
+                (**attrs) -> dtype
     said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
                 function: what formulas say; None: what it means (`expand`)
     value       (*arrays, **attrs) -> array, with NumPy
@@ -397,8 +398,8 @@ def dtypes(operands: Iterable[Any]) -> set[str]:
 
 def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
     """The dtype of an operator's output, by its `dtype` and those of its inputs."""
-    if rule == "first":
-        return dtypes[0]
+    if rule in ("first", "last"):
+        return dtypes[0 if rule == "first" else -1]
     for dtype in ("float", "int"):
         if dtype in dtypes:
             return dtype

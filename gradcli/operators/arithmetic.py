@@ -1,6 +1,9 @@
 """Arithmetic, element by element."""
 
-from ..graphs import AGAIN, Node, NoRule, StaysZero
+from math import isfinite
+
+from ..errors import GradcliError
+from ..graphs import AGAIN, OPS, Node, NoRule, StaysZero
 from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
@@ -76,8 +79,23 @@ SHORT_POWERS = {  # PyTorch has other ways for these numbers, with other last di
 }
 
 
+def _holds_integers(x):
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("i", "b")
+
+
+def _integer_powers(a, b):
+    """Powers of integers, some of their exponents below 0."""
+    if type(b) is int:
+        said = "integers have no power with an exponent below 0"
+        raise GradcliError("arguments", said, hint="make them floats: x.double()")
+    of_units = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b % 2), 0))
+    return np.where(b < 0, of_units, np.power(a, np.maximum(b, 0)))
+
+
 def _pow(a, b):
     if np.any(np.less(b, 0)):
+        if _holds_integers(a) and (type(b) is int or _holds_integers(b)):
+            return _integer_powers(a, b)
         a = floats(a)
     if type(b) in (int, float):
         short = SHORT_POWERS.get(b)
@@ -227,6 +245,7 @@ round = steps(
 
 @elementwise(
     lambda x: x * x,
+    dtype="number",
     index=lambda lower, i, x: x**2,
     numpy="np.square",
     bounds=NOT_NEGATIVE,
@@ -279,6 +298,26 @@ def double(g, y, x):
 def long(g, y, x):
     """As whole numbers, cut towards 0; no gradient."""
     return None
+
+
+def copied(x):
+    """The same values as a tensor of their own."""
+    return x.expand(shape=x.shape) if x.dtype == "bool" else x * 1
+
+
+def in_kind_of(value, x):
+    """A number in the kind of a tensor that it is written into: cut to an integer, or whether it is
+    not 0.
+    """
+    if x.dtype in ("float", value.dtype):
+        return value
+    if x.dtype == "bool":
+        return OPS["ne"](value, 0)
+    number = value.attrs.get("value", 0)
+    if isinstance(number, float) and not isfinite(number):
+        said = f"a tensor of integers holds no {number}"
+        raise GradcliError("arguments", said, hint="make it one of floats: x.double()")
+    return long(value)
 
 
 @shorthand("positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real")

@@ -82,7 +82,6 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
 @elementwise(
     lambda x, values: np.where(np.equal(x, 0), values, np.greater(x, 0)),
     symbolic=_symbolic_step,
-    dtype="float",
     examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
     caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
     "here; behind detach() it is a number",

@@ -130,6 +130,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
 
 @operator(
     shape=_scattered("scatter"),
+    dtype="first",
     fixed=_larger_source,
     value=_scatter,
     order="x dim index src",
@@ -160,6 +161,7 @@ def _scatter_add(x, index, src, *, dim):
 
 @composite(
     shape=_scattered("scatter_add"),
+    dtype="first",
     value=_scatter_add,
     rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
     fixed=_larger_source,
@@ -187,12 +189,20 @@ def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
     out, places = np.array(x, order="C"), flat_places(np.asarray(index), np.shape(x), dim)
     flat = out.reshape(-1)
     if not include_self:
-        flat[places] = NEUTRAL[reduce]
+        flat[places] = _neutral(reduce, out.dtype)
     getattr(np, COMBINE[reduce]).at(flat, places, _sources(src, index))
     if reduce != "mean":
         return out
     counts = np.bincount(places, minlength=flat.size) + include_self
-    return out / np.maximum(counts, 1).reshape(out.shape)
+    divide = np.floor_divide if out.dtype.kind == "i" else np.divide
+    return divide(out, np.maximum(counts, 1).reshape(out.shape))
+
+
+def _neutral(reduce, dtype):
+    """What changes nothing where numbers of a dtype are reduced."""
+    if dtype.kind == "i" and reduce in ("amax", "amin"):
+        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
+    return reduce == "amin" if reduce == "amax" and dtype.kind == "b" else NEUTRAL[reduce]
 
 
 def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
@@ -284,6 +294,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 
 @operator(
     shape=_reducible("scatter_reduce"),
+    dtype="first",
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
     fixed=_larger_source,
@@ -348,6 +359,7 @@ def _put_twice(y, x, index, source, *, accumulate):
 
 @operator(
     shape=_put_shape,
+    dtype="first",
     value=_put,
     labels=("index",),
     method=True,

@@ -173,6 +173,7 @@ def _summable(s, *, shape):
 @operator(
     shape=_summable,
     value=_sum_to,
+    dtype="number",
     adds_rows=lambda s, *, shape: len(shape) < len(s) or shape[:1] != s[:1],
     left_to="sum",
     loop="sum",

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
+from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite
 from .leaves import zeros
@@ -92,7 +93,7 @@ def index_fill(x, index, value, *, dim):
     if value.ndim:
         have = shapes.text(value.shape)
         raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
-    return where(_hit(x, index, dim), value, x)
+    return where(_hit(x, index, dim), in_kind_of(value, x), x)
 
 
 def _hit(x, index, dim):

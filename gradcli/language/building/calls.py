@@ -71,6 +71,8 @@ def call(b: "Builder", e: ast.Call) -> Any:
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
+            named["dtype"] = dtype
         _check_list(called, args, named)
         if isinstance(called, Operator) and dtype is None:
             called.check_masks(_tensors(args))
