@@ -103,7 +103,9 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
-    on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
+    takes       what PyTorch's function computes with: "any"; "numbers": no masks alone; "floats":
+                no integers and masks alone; "no masks": none beside numbers either
+    one_kind    whether its tensors all hold the same: floats, integers or truth values
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
                 the inputs for which it does; "together": for all after the first, or for none
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
@@ -182,7 +184,8 @@ class Operator:
     triangular: Any = None
     labels: Collection[str] = ()
     reach: Any = None
-    on_masks: Any = True
+    takes: str = "any"
+    one_kind: bool = False
     numbers: bool | Literal["together"] | Collection[str] = False
     of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
@@ -263,17 +266,12 @@ class Operator:
         masks = zip(found, node.inputs, strict=True)
         return [mask for mask, i in masks if mask is not None and i in moving]
 
-    def check_masks(self, operands: Iterable[Any], name: str = "") -> None:
-        """Refuse a mask where PyTorch computes with none, or not with others beside it; in `name`,
-        which is this operator in other words.
+    def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
+        """Refuse masks and integers where PyTorch does not compute with them; in `name`, which is
+        this operator in other words.
         """
-        if self.on_masks is True:
-            return
-        found = dtypes(operands)
-        if "bool" in found and (not self.on_masks or len(found) > 1):
-            said = "takes no mask beside numbers" if self.on_masks else "takes no mask"
-            hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
-            raise GradcliError("arguments", f"{name or self.name}() {said}", hint=hint)
+        if self.takes != "any" or self.one_kind:
+            check_kinds(name or self.name, self.takes, self.one_kind, operands)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -389,6 +387,31 @@ class Operator:
 def _says(field: Any, node: Node) -> bool:
     """What a field says that is a bool, or says one of the attributes."""
     return bool(field(**node.attrs) if callable(field) else field)
+
+
+WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
+
+
+def check_kinds(name: str, takes: str, one_kind: bool, operands: Iterable[Any]) -> None:
+    """Refuse operands of kinds that a function does not compute with, as the fields `takes` and
+    `one_kind` of an operator say.
+    """
+    operands = list(operands)
+    kinds = dtypes(operands)
+    tensors = dtypes(x for x in operands if isinstance(x, Node))
+    if not tensors:
+        return
+    said = None
+    if "bool" in tensors and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+        said = "takes no mask"
+    elif takes == "floats" and "float" not in kinds:
+        said = "takes floating-point numbers, no integers"
+    elif one_kind and len(tensors) > 1:
+        said = f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in tensors)}"
+    if said is not None:
+        mask = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+        hint = mask if "bool" in tensors else "as floats: x.double()"
+        raise GradcliError("arguments", f"{name}() {said}", hint=hint)
 
 
 def dtypes(operands: Iterable[Any]) -> set[str]:

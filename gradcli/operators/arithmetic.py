@@ -23,7 +23,7 @@ def add(g, y, a, b):
     lambda a, b: a - b,
     spelling="{0} - {1}",
     aliases=("subtract",),
-    on_masks=False,
+    takes="no masks",
     loop="sub",
     bounds=subtracted,
     finite=True,
@@ -65,7 +65,7 @@ def div(g, y, a, b):
 
 
 @elementwise(
-    lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, loop="neg", finite=True
+    lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", loop="neg", finite=True
 )
 def neg(g, y, x):
     """Minus x."""
@@ -110,6 +110,7 @@ def _pow(a, b):
     spelling="{0} ** {1}",
     domain=(0.2, 2.0),
     caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
+    takes="numbers",
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -136,6 +137,7 @@ def _is_constant(x: Node) -> bool:
     aliases=("floordiv",),
     examples=(("x * (x.detach() // 2)", "x=2x3"),),
     caveat="PyTorch has no derivative for it",
+    takes="numbers",
 )
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
@@ -158,6 +160,7 @@ def _remainder(a, b):
     fixed=lambda a, b: ("b",) if _is_constant(a) else (),
     flat=("b",),
     left_to="registers",
+    takes="numbers",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
@@ -173,6 +176,7 @@ def remainder(g, y, a, b):
     caveat="PyTorch takes 0",
     numpy="np.abs",
     bounds=NOT_NEGATIVE,
+    takes="numbers",
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -222,6 +226,7 @@ floor = steps(
     BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
+    takes="numbers",
 )
 ceil = steps(
     "ceil",
@@ -231,6 +236,7 @@ ceil = steps(
     BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
+    takes="numbers",
 )
 round = steps(
     "round",

@@ -153,6 +153,8 @@ def _convolution(n):
         "At every position, the sum of products of the kernel and the part of the input under it."
     )
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=F + name,
         left_to="BLAS",
         rule=_batched(rule, n),
@@ -186,6 +188,8 @@ def _by_input(n):
         f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
     )
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=f"torch.nn.grad.{name}",
         left_to="BLAS",
         rule=rule,
@@ -238,6 +242,8 @@ def _by_weight(n):
         "summed."
     )
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=f"torch.nn.grad.{name}",
         left_to="BLAS",
         rule=rule,
@@ -288,6 +294,8 @@ def _transposed(n):
     meaning.__name__ = name
     meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=F + name,
         left_to="BLAS",
         rule=_batched(rule, n),

@@ -92,7 +92,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(numbers=("input", "offsets"))
+@shorthand(numbers=("input", "offsets"), takes="floats")
 def embedding_bag(
     input,
     weight,

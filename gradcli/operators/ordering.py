@@ -117,7 +117,7 @@ def matrix_transpose(input):
     return transpose(input, dim0=-2, dim1=-1)
 
 
-@shorthand("H")
+@shorthand("H", takes="floats")
 def hermitian(input):
     """The transpose of a matrix of real numbers."""
     return t(input)

@@ -142,6 +142,7 @@ def masked_fill(input, mask, value):
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),
+    one_kind=True,
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""

@@ -20,6 +20,7 @@ trunc = steps(
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
+    takes="numbers",
 )
 
 
@@ -29,6 +30,7 @@ trunc = steps(
     kink=lambda y, x: y.eq(0),
     caveat="it jumps there: PyTorch takes 1, as beside the jump",
     numpy="{0} - np.trunc({0})",
+    takes="floats",
 )
 def frac(g, y, x):
     """What stands after the point, with the sign of x."""
@@ -42,6 +44,7 @@ def frac(g, y, x):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     numpy="np.fmod",
     left_to="registers",
+    takes="numbers",
 )
 def fmod(g, y, a, b):
     """What is left of a after division by b, with the sign of a."""
@@ -87,7 +90,7 @@ def div_(input, other, *, rounding_mode=None):
     return ROUNDED[rounding_mode](input, other)
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def round_(input, *, decimals=0):
     """The nearest number with so many decimals, the even one of two."""
     require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")

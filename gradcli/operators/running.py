@@ -362,7 +362,7 @@ def _area(**fields):
     return declare
 
 
-@_area(aliases=("trapz",))
+@_area(aliases=("trapz",), takes="no masks")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y along dim, by trapezoids between places x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
@@ -374,7 +374,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     return (y.sum(dim=dim) - ends.squeeze(dim=dim) * 0.5) * dx
 
 
-@_area()
+@_area(takes="no masks")
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions

@@ -82,6 +82,7 @@ def svd_left(g, y, x):
     digits_vary=True,
     numpy="np.linalg.svd({0}, compute_uv=False)",
     left_to="LAPACK",
+    takes="floats",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -192,6 +193,7 @@ def _norm(x, p):
     examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
     # it overwrites the inverse, which it needs on the way back
     fixed=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
+    takes="floats",
 )
 def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""

@@ -43,6 +43,7 @@ SLICES = {"labels": ("index",), "method": True}
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
+    one_kind=True,
 )
 def index_add(x, index, source, *, dim, alpha=1):
     """x with the slices of source added where index says along dim."""
@@ -67,6 +68,7 @@ def _times(x, alpha):
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
+    one_kind=True,
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""

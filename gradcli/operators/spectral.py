@@ -40,6 +40,7 @@ def _symmetric(s, UPLO):
     digits_vary=True,
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
     left_to="LAPACK",
+    takes="floats",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
@@ -70,7 +71,7 @@ def eigh_vectors(g, y, x, *, UPLO="L"):
     return y @ ((inner / gaps) @ y.mT)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def eigh(A, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first, and eigenvectors as columns."""
     A = as_node(A)
@@ -93,6 +94,7 @@ def _exponential(x):
     flops=of_each_matrix(lambda n, _: 44 / 3 * n**3),
     numpy="scipy.linalg.expm",
     left_to="kernel",
+    takes="floats",
 )
 def matrix_exp(g, y, x):
     """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""

@@ -62,6 +62,7 @@ def _in_numpy(*, upper, left, unitriangular):
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
     left_to="LAPACK",
+    takes="floats",
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -70,7 +71,7 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     return triangle(to_A, upper=upper, strict=unitriangular), to_B
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, with the A that was used."""
     b, A = as_node(b), as_node(A)
@@ -130,6 +131,7 @@ def _through_factor(g, y, upper):
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
     ),
+    takes="floats",
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
@@ -200,7 +202,7 @@ def factor_so_far(g, y, x, *, upper=False):
     return _through_factor(g, y, upper)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """The Cholesky decomposition, and the first leading minor that is not positive, from 1."""
     A = as_node(A)
@@ -238,6 +240,8 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
     left_to="LAPACK",
+    takes="floats",
+    one_kind=True,
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
@@ -273,6 +277,7 @@ def _inverse_rule(g, y, L, *, upper=False):
     left_to="LAPACK",
     triangular=cholesky_solve.triangular,
     examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),
+    takes="floats",
 )
 def cholesky_inverse(L, *, upper=False):
     """Inverse of the matrix that L is the Cholesky factor of."""

@@ -114,6 +114,9 @@ class ArrayWriter(Writer):
         """The same; functions of masks alone are in half precision in NumPy, or refused."""
         if super().takes_no_mask(node, place):
             return True
+        source = node.inputs[place]
+        if source is None or source.dtype != "bool":
+            return False
         numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_label(k)]
         short = node.dtype == "float" and all(i.dtype == "bool" for i in numbers)
         return short and re.search(r"\b(np|jnp|jax|scipy)\.", self.template(node) or "") is not None
