@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from .arguments import REQUIRED, TENSORS, bind, parameters_of
-from .node import OPS, Node, as_node, intern
+from .node import OPS, Node, as_node, intern, walk
 
 DTYPES = ("float", "int", "bool")
 AGAIN = "again"
@@ -397,21 +397,36 @@ def check_kinds(name: str, takes: str, one_kind: bool, operands: Iterable[Any]) 
     `one_kind` of an operator say.
     """
     operands = list(operands)
-    kinds = dtypes(operands)
-    tensors = dtypes(x for x in operands if isinstance(x, Node))
-    if not tensors:
+    if _refused_kinds(takes, one_kind, operands) is None:
         return
-    said = None
-    if "bool" in tensors and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
-        said = "takes no mask"
-    elif takes == "floats" and "float" not in kinds:
-        said = "takes floating-point numbers, no integers"
-    elif one_kind and len(tensors) > 1:
-        said = f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in tensors)}"
+    operands = [1.0 if _may_be_floats(x) else x for x in operands]
+    said = _refused_kinds(takes, one_kind, operands)
     if said is not None:
-        mask = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
-        hint = mask if "bool" in tensors else "as floats: x.double()"
-        raise GradcliError("arguments", f"{name}() {said}", hint=hint)
+        masks = "bool" in dtypes(operands)
+        hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+        raise GradcliError(
+            "arguments", f"{name}() {said}", hint=hint if masks else "as floats: x.double()"
+        )
+
+
+def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
+    """What a function does not take among these operands, in words."""
+    kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
+    if "bool" in tensors and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+        return "takes no mask"
+    if tensors and takes == "floats" and "float" not in kinds:
+        return "takes floating-point numbers, no integers"
+    if one_kind and tensors and len(kinds) > 1:
+        return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
+    return None
+
+
+def _may_be_floats(x: Any) -> bool:
+    """Whether integers come from an input: they stay integers only where they pick elements."""
+    if not isinstance(x, Node) or x.dtype != "int":
+        return False
+    valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
+    return any(n.op.name == "input" and n.dtype == "int" for n in valued)
 
 
 def dtypes(operands: Iterable[Any]) -> set[str]:

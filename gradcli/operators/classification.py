@@ -53,7 +53,6 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
     saved=_kept_of_labels,
     flat=True,
     takes="floats",
-    one_kind=True,
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
@@ -109,7 +108,6 @@ def _along_classes(weight, ndim, axis):
     fixed=("weight",),
     saved=_kept_of_classes,
     takes="floats",
-    one_kind=True,
 )
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
@@ -143,11 +141,14 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
         terms = terms * _along_classes(weight, logp.ndim, axis)
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
-        return losses.sum() / size(losses, dim=tuple(range(losses.ndim)))
+        count = size(losses, dim=tuple(range(losses.ndim)))
+        return losses.sum() / (
+            count if logp.shape[axis] else 0
+        )  # PyTorch's count is one of classes
     return reduced(losses, reduction)
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats")
 def linear_cross_entropy(
     input,
     linear_weight,
@@ -256,7 +257,6 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     saved=("input", "target", "weight"),
     once="derivative for aten::multi_margin_loss_backward is not implemented",
     takes="floats",
-    one_kind=True,
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""

@@ -210,6 +210,27 @@ def roll(g, y, x, *, shifts, dims=None):
     return g.roll(shifts=back, dims=dims)
 
 
+def _halves(name, sentence, count):
+    def meaning(input, dim=None):
+        x = as_node(input)
+        require(x.ndim > 0, f"{name}() needs at least one dimension")
+        over = tuple(range(x.ndim)) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+        moves = tuple(count(x.shape[shapes.axis(d, x.ndim)]) for d in over)
+        return roll(x, shifts=moves, dims=over)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    names = (name, f"fft.{name}", f"torch.fft.{name}", f"np.fft.{name}", f"jnp.fft.{name}")
+    return shorthand(*names, alone=True)(meaning)
+
+
+fftshift = _halves(
+    "fftshift",
+    "The two halves of each of the dimensions exchanged, so that frequency 0 is in the middle.",
+    lambda n: n // 2,
+)
+ifftshift = _halves("ifftshift", "What undoes fftshift.", lambda n: -(n // 2))
+
+
 @shorthand()
 def rot90(input, k=1, dims=(0, 1), *, axes=None):
     """Turned by 90 degrees k times, from the first of dims toward the second."""

@@ -27,9 +27,9 @@ def reshape(g, y, x, *, shape):
 @shorthand("ravel")
 def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions from start_dim to end_dim made into one."""
+    first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if input.ndim == 0:
         return reshape(input, shape=(1,))
-    first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if first > last:
         raise GradcliError(
             "arguments", f"flatten() needs start_dim {start_dim} to come before end_dim {end_dim}"

@@ -6,11 +6,11 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
 from .elements import Unwritten
-from .families import composite, operator, shorthand
+from .families import composite, operator, shorthand, written_out
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
-from .leaves import eye
+from .leaves import eye, zeros
 
 
 def triangle(x, *, upper, strict=False):
@@ -77,7 +77,17 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     b, A = as_node(b), as_node(A)
     turned, side = (A.mT, not upper) if transpose else (A, upper)
     found = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
-    return Outputs((found, A * 1.0), ("solution", "cloned_coefficient"))
+    return Outputs((found, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
+
+
+@written_out(
+    rule=lambda g, y, A, b: (g, zeros(size=b.shape)),
+    part_of="triangular_solve",
+    index=lambda lower, i, A, b: lower(A, i),
+)
+def cloned_coefficient(A, b):
+    """The matrix that triangular_solve has used; its gradient by the right side is 0."""
+    return A * 1.0
 
 
 # ---- Cholesky ------------------------------------------------------------------------------------
