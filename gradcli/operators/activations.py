@@ -4,11 +4,11 @@ from math import isfinite, log, pi, sqrt
 from sys import float_info
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import as_node, shapes
 from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
-from .arithmetic import abs
+from .arithmetic import abs, in_kind_of
 from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand, written_out
 from .guards import unless, without_slope
@@ -145,7 +145,7 @@ def softshrink(g, y, x, *, lambd=0.5):
 )
 def threshold(input, *, threshold, value):
     """x where it is above the threshold, otherwise value."""
-    return where(input <= threshold, value, input)
+    return where(input <= threshold, in_kind_of(as_node(value), input), input)
 
 
 ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"

@@ -72,6 +72,14 @@ def neg(g, y, x):
     return -g
 
 
+def nonzero_divisor(a, b):
+    """b; an error where an integer is divided by an integer 0, which has no inf."""
+    if _holds_integers(a) and np.result_type(b).kind in "ib" and not np.all(b):
+        hint = "that of floats is inf or nan: x.double()"
+        raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
+    return b
+
+
 SHORT_POWERS = {  # PyTorch has other ways for these numbers, with other last digits and at -inf
     3: lambda a: a * a * a,
     -0.5: lambda a: 1 / np.sqrt(a),
@@ -131,7 +139,7 @@ def _is_constant(x: Node) -> bool:
 
 
 @elementwise(
-    lambda a, b: np.floor_divide(a, b),
+    lambda a, b: np.floor_divide(a, nonzero_divisor(a, b)),
     symbolic=lambda sp, a, b: sp.floor(a / b),
     spelling="{0} // {1}",
     aliases=("floordiv",),
@@ -147,7 +155,7 @@ def floor_divide(g, y, a, b):
 
 def _remainder(a, b):
     """As NumPy's, but a remainder of 0 has the sign of a."""
-    left = np.remainder(a, b)
+    left = np.remainder(a, nonzero_divisor(a, b))
     return np.where(np.equal(left, 0), np.fmod(a, b), left)
 
 

@@ -241,7 +241,7 @@ def _off_diagonal(term, rank, sizes):
 # ---- letters by number ---------------------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def einsum_(*given, equation=None):
     """Products summed over the letters that the output leaves out; or over numbers, a list of them
     after each tensor.

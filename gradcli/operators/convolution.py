@@ -188,7 +188,7 @@ def _by_input(n):
         f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
     )
     composite(
-        takes="numbers",
+        takes="floats",
         one_kind=True,
         torch=f"torch.nn.grad.{name}",
         left_to="BLAS",
@@ -242,7 +242,7 @@ def _by_weight(n):
         "summed."
     )
     composite(
-        takes="numbers",
+        takes="floats",
         one_kind=True,
         torch=f"torch.nn.grad.{name}",
         left_to="BLAS",

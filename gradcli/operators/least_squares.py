@@ -69,6 +69,7 @@ def _batch(s, *tolerances):
     ),
     flops=_pinv_flops,
     left_to="LAPACK",
+    takes="floats",
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""

@@ -230,6 +230,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
         ("poisson_nll_loss(a, b)", "a=2x3,b=2x3"),
         ("poisson_nll_loss(a, b, log_input=False, full=True)", "a=3,b=3"),
     ),
+    takes="numbers",
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely counts are where input, or its exponential, is their average; reduced."""
@@ -310,7 +311,7 @@ def _variance_of(input, var):
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
     ),
-    takes="numbers",
+    takes="floats",
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     """input where target is 1, margin - input or at least 0 where it is -1, reduced."""

@@ -294,7 +294,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
         ("local_response_norm(x, 2)", "x=1x3x2"),
         ("local_response_norm(x, 3, 0.5, 1.0, 2.0)", "x=2x3x1x2"),
     ),
-    takes="numbers",
+    takes="floats",
 )
 def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     """input / (k + alpha * the mean square over `size` channels) ** beta."""

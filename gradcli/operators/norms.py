@@ -210,7 +210,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
-@shorthand("Tensor.norm", alone=True)
+@shorthand("Tensor.norm", alone=True, takes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, which writes its answer nowhere else."""
     return norm(input, p, dim, keepdim)

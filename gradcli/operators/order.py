@@ -282,7 +282,7 @@ kthvalue_values, kthvalue_indices = selected(
 )
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim, counted from 1, and where it stands."""
     return _pair((kthvalue_values, kthvalue_indices), input, k=k, dim=dim, keepdim=keepdim)

@@ -9,8 +9,9 @@ from .pointwise import F
 
 def _swap(items, a, b):
     items = list(items)
-    if items:
+    if items or (a, b) != (-2, -1):  # of a single number mT is itself
         a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
+    if items:
         items[a], items[b] = items[b], items[a]
     return tuple(items)
 
@@ -177,6 +178,8 @@ def _rolls(s, shifts, dims):
 def _rolled_shape(s, *, shifts, dims):
     if dims not in (None, ()):
         _rolls(s, shifts, dims)
+        if not s:
+            raise GradcliError("index", "roll() along dims needs at least one dimension")
     elif isinstance(shifts, tuple) and len(shifts) != 1:
         raise GradcliError("arguments", "roll() without dims takes one shift")
     return s

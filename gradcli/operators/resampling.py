@@ -377,6 +377,7 @@ def _adaptive_average(n):
         ),
         saved=(..., "input"),
         flat=flat,
+        takes="floats",
     )(meaning)
 
 

@@ -42,6 +42,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 def unflatten(input, dim, sizes):
     """A dimension taken apart into several; one of their sizes may be -1."""
     place = shapes.axis(dim, input.ndim)
+    if not input.ndim:
+        raise GradcliError("index", "unflatten() needs at least one dimension")
     sizes = sizes if isinstance(sizes, tuple) else (sizes,)
     apart = shapes.reshape(input.shape[place : place + 1], sizes)
     return reshape(input, shape=(*input.shape[:place], *apart, *input.shape[place + 1 :]))

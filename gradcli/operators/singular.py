@@ -160,7 +160,7 @@ def _from_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", "np.svd", alone=True)
+@shorthand("linalg.svd", "np.svd", alone=True, takes="floats")
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)
@@ -168,7 +168,7 @@ def svd_parts(A, full_matrices=True, *, driver=None):
     return Outputs((left(A), svdvals(A), right(A)), ("U", "S", "Vh"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def svd(input, some=True, compute_uv=True):
     """U, S and V such that U @ diag(S) @ V.mT is input."""
     if not compute_uv:

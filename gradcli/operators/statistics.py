@@ -206,6 +206,7 @@ def _checked_weights(name, weights, x):
         ("x.cov(correction=0)", "x=3"),
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
     ),
+    takes="numbers",
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""

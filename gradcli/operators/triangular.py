@@ -83,11 +83,11 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 @written_out(
     rule=lambda g, y, A, b: (g, zeros(size=b.shape)),
     part_of="triangular_solve",
-    index=lambda lower, i, A, b: lower(A, i),
 )
 def cloned_coefficient(A, b):
     """The matrix that triangular_solve has used; its gradient by the right side is 0."""
-    return A * 1.0
+    batch = shapes.broadcast(A.shape[:-2], b.shape[:-2])
+    return A.expand(shape=(*batch, *A.shape[-2:])) * 1.0
 
 
 # ---- Cholesky ------------------------------------------------------------------------------------
