@@ -412,7 +412,7 @@ def check_kinds(name: str, takes: str, one_kind: bool, operands: Iterable[Any]) 
 def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
     """What a function does not take among these operands, in words."""
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in tensors and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+    if "bool" in kinds and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
         return "takes no mask"
     if tensors and takes == "floats" and "float" not in kinds:
         return "takes floating-point numbers, no integers"
